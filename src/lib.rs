@@ -38,6 +38,7 @@
 //!
 //! 0. `ixmcp mcp` notes the line's ids (`serve::ledger`), sends it through `.flashgrep/mcp.sock`, and if the daemon dies,
 //!    starts the next and asks it again; a call for another repository is handed to that one's daemon.
+//!    `ixmcp http` does the same for the body of an HTTP request; its hello makes the daemon restrict the connection.
 //! 1. A line of JSON comes in through [`serve`]; the mux finds the method, makes a [`tools::Request`] with the caller and the
 //!    deadline, and hands it to a thread, where it passes through the daemon's metrics and the choice of the daemon.
 //! 2. [`tools::Tools::call`] finds the declaration and the repository, and checks the arguments against the tool's own struct.

@@ -14,7 +14,7 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Search and read", &["query", "documents", "symbol", "slice", "files", "stats"]),
     ("Python types", &["check", "type-at", "def", "refs", "infer", "rename"]),
     ("Knowledge graph", &["init", "entity", "graph"]),
-    ("Serve agents", &["mcp", "daemon", "call"]),
+    ("Serve agents", &["mcp", "http", "daemon", "call"]),
     ("Inspect and maintain", &["ui", "sql", "eval", "rebuild", "snapshot"]),
     ("Set up the program", &["model", "completions", "man"]),
 ];

@@ -18,6 +18,7 @@ mod files;
 mod graph;
 mod help;
 mod hints;
+mod http;
 mod infer;
 mod known;
 mod log;
@@ -132,6 +133,7 @@ enum Command {
     Call(call::Arguments),
     #[command(alias = "serve")]
     Mcp(mcp::Arguments),
+    Http(http::Arguments),
     Daemon(daemon::Arguments),
     Ui(ui::Arguments),
     Sql(sql::Arguments),
@@ -150,7 +152,7 @@ enum Command {
 impl Command {
     /// Whether the process stays to answer many queries: then it pays to notice changes as they happen.
     const fn stays(&self) -> bool {
-        matches!(self, Self::Mcp(_) | Self::Daemon(_) | Self::Ui(_))
+        matches!(self, Self::Mcp(_) | Self::Http(_) | Self::Daemon(_) | Self::Ui(_))
     }
 }
 
@@ -274,6 +276,7 @@ fn run_command(session: &Session, command: Command) -> Result<Outcome> {
         Command::Rename(arguments) => rename::run(session, &arguments),
         Command::Call(arguments) => call::run(session, &arguments),
         Command::Mcp(arguments) => mcp::run(session, &arguments),
+        Command::Http(arguments) => http::run(session, &arguments),
         Command::Daemon(arguments) => daemon::run(session, &arguments),
         Command::Ui(arguments) => ui::run(session, &arguments),
         Command::Sql(arguments) => sql::run(session, &arguments),

@@ -46,7 +46,7 @@ impl CallRouter {
     fn worktree_of_path(&self, request: &Request) -> Option<PathBuf> {
         let arguments = request.arguments.as_object()?;
         let reads = tools::find(&request.tool).is_ok_and(|tool| tool.access == Access::Read);
-        if request.scope == ClientScope::Repository || !reads || arguments.contains_key("repo") {
+        if request.scope != ClientScope::Machine || !reads || arguments.contains_key("repo") {
             return None;
         }
         let root = self.workspaces.root_of(None, &request.root).ok()?;
@@ -85,15 +85,23 @@ impl Service for CallRouter {
             tools::name_worktree(&mut answer, &worktree);
             return Ok(answer);
         }
+        if request.scope == ClientScope::Root {
+            let root = self.workspaces.root_of(None, &request.root)?;
+            tools::check_paths_below(&root, &request.arguments)?;
+        }
         let root = self.workspaces.root_of(request.arguments["repo"].as_str(), &request.root);
         let root = match (root, &self.own) {
             (Ok(root), Some(own)) if root != *own => root,
             // The call itself reports an invalid root.
             _ => return self.tools.call(request),
         };
-        if request.scope == ClientScope::Repository {
-            return Err(Error::new(ErrorKind::InvalidPath, "over TCP, the daemon serves only its own repository")
-                .hint("Use that repository's socket, or `ixmcp mcp`."));
+        match request.scope {
+            ClientScope::Machine => {}
+            ClientScope::Repository => {
+                return Err(Error::new(ErrorKind::InvalidPath, "over TCP, the daemon serves only its own repository")
+                    .hint("Use that repository's socket, or `ixmcp mcp`."));
+            }
+            ClientScope::Root => return Err(tools::outside("repo")),
         }
         let Some(mut other) = self.other_daemon(&root, &request) else { return self.tools.call(request) };
         let params = call_params(&request.tool, &request.arguments, request.cap, false);

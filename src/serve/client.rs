@@ -32,6 +32,9 @@ pub struct About {
     pub version: String,
     pub pid: u32,
     pub root: PathBuf,
+    /// Whether the daemon restricts this connection, as its hello requires.
+    #[serde(default, rename = "restricted", skip_serializing_if = "std::ops::Not::not")]
+    pub is_restricted: bool,
 }
 
 /// Whether this program can use a daemon of another release.

@@ -56,7 +56,7 @@ pub async fn run(claim: Claim, workspaces: Arc<Workspaces>, settings: DaemonSett
     let workspace = workspaces.at(&root)?;
     let token = token::of(&root, &settings.environment)?;
     let DaemonSettings { config, listing, environment, launcher, version } = settings;
-    let about = About { proto: PROTO, version, pid: std::process::id(), root: root.clone() };
+    let about = About { proto: PROTO, version, pid: std::process::id(), root: root.clone(), is_restricted: false };
     let router = CallRouter::new(Arc::clone(&workspaces), environment, Some(root.clone()), launcher);
     let service = Arc::new(DaemonService::new(router, workspace, about, claim.path.socket.clone()));
     let state = Arc::new(DaemonState {
@@ -164,7 +164,7 @@ struct DaemonState {
 impl DaemonState {
     fn policy(&self, writing: WriteAccess, scope: ClientScope) -> ConnectionPolicy {
         let (root, listing) = (self.root.clone(), self.listing.clone());
-        ConnectionPolicy { root, listing, writing, scope, drain: DEADLINE }
+        ConnectionPolicy { root, listing, writing, scope, restriction: None, drain: DEADLINE }
     }
 
     async fn accept(self: Arc<Self>, listener: Listener) {

@@ -2,7 +2,7 @@
 //!
 //! | control | params | answer |
 //! |---|---|---|
-//! | `ixmcp/about` | | `{proto, version, pid, root}` |
+//! | `ixmcp/about` | | `{proto, version, pid, root, restricted?}`; the only control of a restricted connection |
 //! | `ixmcp/status` | | what `ixmcp daemon status` prints |
 //! | `ixmcp/call` | `{tool, arguments, cap?, patient?, unseen?}` | the tool's answer; patient: wait while the index is built; unseen: do not list it among the recent calls |
 //! | `ixmcp/view` | `{view, arguments, cap?}` | a view of the web page |
@@ -33,6 +33,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::index::{IndexWait, Thoroughness, Workspace};
 use crate::locked::locked;
 use crate::tools::{self, ClientScope, Request};
+
+/// Identifies the daemon.
+pub const ABOUT: &str = "ixmcp/about";
 
 /// How long `ixmcp/recent` waits at most.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -225,12 +228,12 @@ impl Service for DaemonService {
     }
 
     fn controls(&self) -> &'static [&'static str] {
-        &["ixmcp/about", "ixmcp/status", "ixmcp/call", "ixmcp/view", "ixmcp/recent", "ixmcp/sync", "ixmcp/stop"]
+        &[ABOUT, "ixmcp/status", "ixmcp/call", "ixmcp/view", "ixmcp/recent", "ixmcp/sync", "ixmcp/stop"]
     }
 
     fn call(&self, request: Request) -> Result<Value> {
         match request.tool.as_str() {
-            "ixmcp/about" => Ok(json!(self.about)),
+            ABOUT => Ok(json!(About { is_restricted: request.scope == ClientScope::Root, ..self.about.clone() })),
             "ixmcp/status" => Ok(json!(self.status())),
             "ixmcp/call" => self.control_call(request),
             "ixmcp/view" => self.control_view(request),

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::token::is_same;
+
 /// The version of the hello and the controls. A client does not use a daemon with another version.
 pub const PROTO: u32 = 1;
 
@@ -26,6 +28,17 @@ pub struct Hello {
     pub env: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<String>,
+    /// Sent by `ixmcp http`, whose clients may be on other machines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restriction: Option<Restriction>,
+}
+
+/// Limits a connection to MCP and to one repository, for clients that are not processes of this user.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub struct Restriction {
+    /// Whether tools that write may be called.
+    pub allow_write: bool,
 }
 
 impl Hello {
@@ -50,7 +63,6 @@ impl Hello {
     /// Whether the client sent this token. Compares in constant time.
     pub fn has_token(&self, token: &str) -> bool {
         let Some(sent) = &self.token else { return false };
-        let differing = sent.bytes().zip(token.bytes()).fold(0, |differing, (a, b)| differing | (a ^ b));
-        !token.is_empty() && sent.len() == token.len() && differing == 0
+        !token.is_empty() && is_same(sent.as_bytes(), token.as_bytes())
     }
 }

@@ -29,6 +29,9 @@ use crate::error::{Error, ErrorKind};
 use crate::tools::{InOrder, MODEL_BYTES};
 
 pub const CALL: &str = "tools/call";
+/// Error codes of the revision without a handshake.
+pub const HEADER_MISMATCH: i32 = -32020;
+pub const UNSUPPORTED_REVISION: i32 = -32022;
 /// The methods of MCP. rmcp answers them, except [`CALL`] and `ping`; no other capability is declared.
 pub const METHODS: &[&str] = &["initialize", "server/discover", "tools/list", CALL];
 
@@ -96,6 +99,30 @@ pub fn call(Params { mut fields, meta }: Params) -> Result<(String, Params), Rpc
     };
     check_revision(&RequestMetaObject::from(meta.clone()))?;
     Ok((name, Params { fields, meta }))
+}
+
+/// Whether this server speaks a revision.
+pub fn is_supported(revision: &str) -> bool {
+    supported().iter().any(|known| known.as_str() == revision)
+}
+
+/// The error for a request of a revision that this server does not speak.
+pub fn unsupported(revision: &str) -> RpcError {
+    let supported: Vec<_> = supported().iter().map(ProtocolVersion::as_str).collect();
+    RpcError {
+        code: UNSUPPORTED_REVISION,
+        message: "unsupported protocol version".to_owned(),
+        data: Some(json!({ "supported": supported, "requested": revision })),
+    }
+}
+
+/// Checks the `_meta` of a request without a handshake: its revision, and the other fields that the revision requires.
+pub fn check_meta(meta: &Map<String, Value>) -> Result<(), RpcError> {
+    let meta = RequestMetaObject::from(meta.clone());
+    match meta.protocol_version() {
+        Some(_) => Ok(check_revision(&meta)?),
+        None => Err(RpcError::new(envelope::INVALID_PARAMS, "_meta lacks io.modelcontextprotocol/protocolVersion")),
+    }
 }
 
 /// Checks the revision that a call names, as rmcp checks that of other requests.
@@ -248,7 +275,7 @@ impl ServerHandler for Handler {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(identity())
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
-            .with_instructions(instructions(&self.cards()))
+            .with_instructions(instructions(&self.0.listed()))
     }
 
     async fn initialize(
@@ -283,19 +310,12 @@ impl ServerHandler for Handler {
         if request.is_some_and(|request| request.cursor.is_some()) {
             return Err(ErrorData::invalid_params("unknown cursor: the list of tools has one page", None));
         }
-        let mut result = ListToolsResult::with_all_items(self.cards().into_iter().map(tool).collect());
+        let mut result = ListToolsResult::with_all_items(self.0.listed().into_iter().map(tool).collect());
         if context.protocol_version() >= Some(ProtocolVersion::V_2026_07_28) {
             result = result.with_ttl_ms(LISTS_TTL_MS).with_cache_scope(CacheScope::Public);
             result.meta = Some(signature());
         }
         Ok(result)
-    }
-}
-
-impl Handler {
-    fn cards(&self) -> Vec<&ToolCard> {
-        let listing = self.0.listing();
-        self.0.server.cards.iter().filter(|card| listing.shows(card)).collect()
     }
 }
 

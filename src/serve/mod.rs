@@ -11,6 +11,7 @@
 //! ixmcp mcp (relay) ────► .flashgrep/mcp.sock (socket_path) ─┐
 //! programs of the user ─► 127.0.0.1:7777 (tcp, token) ───────┴─► daemon ─► mux ─► daemon_service ─► call_router ─┬─► tools
 //! ixmcp mcp --no-daemon ───────────────────────────────────────► stdio ──► mux ───────────────────► call_router ─┴─► another daemon
+//! clients elsewhere ─► ixmcp http (token, TLS) ─► a relay for each session ─► the daemon's socket, restricted by its hello
 //! a browser ─► ixmcp ui (page, token) ─► the daemon's socket, or without a daemon the tools in its own process
 //! ```
 //! Owns bytes, protocol, ids, limits, cancellation, and the lifetime of the daemon. Does not own the tools, which are behind
@@ -19,11 +20,13 @@
 mod call_router;
 pub(crate) mod client;
 mod connection_owner;
+mod connection_slots;
 pub mod daemon;
 mod daemon_service;
 mod envelope;
 mod framing;
 mod hello;
+pub(crate) mod http;
 mod in_flight;
 pub(crate) mod launch;
 mod ledger;
@@ -46,7 +49,7 @@ use std::time::Duration;
 pub(crate) use call_router::{CallRouter, call_params};
 pub(crate) use daemon_service::{Status, TcpStatus};
 pub use framing::MAX_LINE;
-pub(crate) use hello::Hello;
+pub(crate) use hello::{Hello, Restriction};
 pub use in_flight::MAX_IN_FLIGHT;
 pub(crate) use meters::ToolStatus;
 pub use mux::connection;
@@ -96,6 +99,8 @@ pub struct ConnectionPolicy {
     pub listing: ToolListing,
     pub writing: WriteAccess,
     pub scope: ClientScope,
+    /// What limits the client further, in addition to what its hello says.
+    pub restriction: Option<Restriction>,
     /// How long in-flight requests may continue after the client has closed its end.
     pub drain: Duration,
 }
@@ -141,8 +146,14 @@ impl ToolListing {
 /// A client may pipe a request and close its end, so in-flight requests keep their deadline after the end of the input. If
 /// the input is not a pipe, a thread may still wait for it afterwards: end the runtime with `shutdown_background`.
 pub async fn stdio(server: Arc<Server>, root: PathBuf, listing: ToolListing) {
-    let policy =
-        ConnectionPolicy { root, listing, writing: WriteAccess::Allowed, scope: ClientScope::Machine, drain: DEADLINE };
+    let policy = ConnectionPolicy {
+        root,
+        listing,
+        writing: WriteAccess::Allowed,
+        scope: ClientScope::Machine,
+        restriction: None,
+        drain: DEADLINE,
+    };
     // Reads pipes without a thread in between, with half the latency of tokio's own stdio. Falls back to that for other files.
     let (reader, writer) = rmcp::transport::stdio_pipes();
     connection(server, reader, writer, policy).await;

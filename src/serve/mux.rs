@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 
+use super::daemon_service::ABOUT;
 use super::envelope::{self, Id, Malformed, Message, Params, RpcError};
 use super::framing::{Line, Lines, MAX_LINE, Outbox};
 use super::in_flight::{
@@ -22,7 +23,7 @@ use super::in_flight::{
 };
 use super::mcp::{self, Incoming};
 use super::progress::ProgressReporter;
-use super::{ClientScope, ConnectionPolicy, Hello, Server, ToolListing, WriteAccess};
+use super::{ClientScope, ConnectionPolicy, Hello, Restriction, Server, ToolCard, ToolListing, WriteAccess};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind};
 use crate::locked::locked;
@@ -258,8 +259,24 @@ impl Connection {
         Ok(None)
     }
 
+    /// Whether a name is a plain method or a control of this connection.
     fn is_callable(&self, name: &str) -> bool {
-        self.server.card(name).is_some() || (self.policy.scope == ClientScope::Machine && self.server.is_control(name))
+        match self.scope() {
+            ClientScope::Machine => self.server.card(name).is_some() || self.server.is_control(name),
+            ClientScope::Repository => self.server.card(name).is_some(),
+            // The clients of `ixmcp http` speak MCP only; it identifies the daemon itself.
+            ClientScope::Root => name == ABOUT && self.server.is_control(name),
+        }
+    }
+
+    /// What limits this client: said by its hello, or by the policy of a process that serves it without a daemon.
+    fn restriction(&self) -> Option<Restriction> {
+        let said = self.hello().and_then(|hello| hello.restriction.clone());
+        said.or_else(|| self.policy.restriction.clone())
+    }
+
+    fn scope(&self) -> ClientScope {
+        if self.restriction().is_some() { ClientScope::Root } else { self.policy.scope }
     }
 
     fn is_long(&self, name: &str) -> bool {
@@ -293,8 +310,12 @@ impl Connection {
     ) -> Result<Value, Error> {
         let hello = self.hello();
         if self.server.card(&name).is_some_and(|card| card.writes) && !self.may_write() {
-            return Err(Error::new(ErrorKind::ReadOnly, format!("{name} writes, and this connection may only read"))
-                .hint("Use the Unix socket or stdio, or send the token in `ixmcp/hello`."));
+            let hint = match self.scope() {
+                ClientScope::Root => "The user who runs `ixmcp http` can allow it with --allow-write.",
+                _ => "Use the Unix socket or stdio, or send the token in `ixmcp/hello`.",
+            };
+            let message = format!("{name} writes, and this connection may only read");
+            return Err(Error::new(ErrorKind::ReadOnly, message).hint(hint));
         }
         let root = hello.as_ref().and_then(|hello| hello.root()).unwrap_or_else(|| self.policy.root.clone());
         // A client that is limited to one repository must not direct the type engine to other folders.
@@ -302,7 +323,7 @@ impl Connection {
         let on_progress =
             |progress: ProgressReporter| -> OnProgress { Arc::new(move |done, total| progress.report(done, total)) };
         let request = Request {
-            scope: self.policy.scope,
+            scope: self.scope(),
             python: hello.map(|hello| hello.env.clone()).unwrap_or_default(),
             cap,
             budget: ticket.budget,
@@ -315,6 +336,9 @@ impl Connection {
     }
 
     fn may_write(&self) -> bool {
+        if self.restriction().is_some_and(|restriction| !restriction.allow_write) {
+            return false;
+        }
         match &self.policy.writing {
             WriteAccess::Allowed => true,
             WriteAccess::WithToken(token) => self.hello().is_some_and(|hello| hello.has_token(token)),
@@ -325,10 +349,13 @@ impl Connection {
         self.hello.get().cloned().flatten()
     }
 
-    /// Which tools `tools/list` returns to this client.
-    pub fn listing(&self) -> ToolListing {
+    /// The tools that `tools/list` returns to this client.
+    pub fn listed(&self) -> Vec<&ToolCard> {
         let chosen = self.hello().and_then(|hello| hello.tools.as_deref().map(ToolListing::parse));
-        chosen.unwrap_or_else(|| self.policy.listing.clone())
+        let listing = chosen.unwrap_or_else(|| self.policy.listing.clone());
+        let hides_writers = self.restriction().is_some_and(|restriction| !restriction.allow_write);
+        let is_listed = |card: &&ToolCard| listing.shows(card) && !(hides_writers && card.writes);
+        self.server.cards.iter().filter(is_listed).collect()
     }
 
     pub fn set_revision(&self, revision: ProtocolVersion) {

@@ -93,6 +93,8 @@ impl Relay {
             let path = SocketPath::of(&self.root, &self.environment);
             if let Some(daemon) = DaemonConnection::connect(&path, &self.hello).await?
                 && daemon.about.compatibility() == Compatibility::Usable
+                // One that does not know restrictions would not enforce this one.
+                && daemon.about.is_restricted == self.hello.restriction.is_some()
             {
                 return Ok(daemon);
             }
@@ -170,6 +172,7 @@ impl<R: AsyncRead + Unpin> ClientSide<R> {
             listing: relay.listing.clone(),
             writing: WriteAccess::Allowed,
             scope: ClientScope::Machine,
+            restriction: relay.hello.restriction.clone(),
             drain: tools::DEADLINE,
         };
         let server = (relay.alone)();

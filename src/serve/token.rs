@@ -1,4 +1,4 @@
-//! The token that allows a TCP client to write: `.ixmcp/token`, or `IXMCP_TOKEN`.
+//! Tokens: that which allows a TCP client to write, in `.ixmcp/token` or `IXMCP_TOKEN`, and how tokens are compared.
 //!
 //! Owns the file. The connection policy decides which clients must send the token.
 
@@ -30,6 +30,11 @@ pub fn of(root: &Path, environment: &Environment) -> Result<String> {
     replace(&path, token.as_bytes(), Permissions::Private, Durability::Unsynced)
         .map_err(|error| Error::io("write", &path, error))?;
     Ok(token)
+}
+
+/// Compares in constant time.
+pub fn is_same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
 }
 
 fn read(root: &Path, path: &Path) -> Option<String> {

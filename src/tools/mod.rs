@@ -5,6 +5,7 @@
 
 mod analyze_project;
 mod arguments;
+mod below;
 pub(crate) mod check;
 mod engine;
 mod file_chunks;
@@ -50,6 +51,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+pub use below::{check_paths_below, outside};
 pub use request::{ClientScope, OnProgress, Request};
 pub use schema::InOrder;
 pub use worktree::{name_worktree, worktree_of_path};

@@ -40,6 +40,8 @@ pub type OnProgress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 /// Which repositories a client may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientScope {
+    /// Only files below the root of the connection's own repository, and its index.
+    Root,
     /// Only the connection's own repository.
     Repository,
     /// Any repository of this user, and the controls.

@@ -28,6 +28,7 @@ mod golden;
 mod graph;
 mod harness;
 mod hostile;
+mod http;
 mod incremental;
 mod inferred;
 mod languages;

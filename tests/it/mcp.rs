@@ -1,6 +1,6 @@
 //! The real program over stdin and stdout: official clients, malformed lines, a tree never synced.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -546,40 +546,6 @@ fn a_search_ends_with_its_deadline_whatever_the_pattern() {
     let output = command.output().unwrap();
     assert!(String::from_utf8_lossy(&output.stderr).contains("TIMEOUT"), "{output:?}");
     assert!(started.elapsed() < std::time::Duration::from_secs(25), "{:?}", started.elapsed());
-}
-
-/// Of the official suite, which speaks HTTP alone, what a server of tools can be asked: the rest is about HTTP itself,
-/// about prompts and resources, or calls tools of its own.
-#[test]
-fn the_conformance_suite_finds_what_it_expects() {
-    let repo = Repo::new(SMALL);
-    repo.ok(&["daemon", "start"]);
-    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut bridge = node(&top.join("tests/clients/http_bridge.mjs"));
-    let mut bridge = bridge.arg(repo.socket()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut port = String::new();
-    BufReader::new(bridge.stdout.take().unwrap()).read_line(&mut port).unwrap();
-    let url = format!("http://localhost:{}/mcp", port.trim());
-    let suite = top.join("target/clients/conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js");
-    for (revision, scenario, passes, lacks) in [
-        ("2025-11-25", "server-initialize", 3, 0),
-        ("2025-11-25", "ping", 2, 0),
-        ("2025-11-25", "tools-list", 3, 0),
-        ("2026-07-28", "tools-list", 4, 0),
-        // It also asks for the hints of prompts, resources and their templates, of which there are none.
-        ("2026-07-28", "caching", 4, 3),
-    ] {
-        let options = ["server", "--url", &url, "--scenario", scenario, "--spec-version", revision];
-        let output = node(&suite).args(options).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        let total = passes + lacks;
-        assert!(said.contains(&format!("Passed: {passes}/{total}, {lacks} failed, 0 warnings")), "{scenario}: {said}");
-        let lacking = ["no method prompts/list", "no method resources/list", "no method resources/templates/list"];
-        let lacking = lacking.iter().filter(|method| said.contains(*method)).count();
-        assert_eq!(lacking, lacks, "{scenario}: {said}");
-    }
-    drop(bridge.stdin.take());
-    assert!(bridge.wait().unwrap().success());
 }
 
 /// The official client's models, made from each revision's `schema.json`, judge what the program really wrote.

@@ -10,6 +10,7 @@ use hyper::{Method, StatusCode};
 
 use crate::error::{Error, Result};
 use crate::platform::random;
+use crate::serve::token::is_same;
 
 /// The page loads only its own files.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -74,11 +75,6 @@ impl Gate {
 /// Whether a path returns repository data. All other paths are static files.
 pub fn is_of_data(path: &str) -> bool {
     path.starts_with(DATA)
-}
-
-/// Compares in constant time.
-fn is_same(one: &[u8], other: &[u8]) -> bool {
-    one.len() == other.len() && one.iter().zip(other).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
 }
 
 /// Adds the security headers of every response.

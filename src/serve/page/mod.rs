@@ -10,7 +10,6 @@
 mod api;
 mod assets;
 mod backend;
-mod connection_slots;
 mod gate;
 
 use std::convert::Infallible;
@@ -30,14 +29,17 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_io_timeout::TimeoutWriter;
 
 use self::backend::Backend;
-use self::connection_slots::{ConnectionSlot, ConnectionSlots};
 use self::gate::Gate;
+use super::connection_slots::{ConnectionSlot, ConnectionSlots};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Workspaces;
 
 /// The timeout for reading the header of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Connections without and with the token. A browser opens six, which all windows share.
+const MAX_UNAUTHENTICATED: usize = 64;
+const MAX_AUTHENTICATED: usize = 64;
 /// How long a browser may read nothing of a response.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The pause after a failed accept, for example because the process has no free file descriptors.
@@ -78,7 +80,7 @@ impl Page {
         let own = listener.local_addr().map_err(|error| Error::internal("the port has no number").caused_by(error))?;
         let gate = Gate::new(own.port())?;
         let backend = Backend::new(root, start, environment, workspaces);
-        let server = PageServer { gate, backend, slots: Arc::default() };
+        let server = PageServer { gate, backend, slots: ConnectionSlots::new(MAX_UNAUTHENTICATED, MAX_AUTHENTICATED) };
         Ok(Self { listener, server: Arc::new(server) })
     }
 

@@ -113,6 +113,7 @@ pub fn policy() -> ConnectionPolicy {
         listing: ToolListing::All,
         writing: WriteAccess::Allowed,
         scope: ClientScope::Machine,
+        restriction: None,
         drain: Duration::from_millis(500),
     }
 }

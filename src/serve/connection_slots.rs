@@ -1,4 +1,4 @@
-//! Limits the number of connections, such that clients without the token cannot lock out the browser that has it.
+//! Limits the number of HTTP connections, such that clients without the token cannot lock out those that have it.
 //!
 //! A connection is unauthenticated until a request on it has the token. If there are too many unauthenticated connections,
 //! the oldest is closed.
@@ -9,13 +9,12 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
-/// Unauthenticated connections. A browser's connection is one until its first request, which follows immediately.
-const MAX_UNAUTHENTICATED: usize = 64;
-/// Connections that have sent the token. A browser opens six, which all windows share.
-const MAX_AUTHENTICATED: usize = 64;
-
-#[derive(Default)]
-pub struct ConnectionSlots(Mutex<Connections>);
+pub struct ConnectionSlots {
+    /// A connection is unauthenticated until its first request, which follows immediately.
+    max_unauthenticated: usize,
+    max_authenticated: usize,
+    connections: Mutex<Connections>,
+}
 
 /// Each connection is represented by what notifies it when it is evicted.
 #[derive(Default)]
@@ -32,11 +31,15 @@ pub struct ConnectionSlot {
 }
 
 impl ConnectionSlots {
+    pub fn new(max_unauthenticated: usize, max_authenticated: usize) -> Arc<Self> {
+        Arc::new(Self { max_unauthenticated, max_authenticated, connections: Mutex::default() })
+    }
+
     pub fn enter(self: &Arc<Self>) -> ConnectionSlot {
         let eviction = Arc::new(Notify::new());
-        let mut connections = locked(&self.0);
+        let mut connections = locked(&self.connections);
         connections.unauthenticated.push_back(Arc::clone(&eviction));
-        if connections.unauthenticated.len() > MAX_UNAUTHENTICATED
+        if connections.unauthenticated.len() > self.max_unauthenticated
             && let Some(oldest) = connections.unauthenticated.pop_front()
         {
             oldest.notify_one();
@@ -50,8 +53,8 @@ impl ConnectionSlot {
     /// Marks the connection as authenticated, so that it is not evicted. If there are too many of these, it stays
     /// unauthenticated.
     pub fn authenticate(&self) {
-        let mut connections = locked(&self.slots.0);
-        if connections.authenticated.len() < MAX_AUTHENTICATED {
+        let mut connections = locked(&self.slots.connections);
+        if connections.authenticated.len() < self.slots.max_authenticated {
             let at = connections.unauthenticated.iter().position(|other| Arc::ptr_eq(other, &self.eviction));
             let own = at.and_then(|at| connections.unauthenticated.remove(at));
             connections.authenticated.extend(own);
@@ -66,7 +69,7 @@ impl ConnectionSlot {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let mut connections = locked(&self.slots.0);
+        let mut connections = locked(&self.slots.connections);
         connections.unauthenticated.retain(|other| !Arc::ptr_eq(other, &self.eviction));
         connections.authenticated.retain(|other| !Arc::ptr_eq(other, &self.eviction));
     }
