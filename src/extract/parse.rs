@@ -269,7 +269,7 @@ pub(super) fn nodes(language: &Language, text: &str) -> usize {
 }
 
 /// Whether the text is too hostile for the grammar.
-fn is_beyond(language: &Language, text: &str) -> bool {
+pub(super) fn is_beyond(language: &Language, text: &str) -> bool {
     nests_too_deep(text) || language.overfills.is_some_and(|overfills| overfills(text))
 }
 

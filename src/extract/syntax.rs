@@ -44,14 +44,14 @@ const PARSE_STEPS: u32 = 200_000;
 pub(super) fn parse(grammar: &Language, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(grammar).ok()?;
-    parse_within(&mut parser, text.as_bytes())
+    parse_within(&mut parser, text.as_bytes(), PARSE_STEPS)
 }
 
-fn parse_within(parser: &mut Parser, bytes: &[u8]) -> Option<Tree> {
+fn parse_within(parser: &mut Parser, bytes: &[u8], most: u32) -> Option<Tree> {
     let mut steps = 0;
     let mut count = |_: &ParseState| {
         steps += 1;
-        if steps > PARSE_STEPS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if steps > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let options = ParseOptions::new().progress_callback(&mut count);
     parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
@@ -75,7 +75,15 @@ impl Syntax {
             tree_sitter::Range { start_byte, end_byte, start_point, end_point }
         };
         parser.set_included_ranges(&ranges.iter().map(included).collect::<Vec<_>>()).ok()?;
-        Some(Self::of_tree(grammar, &parse_within(&mut parser, text)?))
+        Some(Self::of_tree(grammar, &parse_within(&mut parser, text, PARSE_STEPS)?))
+    }
+
+    /// The same as [`Self::of`], given up after `steps` progress calls.
+    pub(super) fn of_within(grammar: &Language, text: &str, steps: u32) -> Option<Self> {
+        u32::try_from(text.len()).ok()?;
+        let mut parser = Parser::new();
+        parser.set_language(grammar).ok()?;
+        Some(Self::of_tree(grammar, &parse_within(&mut parser, text.as_bytes(), steps)?))
     }
 
     fn of_tree(grammar: &Language, tree: &Tree) -> Self {

@@ -14,6 +14,7 @@ pub(crate) mod graph;
 pub(crate) mod measure;
 pub(crate) mod mentions;
 pub(crate) mod near;
+pub(crate) mod overview;
 pub(crate) mod patch;
 pub(crate) mod picture;
 pub mod positions;

@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::relations::{Resolver, may_refer_to};
+use super::smart::qualified;
 use crate::error::Result;
+use crate::extract::kinds::TYPES;
 use crate::store::{Definition, DefinitionNode, FtsQuery, Reference, Snapshot};
 
 /// A name in a line, and the column where it begins.
@@ -22,6 +24,9 @@ pub struct Named {
 pub struct NestedSymbol {
     pub name: String,
     pub kind: String,
+    /// The type or namespace that it belongs to, if the file does not define that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     pub line: u32,
@@ -98,26 +103,70 @@ pub fn mentions(snapshot: &Snapshot, definitions: &[Definition]) -> Result<Vec<M
     Ok(mentions)
 }
 
-/// The symbols of a file, nested; `None` when it is not indexed.
+/// The symbols of a file, nested; `None` when it is not indexed. A method is under its type, also where it is written outside
+/// of it: in a Rust `impl`, with a Go receiver, as `A::b`.
 pub fn outline(snapshot: &Snapshot, path: &str) -> Result<Option<Vec<NestedSymbol>>> {
     let Some((file, _)) = snapshot.file(path)? else { return Ok(None) };
-    let declared = snapshot.declared_in(file)?;
-    let mut inside: HashMap<_, Vec<&DefinitionNode>> = HashMap::new();
-    for one in &declared {
-        inside.entry(one.parent).or_default().push(one);
+    Ok(Some(nested(&snapshot.declared_in(file)?)))
+}
+
+/// Builds the tree of an outline from the definitions of a file.
+fn nested(declared: &[DefinitionNode]) -> Vec<NestedSymbol> {
+    let at: HashMap<_, usize> = declared.iter().enumerate().map(|(at, one)| (one.id, at)).collect();
+    let qualified: Vec<String> = declared.iter().map(|one| qualified(&one.definition)).collect();
+    let mut types: HashMap<&str, usize> = HashMap::new();
+    for (at, one) in declared.iter().enumerate() {
+        if one.definition.kind == "type" || TYPES.contains(&one.definition.kind.as_str()) {
+            types.entry(&qualified[at]).or_insert(at);
+        }
     }
-    // Parents are known before what they contain, so the deepest come last: building from there needs no recursion.
-    let mut built: HashMap<_, NestedSymbol> = HashMap::new();
-    for one in declared.iter().rev() {
-        let children = inside.get(&Some(one.id)).into_iter().flatten();
-        let mut children: Vec<NestedSymbol> = children.filter_map(|child| built.remove(&child.id)).collect();
-        children.sort_by_key(|child| (child.line, child.column));
-        let Definition { name, kind, signature, line, column, end_line, .. } = one.definition.clone();
-        built.insert(one.id, NestedSymbol { name, kind, signature, line, column, end_line, children });
+    let mut parents: Vec<Option<usize>> =
+        declared.iter().map(|one| one.parent.and_then(|parent| at.get(&parent).copied())).collect();
+    let mut strays: Vec<bool> = vec![false; declared.len()];
+    for (at, one) in declared.iter().enumerate() {
+        let Some(container) = &one.definition.container else { continue };
+        if parents[at].is_some_and(|parent| qualified[parent] == *container) {
+            continue;
+        }
+        match types.get(container.as_str()).copied() {
+            Some(owner) if !is_below(&parents, owner, at) => parents[at] = Some(owner),
+            _ => strays[at] = parents[at].is_none(),
+        }
     }
-    let mut roots: Vec<NestedSymbol> = built.into_values().collect();
-    roots.sort_by_key(|root| (root.line, root.column));
-    Ok(Some(roots))
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); declared.len()];
+    let mut roots: Vec<usize> = Vec::new();
+    for (at, parent) in parents.iter().enumerate() {
+        match parent {
+            Some(parent) => children[*parent].push(at),
+            None => roots.push(at),
+        }
+    }
+    // Outer before inner. What is built in the opposite order needs no recursion.
+    let mut order = roots.clone();
+    let mut next = 0;
+    while let Some(at) = order.get(next) {
+        order.extend(&children[*at]);
+        next += 1;
+    }
+    let mut built: HashMap<usize, NestedSymbol> = HashMap::new();
+    let sorted = |mut symbols: Vec<NestedSymbol>| {
+        symbols.sort_by_key(|symbol| (symbol.line, symbol.column));
+        symbols
+    };
+    for at in order.into_iter().rev() {
+        let children = sorted(children[at].iter().filter_map(|child| built.remove(child)).collect());
+        let Definition { name, kind, container, signature, line, column, end_line, .. } =
+            declared[at].definition.clone();
+        let container = container.filter(|_| strays[at]);
+        built.insert(at, NestedSymbol { name, kind, container, signature, line, column, end_line, children });
+    }
+    sorted(built.into_values().collect())
+}
+
+/// Whether `at` is `owner` or contains it.
+fn is_below(parents: &[Option<usize>], owner: usize, at: usize) -> bool {
+    let steps = std::iter::successors(Some(owner), |one| parents[*one]);
+    steps.take(parents.len() + 1).any(|one| one == at)
 }
 
 /// Indexed files of a language that hold a name as a word, in code, strings or comments: every one that could mean it.

@@ -16,6 +16,41 @@ pub(super) fn cut(line: &str, at: usize) -> String {
     line.chars().skip(skipped).take(LINE_CHARS).collect()
 }
 
+/// Whether a line says something about its file: it is not a header guard, a licence or only punctuation.
+pub(super) fn is_telling(line: &str) -> bool {
+    const GUARDS: [&str; 6] = ["#ifndef", "#pragma once", "#endif", "#!", "# -*-", "<?xml"];
+    let line = line.trim();
+    let is_guard = || {
+        let defined = line.strip_prefix("#define").map(str::trim);
+        GUARDS.iter().any(|guard| line.starts_with(guard))
+            || defined.is_some_and(|name| name.ends_with("_H") || name.ends_with("_H_") || name.ends_with("_HPP"))
+    };
+    line.contains(char::is_alphanumeric) && !is_guard() && !is_of_licence(line)
+}
+
+fn is_of_licence(line: &str) -> bool {
+    const WORDS: [&str; 6] =
+        ["copyright", "spdx-", "licensed under", "all rights reserved", "license, version", "bsd-style license"];
+    let lower = line.to_lowercase();
+    WORDS.iter().any(|word| lower.contains(word))
+}
+
+/// How many lines the licence takes that a file begins with.
+pub(super) fn after_licence(lines: &[String]) -> usize {
+    const COMMENTS: [&str; 7] = ["//", "#", "/*", "*", "--", ";", "<!--"];
+    let is_comment = |line: &&String| {
+        let line = line.trim_start();
+        line.is_empty() || COMMENTS.iter().any(|comment| line.starts_with(comment))
+    };
+    let head = lines.iter().take_while(is_comment).count();
+    if !lines[..head].iter().any(|line| is_of_licence(line)) {
+        return 0;
+    }
+    // A comment after it, behind a blank line, may be about the file.
+    let last = lines[..head].iter().rposition(|line| is_of_licence(line)).unwrap_or(0);
+    lines[last..head].iter().position(|line| line.trim().is_empty()).map_or(head, |blank| last + blank)
+}
+
 /// The line that begins at the byte `start` with `context` lines before and after it, as slices with their line breaks;
 /// and how many of them come before.
 pub(super) fn around(text: &str, start: usize, context: u32) -> (u32, impl Iterator<Item = &str>) {
@@ -38,6 +73,23 @@ mod tests {
         assert_eq!(shown.chars().count(), LINE_CHARS);
         assert!(shown.contains("needle"));
         assert_eq!(cut("short\r\n", 0), "short");
+    }
+
+    #[test]
+    fn guards_licences_and_braces_say_nothing() {
+        for line in [
+            "#ifndef A_H_",
+            "#define A_H_",
+            "#pragma once",
+            "});",
+            "// Copyright (c) 2020 A",
+            "# SPDX-License-Identifier: MIT",
+        ] {
+            assert!(!is_telling(line), "{line}");
+        }
+        for line in ["#define SIZE 10", "int a;", "class License:", "# Text"] {
+            assert!(is_telling(line), "{line}");
+        }
     }
 
     #[test]

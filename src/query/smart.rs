@@ -526,8 +526,9 @@ fn best_line(snapshot: &Snapshot, query: &ParsedQuery, found: &RankedCandidate) 
     // Beginnings of words, and letters without their accents, are in no line's set.
     let first = || query.first_line(&chunk.text).map(|at| chunk.start_line + at);
     let says_something = |text: &str| text.contains(char::is_alphanumeric) && !scan::imports(text);
+    let telling = || texts().find(|(text, _)| says_something(text) && preview::is_telling(text)).map(|(_, line)| line);
     let any = || texts().find(|(text, _)| says_something(text)).map(|(_, line)| line);
-    Ok(best.1.or_else(first).or_else(any).unwrap_or(chunk.start_line).min(chunk.end_line))
+    Ok(best.1.or_else(first).or_else(telling).or_else(any).unwrap_or(chunk.start_line).min(chunk.end_line))
 }
 
 /// A definition's name with its container, as its language writes it.

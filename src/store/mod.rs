@@ -25,6 +25,7 @@ mod migrate;
 mod names;
 mod near;
 mod open;
+mod overview;
 mod packed;
 mod plain;
 mod raw;

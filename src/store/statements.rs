@@ -52,8 +52,8 @@ impl Snapshot<'_> {
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, names, plain, raw, relations,
-        schema, scope, search, symbols, terms, text_vectors, trigrams, vectors,
+        Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, names, overview, plain, raw,
+        relations, schema, scope, search, symbols, terms, text_vectors, trigrams, vectors,
     };
 
     #[test]
@@ -70,6 +70,7 @@ mod tests {
             files::STATEMENTS,
             graph::STATEMENTS,
             names::STATEMENTS,
+            overview::STATEMENTS,
             plain::STATEMENTS,
             raw::STATEMENTS,
             relations::STATEMENTS,

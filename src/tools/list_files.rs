@@ -20,6 +20,37 @@ pub(super) static LIST_FILES: Declaration = declare! {
     example: r#"{"include": ["migrations/**"]}"#,
 };
 
+/// For the page's tree, in a third of the bytes.
+pub(super) static PATHS: Declaration = declare! {
+    run_paths;
+    name: "paths",
+    title: "Paths of indexed files, shortened",
+    about: "The paths of indexed files, sorted, each as the number of characters that it shares with the one before, and the rest.",
+    access: Access::Read,
+    core: false,
+    list: Some("paths"),
+    example: "{}",
+};
+
+/// Arguments of `paths`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct PathsArguments {
+    /// Paths to skip (default 0).
+    offset: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct PathsAnswer {
+    /// `12 name`: 12 UTF-16 code units of the path before, then `name`.
+    paths: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+}
+
 /// Arguments of `list_files`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -64,6 +95,33 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         Ok(Page::of(listed, offset, limit))
     })?;
     Ok(Answer { total: page.total, truncated: page.is_cut, next_offset: page.next_offset(), files: page.items })
+}
+
+fn run_paths(call: &Call, arguments: &PathsArguments) -> Result<PathsAnswer> {
+    // The path before the first one of a page is on the page before.
+    let offset = arguments.offset.unwrap_or(0);
+    let before = u64::from(offset > 0);
+    let every = Arguments {
+        include: Vec::new(),
+        exclude: Vec::new(),
+        language: None,
+        limit: None,
+        offset: Some(offset - before),
+    };
+    let listed = run(call, &every)?;
+    let skipped = usize::from(offset > 0);
+    let paths = (skipped..listed.files.len()).map(|at| {
+        let (path, known) = (&listed.files[at], at.checked_sub(1).map_or("", |at| listed.files[at].as_str()));
+        let shared = path.char_indices().zip(known.chars()).find(|((_, one), other)| one != other);
+        let shared = shared.map_or(path.len().min(known.len()), |((at, _), _)| at);
+        format!("{} {}", path[..shared].encode_utf16().count(), &path[shared..])
+    });
+    Ok(PathsAnswer {
+        paths: paths.collect(),
+        total: listed.total,
+        truncated: listed.truncated,
+        next_offset: listed.next_offset,
+    })
 }
 
 fn known_language(name: &str) -> Result<&'static str> {

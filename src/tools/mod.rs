@@ -9,6 +9,7 @@ mod below;
 pub(crate) mod check;
 mod engine;
 mod file_chunks;
+mod file_highlight;
 pub(crate) mod find_references;
 pub(crate) mod get_file_details;
 pub(crate) mod get_slice;
@@ -31,10 +32,13 @@ pub(crate) mod query;
 mod refusal;
 pub(crate) mod rename_symbol;
 mod render;
+mod rendered_markdown;
+mod repository_overview;
 mod request;
 mod schema;
 pub(crate) mod search_documents;
 pub(crate) mod stats;
+mod symbol_relations;
 mod symbols;
 mod target;
 pub(crate) mod type_at;
@@ -95,7 +99,17 @@ pub static TOOLS: &[&Declaration] = &[
 ];
 
 /// What the program's own page shows besides. In no list: a model has no use for it, and no client may call it.
-static VIEWS: &[&Declaration] = &[&file_chunks::CHUNKS, &graph_picture::GRAPH];
+static VIEWS: &[&Declaration] = &[
+    &file_chunks::CHUNKS,
+    &graph_picture::GRAPH,
+    &file_highlight::HIGHLIGHT,
+    &file_highlight::SNIPPETS,
+    &rendered_markdown::MARKDOWN,
+    &repository_overview::OVERVIEW,
+    &symbol_relations::RELATIONS,
+    &symbols::OUTLINE,
+    &list_files::PATHS,
+];
 
 /// Whether a tool changes the index by its own words. Keeping the index fresh is not a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,6 +24,18 @@ pub(super) static SYMBOLS: Declaration = Declaration {
     }
 };
 
+/// For the page, which shows it until the types of a Python file are known.
+pub(super) static OUTLINE: Declaration = declare! {
+    run_outline;
+    name: "outline",
+    title: "Outline of a file by its syntax",
+    about: "The symbols of a file as a tree, from the index alone.",
+    access: Access::Read,
+    core: false,
+    list: Some("symbols"),
+    example: r#"{"file": "tests/clients/python_mcp.py"}"#,
+};
+
 /// Arguments of `symbols`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -50,14 +62,27 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let Answered::Symbols { symbols } = engine::ask(call, &query)? else { return Err(engine::unexpected()) };
         (symbols.iter().map(|symbol| json!(symbol)).collect(), "types")
     } else {
-        let found = call.read_file(&file.path, |snapshot| positions::outline(snapshot, &file.path))?;
-        let found = found.ok_or_else(|| {
-            Error::invalid_path(format!("{} is not indexed", crate::model::printable(&file.path)))
-                .hint("`ixmcp files --skipped` says why.")
-        })?;
-        (found.iter().map(|symbol| json!(symbol)).collect(), "syntax")
+        (by_syntax(call, &file.path)?, "syntax")
     };
+    Ok(answer(all, arguments.offset, precision))
+}
+
+fn run_outline(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let path = call.workspace().files.indexed_path(&arguments.file)?;
+    Ok(answer(by_syntax(call, &path)?, arguments.offset, "syntax"))
+}
+
+fn by_syntax(call: &Call, path: &str) -> Result<Vec<serde_json::Value>> {
+    let found = call.read_file(path, |snapshot| positions::outline(snapshot, path))?;
+    let found = found.ok_or_else(|| {
+        Error::invalid_path(format!("{} is not indexed", crate::model::printable(path)))
+            .hint("`ixmcp files --skipped` says why.")
+    })?;
+    Ok(found.iter().map(|symbol| json!(symbol)).collect())
+}
+
+fn answer(all: Vec<serde_json::Value>, offset: Option<u64>, precision: &str) -> Answer {
     let total = all.len();
-    let offset = arguments.offset.and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0);
-    Ok(Answer { symbols: all.into_iter().skip(offset).collect(), total, precision: precision.to_owned() })
+    let offset = offset.and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0);
+    Answer { symbols: all.into_iter().skip(offset).collect(), total, precision: precision.to_owned() }
 }

@@ -2,7 +2,7 @@
 //
 //   node page.cjs MODULES PLAN
 //
-// MODULES has playwright-core; PLAN is a file of JSON: {browser, address, bare, large, program, root, shots?}. `address` is of a page
+// MODULES has playwright-core, and axe next to it axe-core; PLAN is a file of JSON: {browser, address, bare, large, program, root, shots?}. `address` is of a page
 // whose repository has a daemon, entities and tags; `bare` of one that has none of them; `large` of one with 2,502 entities. Prints {failures, checks}.
 const { execFileSync } = require('node:child_process');
 const { readFileSync } = require('node:fs');
@@ -10,6 +10,7 @@ const { join } = require('node:path');
 
 const [modules, planFile] = process.argv.slice(2);
 const { chromium } = require(join(modules, 'node_modules', 'playwright-core'));
+const axe = readFileSync(join(modules, '..', 'axe', 'node_modules', 'axe-core', 'axe.min.js'), 'utf8');
 const plan = JSON.parse(readFileSync(planFile, 'utf8'));
 
 const failures = [];
@@ -97,6 +98,21 @@ async function tab(browser, address, options) {
   return { context, page };
 }
 
+const VIEWS_TO_CHECK = [
+  'search', 'search?q=cart&explain=1', 'search?q=zzzznowhere&mode=literal', 'files', 'files?path=deep/only/child/store.rs&line=2', 'files?path=docs/guide.md',
+  'files?path=deep/only/child/store.rs&line=8&at=8:9', 'graph', 'graph?id=dec-1a2b3c', 'tags?tag=shop', 'calls', 'index',
+];
+
+/// The violations of levels A and AA that axe finds.
+async function violations(page) {
+  if (!(await page.evaluate('!!window.axe'))) await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const found = await window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] });
+    const why = (node) => (node.any[0] ?? node.all[0] ?? node.none[0])?.message ?? '';
+    return found.violations.map(({ id, nodes }) => ({ id, nodes: nodes.slice(0, 3).map((node) => `${node.target.join(' ')}: ${why(node)}`) }));
+  });
+}
+
 const steps = {
   async 'the token leaves the address'(page) {
     await seen(page.locator('#search-box'), 'the search box');
@@ -171,6 +187,87 @@ const steps = {
     });
   },
 
+  async 'a folder with one folder in it is one row'(page) {
+    await go(page, '#/files');
+    const folded = page.locator('.tree-row', { hasText: 'deep/only/child' });
+    await seen(folded, 'a chain of folders as one row');
+    await folded.click();
+    await page.locator('.tree-row', { hasText: 'store.rs' }).click();
+    await seen(page.locator('.tree-row.is-current', { hasText: 'store.rs' }), 'the file in it');
+    const bar = page.getByRole('separator', { name: 'Width of the tree' });
+    const width = async () => (await page.locator('.tree').boundingBox()).width;
+    const before = await width();
+    await bar.focus();
+    await page.keyboard.press('ArrowRight');
+    await until(async () => (await width()) > before, 'the tree is wider by key');
+    const at = await bar.boundingBox();
+    await page.mouse.move(at.x, at.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(at.x - 60, at.y + 100, { steps: 3 });
+    await page.mouse.up();
+    await until(async () => (await width()) < before, 'and narrower by pointer');
+  },
+
+  async 'an outline with kinds and methods under their types'(page) {
+    await go(page, '#/files?path=deep/only/child/store.rs');
+    const row = (name) => page.locator('.outline-row', { hasText: name });
+    await seen(row('first_item').locator('.of', { hasText: 'method' }), 'a kind as a word');
+    await seen(row('items').locator('.of', { hasText: 'field' }), 'another one');
+    const indent = (name) => row(name).first().evaluate((element) => parseFloat(getComputedStyle(element).paddingInlineStart));
+    check((await indent('first_item')) > (await indent('Store')), 'a method of an impl is under its type');
+    check((await indent('checked')) === (await indent('Store')), 'a function is not');
+  },
+
+  async 'code is highlighted'(page) {
+    await go(page, '#/files?path=deep/only/child/store.rs');
+    const color = (text, name) => page.locator(`.codeline .hl-${name}`, { hasText: text }).first().evaluate((element) => getComputedStyle(element).color);
+    for (const [text, name] of [['pub', 'keyword'], ['Comments are gray', 'comment'], ['"a string"', 'string'], ['first_item', 'function'], ['Store', 'type']]) {
+      await seen(page.locator(`.codeline .hl-${name}`, { hasText: text }), `${text} as ${name}`);
+    }
+    check((await color('pub', 'keyword')) !== (await color('"a string"', 'string')), 'classes have colors');
+    await go(page, '#/search?q=first_item');
+    await seen(page.locator('.hit .hl-keyword', { hasText: 'pub' }), 'a highlighted hit');
+    await seen(page.locator('.look .hl-keyword', { hasText: 'impl' }), 'a highlighted preview');
+    await go(page, '#/search?q=size');
+    await seen(page.locator('.look mark', { hasText: /^size$/ }), 'a marked word');
+    const inside = await page.locator('mark').evaluateAll((all) => all.filter((mark) => /u$/.test(mark.previousSibling?.textContent ?? '')).length);
+    check(inside === 0, 'a word is not marked within another');
+  },
+
+  async 'rendered Markdown'(page) {
+    await go(page, '#/files?path=docs/guide.md');
+    await seen(page.locator('.markdown h1', { hasText: 'Guide' }), 'a heading');
+    await seen(page.locator('.markdown td', { hasText: 'a' }), 'a table');
+    await seen(page.locator('.markdown pre .hl-keyword', { hasText: 'fn' }), 'highlighted code');
+    await seen(page.locator('.markdown li', { hasText: '<script>alert(4)</script>' }), 'a script, as text');
+    check((await page.locator('.markdown :is(script, img, iframe, [onclick], a[href^="javascript"])').count()) === 0, 'nothing harmful');
+    await seen(page.locator('.markdown .image', { hasText: 'logo' }), 'an image by its text');
+    await page.locator('.markdown a', { hasText: 'dec-1a2b3c' }).click();
+    await seen(page.locator('.entity h2', { hasText: 'Carts' }), 'a link to an entity');
+    await page.goBack();
+    await page.locator('.markdown a', { hasText: 'the cart' }).click();
+    await seen(page.locator('.codeline.is-line', { hasText: 'def total_price' }), 'a link to a line of a file');
+    await go(page, '#/files?path=docs/guide.md');
+    await page.getByText('Raw', { exact: true }).click();
+    await seen(page.locator('.codeline', { hasText: '|------|' }), 'its text');
+    await page.getByText('Rendered', { exact: true }).click();
+    await seen(page.locator('.markdown h1'), 'rendered again');
+  },
+
+  async 'references and callers of a name'(page) {
+    await go(page, '#/files?path=deep/only/child/store.rs');
+    await page.locator('.codeline .hl-function', { hasText: 'checked' }).first().click();
+    await seen(page.locator('.references h2', { hasText: 'checked' }), 'the name that was clicked');
+    await seen(page.locator('.references .refs', { hasText: 'fn checked(size: usize)' }), 'its definition');
+    await seen(page.locator('.references .ref-group', { hasText: 'checked(self.items.len()' }), 'a reference with its line');
+    await seen(page.locator('.references .precision', { hasText: 'names and imports' }), 'how it was resolved');
+    await seen(page.locator('.calls-graph .call-name', { hasText: 'first_item' }), 'its caller');
+    await page.locator('.references .ref-group .refs a', { hasText: 'checked(' }).first().click();
+    await until(() => page.url().includes('line=8'), 'a reference opens its line');
+    await page.getByLabel('Close references').click();
+    await seen(page.locator('.outline-row'), 'the outline again');
+  },
+
   async 'thousands of files'(page) {
     await go(page, '#/files');
     const box = page.getByLabel('Filter files');
@@ -224,6 +321,42 @@ const steps = {
     await seen(page.locator('.entity h2', { hasText: 'Carts' }), 'one that was looked for');
   },
 
+  async 'the graph by layout, relationship, status and code'(page) {
+    await go(page, '#/graph');
+    await seen(page.locator('.node[data-id="iss-42aa"]'), 'an entity');
+    const edges = () => page.locator('.edge').count();
+    const before = await edges();
+    const rel = page.locator('.rel', { hasText: 'relates to' });
+    await rel.click();
+    await until(async () => (await edges()) < before, 'a relationship is hidden by the legend');
+    await rel.click();
+    await until(async () => (await edges()) === before, 'and shown again');
+    await page.locator('.view-options summary').click();
+    await page.getByText('Layers', { exact: true }).click();
+    const x = (id) => page.locator(`.node[data-id="${id}"]`).evaluate((node) => node.getBoundingClientRect().x);
+    await until(async () => (await x('idea-77')) < (await x('iss-42aa')), 'layers follow the edges');
+    await page.getByLabel('Status').selectOption('open');
+    await until(async () => (await page.locator('.node').count()) === 1, 'only what is open');
+    await page.getByLabel('Status').selectOption('');
+    await page.getByText('Force', { exact: true }).click();
+    await page.locator('.node[data-id="dec-1a2b3c"]').click();
+    await seen(page.locator('.node rect'), 'the code that an entity names');
+    for (const [format, begin] of [['SVG', '<svg'], ['PNG', '\x89PNG']]) {
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByLabel(`Save as ${format}`).click()]);
+      const bytes = readFileSync(await download.path(), 'latin1');
+      check(bytes.startsWith(begin) && bytes.length > 1000, `a picture as ${format}: ${bytes.slice(0, 20)}`);
+    }
+    await page.locator('.view-options summary').click();
+    const over = () => page.evaluate(() => {
+      const boxes = (selector) => [...document.querySelectorAll(selector)].map((element) => element.getBoundingClientRect());
+      const nodes = boxes('.node circle:first-child, .node rect');
+      return boxes('.texts text:not(.of-edge)').filter((name) => nodes.some((node) =>
+        name.left + 3 < node.right - 2 && name.right - 3 > node.left + 2 && name.top + 4 < node.bottom - 2 && name.bottom - 4 > node.top + 2)).length;
+    });
+    await page.getByLabel('Show all').click();
+    await until(async () => (await over()) === 0, 'no name lies on a node');
+  },
+
   async 'an entity that there is not'(page) {
     await page.failing(async () => {
       await go(page, '#/graph?id=dec-ffffff');
@@ -262,6 +395,15 @@ const steps = {
     await until(async () => (await page.locator('.log > li').count()) === 1, 'one tool alone');
   },
 
+  async 'what the repository is'(page) {
+    await go(page, '#/index');
+    const card = (title) => page.locator('.card', { has: page.locator('h2', { hasText: title }) });
+    await seen(card('Largest folders').locator('th', { hasText: 'many/' }), 'a folder');
+    await seen(card('Changed last').locator('a').first(), 'a file');
+    await seen(card('Open').locator('a', { hasText: 'Sums are slow' }), 'an open issue');
+    await seen(card('Asked today').locator('code', { hasText: 'get_symbol' }), 'what agents asked');
+  },
+
   async 'the index in numbers'(page) {
     await go(page, '#/index');
     await seen(page.locator('.tiles dt', { hasText: 'Entities' }), 'the numbers');
@@ -285,6 +427,31 @@ const steps = {
     await seen(page.locator('#search-box'), 'the page, loaded again with what this tab kept');
     await until(async () => (await back()) !== light, 'and still dark');
     await page.getByLabel(/^Colours/).click();
+  },
+
+  async 'accessible in light and dark'(page) {
+    const colors = page.getByLabel(/^Colours/);
+    for (const scheme of ['light', 'dark']) {
+      while ((await page.evaluate(() => document.documentElement.dataset.theme)) !== scheme) await colors.click();
+      for (const view of VIEWS_TO_CHECK) {
+        await go(page, `#/${view}`);
+        await page.waitForTimeout(400);
+        for (const { id, nodes } of await violations(page)) check(false, `${view} in ${scheme}: ${id}: ${nodes.join(' | ')}`);
+        check(true, view);
+      }
+    }
+    while ((await page.evaluate(() => document.documentElement.dataset.theme)) !== undefined) await colors.click();
+  },
+
+  async 'little is loaded at first'(page) {
+    const loaded = await page.evaluate(async () => {
+      const packed = async (path) => {
+        const { body } = await fetch(path);
+        return (await new Response(body.pipeThrough(new CompressionStream('gzip'))).arrayBuffer()).byteLength;
+      };
+      return (await Promise.all(['/', '/page.js', '/page.css'].map(packed))).reduce((sum, one) => sum + one, 0);
+    });
+    check(loaded < 250_000, `${loaded} bytes, compressed`);
   },
 
   async 'widths'(page) {

@@ -184,3 +184,54 @@ fn an_unknown_name_gets_similar_ones() {
     let answer = repo.call("get_symbol", &json!({ "symbol_name": "QuerySet" }));
     assert_eq!(answer["suggestions"], Value::Null);
 }
+
+#[test]
+fn an_outline_has_methods_under_their_types_wherever_they_are_written() {
+    let repo = Repo::new(
+        "\
+//- /store.rs
+impl Store {
+    pub fn first(&self) {}
+}
+pub struct Store {
+    items: Vec<u8>,
+}
+impl std::fmt::Display for Store {
+    fn fmt(&self) {}
+}
+impl Elsewhere {
+    fn stray(&self) {}
+}
+fn alone() {}
+//- /store.go
+package store
+
+func (s *Store) Get() error { return nil }
+
+type Store struct {
+	size int
+}
+
+func (o *Other) Stray() {}
+//- /store.cpp
+class Store {
+    void get();
+};
+void Store::get() {}
+",
+    );
+    fn shown(symbols: &Value) -> Vec<String> {
+        let one = |symbol: &Value| {
+            let container =
+                symbol["container"].as_str().map_or_else(String::new, |container| format!(" of {container}"));
+            let inner = shown(&symbol["children"]);
+            let inner = if inner.is_empty() { String::new() } else { format!(" [{}]", inner.join(", ")) };
+            format!("{}{container}{inner}", symbol["name"].as_str().unwrap())
+        };
+        symbols.as_array().unwrap().iter().map(one).collect()
+    }
+    let outline = |file: &str| shown(&repo.call("symbols", &json!({ "file": file }))["symbols"]);
+    assert_eq!(outline("store.rs"), ["Store [first, items, fmt]", "stray of Elsewhere", "alone"]);
+    assert_eq!(outline("store.go"), ["Store [Get, size]", "Stray of Other"]);
+    assert_eq!(outline("store.cpp"), ["Store [get, get]"]);
+}

@@ -31,6 +31,42 @@ How to check out.
 # Odd
 
 Text.
+//- /docs/guide.md
+---
+tags: [guide]
+---
+# Guide
+
+See [the cart](../src/shop.py#L2), `dec-1a2b3c` and [below](#how-it-works).
+
+| name | size |
+|------|-----:|
+| a    | 1    |
+
+- [x] done
+- harmless <script>alert(4)</script> <b onclick=\"alert(5)\">bold</b> [harm](javascript:alert(6)) ![logo](https://example.com/x.png)
+
+## How it works
+
+```rust
+fn answer() -> u8 { 42 }
+```
+//- /deep/only/child/store.rs
+pub struct Store {
+    items: Vec<u8>,
+}
+
+/// Comments are gray.
+impl Store {
+    pub fn first_item(&self) -> u8 {
+        checked(self.items.len() as usize)
+    }
+}
+
+fn checked(size: usize) -> u8 {
+    let text = \"a string\";
+    size as u8
+}
 //- /.ixchel/decisions/dec-1a2b3c.md
 ---
 id: dec-1a2b3c
@@ -433,6 +469,64 @@ fn the_page_only_reads_and_only_its_own_repository() {
     let (_, state) = page.ask("GET /api/state", "");
     assert_eq!(state["daemon"], Value::Null, "it starts no daemon: {state}");
     assert!(!repo.socket().exists());
+}
+
+#[test]
+fn the_page_gets_files_highlighted_rendered_and_related() {
+    let repo = Repo::new(SHOP);
+    repo.write("latin.py", b"name = 'caf\xe9'  # not UTF-8\n");
+    repo.write("odd.js", format!("let a = '{}';\n", "x".repeat(5 << 20)));
+    repo.write("docs/deep.md", "> ".repeat(30_000));
+    let page = Page::of(&repo);
+    let view = |name: &str, given: Value| {
+        let (status, answer) = page.ask(&format!("POST /api/view/{name}"), &given.to_string());
+        assert_eq!(status, 200, "{name}: {answer}");
+        answer
+    };
+    let spans = view("highlight", json!({ "file": "src/shop.py", "start_line": 1, "lines": 1 }));
+    // `class` is a keyword, `Cart` a type.
+    assert_eq!(spans["lines"], json!([[0, 5, 6, 6, 4, 7]]));
+    let latin = view("highlight", json!({ "file": "latin.py" }));
+    assert_eq!(latin["lines"][0].as_array().unwrap()[..3], [json!(7), json!(6), json!(2)], "{latin}");
+    assert_eq!(view("highlight", json!({ "file": "page.html", "start_line": 99 }))["lines"], json!([]));
+    assert_eq!(view("highlight", json!({ "file": "odd.js" }))["highlighted"], json!(false));
+    assert_eq!(page.ask("POST /api/view/highlight", r#"{"file":"nowhere.py"}"#).0, 404);
+    assert_eq!(page.ask("POST /api/view/highlight", r#"{"file":"/etc/passwd"}"#).0, 404);
+    let previews =
+        json!({ "snippets": [{ "file": "a.rs", "text": "fn a() {}" }, { "file": "a.unknown", "text": "x" }] });
+    assert_eq!(view("snippets", previews)["lines"], json!([[0, 2, 6, 3, 1, 8], []]));
+
+    let guide = view("markdown", json!({ "file": "docs/guide.md" }));
+    let elements = guide["elements"].as_array().unwrap();
+    assert_eq!(
+        (&elements[0]["tag"], &elements[1]["tag"], &elements[1]["id"]),
+        (&json!("front"), &json!("h1"), &json!("guide"))
+    );
+    let links: Vec<&Value> =
+        elements[2]["children"].as_array().unwrap().iter().filter(|piece| piece.is_object()).collect();
+    assert_eq!((&links[0]["file"], &links[1]["entity"]), (&json!("src/shop.py"), &json!("dec-1a2b3c")), "{links:?}");
+    assert!(!view("markdown", json!({ "file": "docs/deep.md" }))["elements"].as_array().unwrap().is_empty());
+
+    let related = view("relations", json!({ "file": "deep/only/child/store.rs", "line": 12 }));
+    let callers = related["groups"].as_array().unwrap().iter().find(|group| group["relation"] == "called by").unwrap();
+    assert_eq!((&related["name"], &callers["total"]), (&json!("checked"), &json!(1)), "{related}");
+    assert_eq!(page.ask("POST /api/view/relations", r#"{"file":"src/shop.py","line":3}"#).0, 404);
+    assert_eq!(view("outline", json!({ "file": "src/shop.py" }))["symbols"][0]["name"], "Cart");
+    let overview = view("overview", json!({}));
+    let open: Vec<&Value> = overview["open"].as_array().unwrap().iter().map(|entity| &entity["id"]).collect();
+    assert_eq!(open, [&json!("dec-1a2b3c"), &json!("iss-42aa")], "{overview}");
+
+    let (_, listed) = page.ask("POST /api/tool/list_files", "{}");
+    let mut before = String::new();
+    let paths = view("paths", json!({}));
+    let whole = paths["paths"].as_array().unwrap().iter().map(|path| {
+        let (shared, rest) = path.as_str().unwrap().split_once(' ').unwrap();
+        before = before[..shared.parse().unwrap()].to_owned() + rest;
+        json!(before)
+    });
+    assert_eq!(whole.collect::<Vec<_>>(), *listed["files"].as_array().unwrap());
+    let rest = view("paths", json!({ "offset": 2 }));
+    assert_eq!(rest["paths"].as_array().unwrap()[..], paths["paths"].as_array().unwrap()[2..]);
 }
 
 #[test]

@@ -64,6 +64,7 @@ const ONLY_IN: &[(&str, &str)] = &[
     ("dagre", "cli"),
     ("jsonc_parser", "cli"),
     ("saphyr_parser", "extract"),
+    ("pulldown_cmark", "extract"),
     ("gix_index", "scan"),
     ("ort", "embed"),
     ("tract_onnx", "embed"),

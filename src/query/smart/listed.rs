@@ -84,10 +84,13 @@ fn hit(snapshot: &Snapshot, listed: ListedItem, context: u32) -> Result<Hit> {
     })
 }
 
-/// The first line of a file that is not blank.
+/// The first line of a file that says something about it: after its licence and header guards, or else that is not blank.
 fn first_line(snapshot: &Snapshot, path: &str) -> Result<u32> {
     const LOOKED_AT: u32 = 50;
     let lines = snapshot.lines(path, 1, LOOKED_AT)?;
-    let said = (1..).zip(&lines).find(|(_, line)| !line.trim().is_empty());
+    let after = preview::after_licence(&lines);
+    let numbered = || (1..).zip(&lines);
+    let telling = numbered().skip(after).find(|(_, line)| preview::is_telling(line));
+    let said = telling.or_else(|| numbered().find(|(_, line)| !line.trim().is_empty()));
     Ok(said.map_or(1, |(number, _)| number))
 }

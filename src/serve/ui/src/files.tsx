@@ -1,17 +1,22 @@
 // The indexed files as a tree, and one file: its text, its chunks, its symbols.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { tool, view } from './ask.ts';
-import { Icon, Nothing, Pending, Problem, Rows } from './parts.tsx';
-import { ago, bytes, count, cut, many, split } from './say.ts';
+import { Painted, nameAt, nameIn, useSpans } from './code.tsx';
+import { Markdown } from './markdown.tsx';
+import { Choice, Divider, Icon, Nothing, Pending, Problem, Rows, SymbolKind, useWidth } from './parts.tsx';
+import { References, nameAddress } from './references.tsx';
+import { ago, bytes, count, cut, many, split, visible } from './say.ts';
 import { address, asFault, fileAddress, go, useAnswer, useMedia, type Answer, type Route } from './use.ts';
 
 export function Files({ route }: { route: Route }) {
   const path = route.query.get('path');
   const isWide = useMedia('(min-width: 860px)');
+  const size = useWidth('tree', 290, [180, 640]);
   return (
-    <section class={`files ${path ? 'has-file' : ''}`}>
+    <section class={`files ${path ? 'has-file' : ''}`} style={isWide ? { gridTemplateColumns: `${size.width}px 0 minmax(0, 1fr)` } : undefined}>
       {(isWide || !path) && <Tree path={path} />}
-      {path ? <FileView key={path} path={path} line={route.query.get('line')} /> : isWide && (
+      {isWide && <Divider label="Width of the tree" size={size} />}
+      {path ? <FileView key={path} path={path} line={route.query.get('line')} at={route.query.get('at')} isRaw={route.query.get('raw') === '1'} /> : isWide && (
         <Nothing title="Choose a file">
           <p>Shows its text as indexed, its chunks, and its symbols.</p>
         </Nothing>
@@ -22,7 +27,25 @@ export function Files({ route }: { route: Route }) {
 
 type Row = { name: string; path: string; depth: number; isFolder: boolean; files: number };
 
-/// The rows of the tree: the contents of open folders, or all paths that contain the filter.
+/// The end of the paths from `at` on that begin with `prefix`. Paths are sorted, so these follow each other: the steps double
+/// until one is past the end.
+function endOf(files: string[], prefix: string, at: number, to: number): number {
+  let [inside, step] = [at, 1];
+  while (inside + step < to && files[inside + step].startsWith(prefix)) {
+    inside += step;
+    step *= 2;
+  }
+  let past = Math.min(to, inside + step);
+  while (past - inside > 1) {
+    const middle = (inside + past) >> 1;
+    if (files[middle].startsWith(prefix)) inside = middle;
+    else past = middle;
+  }
+  return past;
+}
+
+/// The rows of the tree: the contents of open folders, or all paths that contain the filter. A folder that contains nothing but
+/// one folder is one row with it.
 function rows(files: string[], open: Set<string>, filter: string): Row[] {
   const wanted = filter.trim().toLowerCase().split(/\s+/).filter(Boolean);
   if (wanted.length) {
@@ -31,52 +54,61 @@ function rows(files: string[], open: Set<string>, filter: string): Row[] {
       .map((path) => ({ name: path, path, depth: 0, isFolder: false, files: 1 }));
   }
   const found: Row[] = [];
-  const walk = (from: number, to: number, prefix: string, depth: number) => {
-    const folders: Row[] = [];
+  const walk = (from: number, to: number, prefix: number, depth: number) => {
     const own: Row[] = [];
-    const spans: [number, number][] = [];
     for (let at = from; at < to; ) {
-      const rest = files[at].slice(prefix.length);
-      const slash = rest.indexOf('/');
-      if (slash <= 0) {
-        own.push({ name: rest, path: files[at], depth, isFolder: false, files: 1 });
+      let slash = files[at].indexOf('/', prefix);
+      if (slash <= prefix) {
+        own.push({ name: files[at].slice(prefix), path: files[at], depth, isFolder: false, files: 1 });
         at += 1;
         continue;
       }
-      const folder = files[at].slice(0, prefix.length + slash + 1);
-      let end = at + 1;
-      while (end < to && files[end].startsWith(folder)) end += 1;
-      folders.push({ name: rest.slice(0, slash), path: folder, depth, isFolder: true, files: end - at });
-      spans.push([at, end]);
+      const end = endOf(files, files[at].slice(0, slash + 1), at, to);
+      // The first and the last path have a folder in common only if all between them do.
+      for (;;) {
+        const next = files[at].indexOf('/', slash + 1);
+        if (next <= slash + 1 || !files[end - 1].startsWith(files[at].slice(0, next + 1))) break;
+        slash = next;
+      }
+      const folder = files[at].slice(0, slash + 1);
+      found.push({ name: folder.slice(prefix, -1), path: folder, depth, isFolder: true, files: end - at });
+      if (open.has(folder)) walk(at, end, slash + 1, depth + 1);
       at = end;
     }
-    folders.forEach((folder, at) => {
-      found.push(folder);
-      if (open.has(folder.path)) walk(...spans[at], folder.path, depth + 1);
-    });
-    found.push(...own);
+    for (const row of own) found.push(row);
   };
-  walk(0, files.length, '', 0);
+  walk(0, files.length, 0, 0);
   return found;
 }
 
+/// Deep levels are indented less, such that names stay visible.
+const indent = (depth: number) => Math.min(depth, 6) * 14 + Math.max(0, depth - 6) * 5;
+
 const above = (path: string) => path.split('/').slice(0, -1).map((_, at, all) => `${all.slice(0, at + 1).join('/')}/`);
+
+/// The files as they were listed last, for the moment until they are listed again.
+const listed: { current?: string[] } = {};
 
 function Tree({ path }: { path: string | null }) {
   const answer = useAnswer<{ files: string[] }>([], async (signal, waiting) => {
     const files: string[] = [];
+    let before = '';
     for (let offset: number | undefined = 0; offset !== undefined; ) {
-      const page: { files: string[]; next_offset?: number } = await tool('list_files', { offset }, signal, waiting);
-      files.push(...page.files);
+      const page: { paths: string[]; next_offset?: number } = await view('paths', { offset }, signal, waiting);
+      for (const path of page.paths) {
+        const space = path.indexOf(' ');
+        before = before.slice(0, Number(path.slice(0, space))) + path.slice(space + 1);
+        files.push(before);
+      }
       offset = page.next_offset;
     }
-    // Keeps the files of a folder together, however their names are sorted.
-    return { files: files.sort() };
+    listed.current = files;
+    return { files };
   });
   const [filter, setFilter] = useState('');
   const [open, setOpen] = useState(() => new Set(path ? above(path) : []));
   const [at, setAt] = useState(0);
-  const files = answer.value?.files ?? [];
+  const files = answer.value?.files ?? listed.current ?? [];
   const shown = useMemo(() => rows(files, open, filter), [files, open, filter]);
   useEffect(() => {
     if (path) setOpen((before) => new Set([...before, ...above(path)]));
@@ -108,25 +140,25 @@ function Tree({ path }: { path: string | null }) {
         <input type="search" value={filter} placeholder="Filter files" aria-label="Filter files" autocomplete="off" spellcheck={false}
           onInput={(event) => setFilter(event.currentTarget.value)}
           onKeyDown={(event) => (event.key === 'Enter' && shown[0] && !shown[0].isFolder ? go(fileAddress(shown[0].path)) : event.key === 'ArrowDown' && onKey(event))} />
-        <span class="faint" role="status">{answer.value && (filter ? `${count(shown.length)} of ${many(files.length, 'file')}` : many(files.length, 'file'))}</span>
+        <span class="faint" role="status">{(answer.value || listed.current) && (filter ? `${count(shown.length)} of ${many(files.length, 'file')}` : many(files.length, 'file'))}</span>
       </div>
-      <Pending answer={answer} />
+      {(answer.fault || !listed.current) && <Pending answer={answer} />}
       {answer.value && files.length === 0 && <Nothing title="No file is indexed"><p><code>ixmcp files --skipped</code> says why.</p></Nothing>}
       <Rows label="Files, arrow keys to move" role="tree" count={shown.length} height={30} onKeyDown={onKey}
         show={{ at, key: `${at} ${path} ${filter}` }}
         row={(index) => {
           const row = shown[index];
           const inside = row.isFolder ? (
-            <><span class={`twist ${open.has(row.path) ? 'is-open' : ''}`}><Icon name="chevron" /></span><Icon name="folder" /><span class="name">{row.name}</span><span class="faint">{count(row.files)}</span></>
+            <><span class={`twist ${open.has(row.path) ? 'is-open' : ''}`}><Icon name="chevron" /></span><Icon name="folder" /><span class="name"><bdi>{visible(row.name)}</bdi></span><span class="faint">{count(row.files)}</span></>
           ) : (
-            <><Icon name="file" /><span class="name"><bdi>{row.name}</bdi></span></>
+            <><Icon name="file" /><span class="name"><bdi>{visible(row.name)}</bdi></span></>
           );
           const look = `tree-row ${index === at ? 'is-at' : ''} ${row.path === path ? 'is-current' : ''} ${filter ? 'is-path' : ''}`;
-          const indent = { paddingInlineStart: `${10 + row.depth * 14 + (row.isFolder || filter ? 0 : 18)}px` };
+          const style = { paddingInlineStart: `${10 + indent(row.depth) + (row.isFolder || filter ? 0 : 18)}px` };
           return row.isFolder ? (
-            <div key={row.path} class={look} style={indent} role="treeitem" aria-expanded={open.has(row.path)} aria-level={row.depth + 1} onClick={() => { setAt(index); toggle(row.path); }}>{inside}</div>
+            <div key={row.path} class={look} style={style} role="treeitem" aria-expanded={open.has(row.path)} aria-level={row.depth + 1} title={row.path} onClick={() => { setAt(index); toggle(row.path); }}>{inside}</div>
           ) : (
-            <a key={row.path} class={look} style={indent} role="treeitem" aria-level={row.depth + 1} aria-selected={row.path === path} tabIndex={-1} title={row.path} href={fileAddress(row.path)}>{inside}</a>
+            <a key={row.path} class={look} style={style} role="treeitem" aria-level={row.depth + 1} aria-selected={row.path === path} tabIndex={-1} title={row.path} href={fileAddress(row.path)}>{inside}</a>
           );
         }}
       />
@@ -136,7 +168,7 @@ function Tree({ path }: { path: string | null }) {
 
 type Details = { content: string; total_lines: number; language?: string; size?: number; modified?: string; chunks?: number; notIndexed?: boolean; isCut?: boolean };
 type Chunk = { index: number; start_line: number; end_line: number; headings?: string[]; page?: number };
-type Symbol = { name: string; kind: string; type?: string; signature?: string; line: number; end_line: number; children: Symbol[] };
+type Symbol = { name: string; kind: string; container?: string; type?: string; signature?: string; line: number; column?: number; end_line: number; children: Symbol[] };
 
 /// A larger file is not shown completely.
 const MOST = 12_000_000;
@@ -169,7 +201,14 @@ const LINE = 20;
 /// Longer lines are truncated.
 const WIDEST = 2000;
 
-function FileView({ path, line }: { path: string; line: string | null }) {
+const FORMS = [['rendered', 'Rendered'], ['raw', 'Raw']] as const;
+/// A longer text of Markdown is shown raw.
+const MOST_RENDERED = 1_000_000;
+/// Extracted text has lines as long as paragraphs.
+const WRAPPED = new Set(['pdf', 'docx', 'odt', 'epub', 'email']);
+const MOST_WRAPPED = 5_000;
+
+function FileView({ path, line, at, isRaw }: { path: string; line: string | null; at: string | null; isRaw: boolean }) {
   const [from, to] = useMemo(() => {
     const [first, last] = (line ?? '').split('-').map(Number);
     return first > 0 ? [first, last >= first ? last : first] : [0, 0];
@@ -186,12 +225,17 @@ function FileView({ path, line }: { path: string; line: string | null }) {
     }
     return { chunks };
   });
-  const outline = useAnswer<{ symbols: Symbol[]; precision: string }>([path], (signal, waiting) => tool('symbols', { file: path }, signal, waiting));
+  const quick = useAnswer<{ symbols: Symbol[]; precision: string }>([path], (signal, waiting) => view('outline', { file: path }, signal, waiting));
+  // Types take a while after the start; until then the outline is without them.
+  const isPython = /\.(py|pyi|pyw|ipynb)$/.test(path);
+  const typed = useAnswer<{ symbols: Symbol[]; precision: string }>([path], isPython ? (signal, waiting) => tool('symbols', { file: path }, signal, waiting) : null);
+  const outline = typed.value ? typed : quick;
   const lines = useMemo(() => {
-    const all = (text.value?.content ?? '').split('\n');
+    const all = (text.value?.content ?? '').split(/\r?\n/);
     if (all.length > 1 && all.at(-1) === '') all.pop();
-    return all;
+    return all.map(visible);
   }, [text.value]);
+  const isHiding = useMemo(() => lines.some((line) => line.includes('\ufffd')), [lines]);
   const chunkOf = useMemo(() => {
     const of = new Array<number>(lines.length + 1).fill(-1);
     cuts.value?.chunks.forEach((chunk, at) => {
@@ -208,18 +252,36 @@ function FileView({ path, line }: { path: string; line: string | null }) {
     walk(outline.value?.symbols ?? []);
     return at;
   }, [outline.value]);
+  const spans = useSpans(path);
+  const isMarkdown = text.value?.language === 'markdown' && !text.value.notIndexed && (text.value.size ?? 0) < MOST_RENDERED;
+  // A line and a name are those of the text.
+  const isRendered = isMarkdown && !isRaw && !from && !at;
+  const wraps = WRAPPED.has(text.value?.language ?? '');
+  const [nameLine, nameColumn] = (at ?? '').split(':').map(Number);
+  const named = nameLine > 0 && nameColumn > 0 ? nameIn(lines[nameLine - 1] ?? '', Array.from(lines[nameLine - 1] ?? '').slice(0, nameColumn - 1).join('').length) : null;
+  const outlineSide = useWidth('side', 320, [200, 720]);
+  const nameSide = useWidth('name', 480, [260, 800]);
+  const side = named ? nameSide : outlineSide;
+  const onClick = (event: MouseEvent) => {
+    if (!getSelection()?.isCollapsed || event.ctrlKey || event.metaKey) return;
+    const row = (event.target as Element).closest<HTMLElement>('.codeline');
+    const name = row && nameAt(event);
+    const number = Number(row?.dataset.line);
+    if (name && number > 0 && (text.value?.language ?? '') !== 'text') go(nameAddress(path, number, name.column));
+  };
   const current = from > 0 ? chunkOf[from] : -1;
   const chunk = cuts.value?.chunks[current];
   const digits = String(lines.length).length;
   const widest = useMemo(() => Math.min(WIDEST, lines.reduce((most, text) => Math.max(most, text.length), 0)), [lines]);
   const [folder, name] = split(path);
   const about = text.value;
-  const outlined = <Outline outline={outline} path={path} line={from} onPick={() => setShowsOutline(false)} />;
+  const references = named && <References path={path} line={nameLine} column={named.column} name={named.name} />;
+  const outlined = references || <Outline outline={outline} path={path} line={from} onPick={() => setShowsOutline(false)} />;
   return (
     <article class="file" aria-label={path}>
       <header class="file-head">
         <a class="back" href={address('/files')} aria-label="All files"><Icon name="back" /></a>
-        <h1><span class="faint">{folder}</span><wbr />{name}</h1>
+        <h1><bdi><span class="faint">{visible(folder)}</span><wbr />{visible(name)}</bdi></h1>
         <p class="facts">
           {about?.language && <span>{about.language}</span>}
           {about && <span>{many(about.total_lines, 'line')}</span>}
@@ -227,31 +289,41 @@ function FileView({ path, line }: { path: string; line: string | null }) {
           {about?.chunks !== undefined && <span>{many(about.chunks, 'chunk')}</span>}
           {about?.modified && <span title={about.modified}>saved {ago(about.modified)}</span>}
           {about?.notIndexed && <span class="warn">not indexed</span>}
+          {isHiding && <span class="warn">has characters that cannot be shown, as \ufffd</span>}
           {about?.isCut && <span class="warn">only its beginning is shown</span>}
           {chunk && <span class="in-chunk">in chunk {chunk.index + 1}: lines {chunk.start_line}–{chunk.end_line}{chunk.headings && ` · ${chunk.headings.join(' › ')}`}</span>}
           {!isRoomy && <button class="link" aria-expanded={showsOutline} onClick={() => setShowsOutline(!showsOutline)}>Symbols</button>}
         </p>
+        {isMarkdown && <Choice label="View" value={isRendered ? 'rendered' : 'raw'} of={FORMS} onPick={(form) => go(address('/files', { path, raw: form === 'raw' ? 1 : '' }), true)} />}
       </header>
-      {!isRoomy && showsOutline && outlined}
+      {!isRoomy && (showsOutline || references) && outlined}
       <Pending answer={text} />
       {about && (
-        <div class="file-body">
-          <Rows class="code" label={`Text of ${name}`} count={lines.length} height={LINE} wide show={{ at: from - 1, key: `${from} ${path}` }}
-            row={(at) => {
-              const number = at + 1;
-              const of = chunkOf[number];
-              const starts = of >= 0 && chunkOf[number - 1] !== of;
-              const text = lines[at];
-              const look = ['codeline', of >= 0 ? (of % 2 ? 'is-odd' : 'is-even') : '', starts && at > 0 ? 'starts' : '', of >= 0 && of === current ? 'is-chunk' : '',
-                number >= from && number <= to && from > 0 ? 'is-line' : '', defined.has(number) ? 'defines' : ''].join(' ');
-              return (
-                <div key={number} class={look} style={{ width: `max(100%, ${widest + digits + 8}ch)` }}>
-                  <a class="number" style={{ width: `${digits + 2.5}ch` }} tabIndex={-1} href={fileAddress(path, number)} aria-label={`Line ${number}`} title={defined.get(number)}>{number}</a>
-                  <span class="text">{cut(text, WIDEST)}{text.length > WIDEST && <span class="faint"> {count(text.length - WIDEST)} more characters</span>}</span>
-                </div>
-              );
-            }}
-          />
+        <div class="file-body" style={isRoomy ? { gridTemplateColumns: `minmax(0, 1fr) 0 ${side.width}px` } : undefined}>
+          {isRendered ? <div class="rendered" tabIndex={0} aria-label={`Text of ${name}`}><Markdown path={path} /></div> : wraps ? (
+            <div class="wrapped" tabIndex={0} aria-label={`Text of ${name}`}>
+              {lines.slice(0, MOST_WRAPPED).map((text, at) => <p key={at} id={`line-${at + 1}`} class={at + 1 >= from && at + 1 <= to && from > 0 ? 'is-line' : undefined}>{text || '\u00a0'}</p>)}
+              {lines.length > MOST_WRAPPED && <p class="faint">{count(lines.length - MOST_WRAPPED)} more lines</p>}
+            </div>
+          ) : (
+            <Rows class="code" label={`Text of ${name}`} count={lines.length} height={LINE} wide show={{ at: (from || nameLine || 0) - 1, key: `${from} ${path}` }} onSeen={spans.need} onClick={onClick}
+              row={(at) => {
+                const number = at + 1;
+                const of = chunkOf[number];
+                const starts = of >= 0 && chunkOf[number - 1] !== of;
+                const text = lines[at];
+                const look = ['codeline', of >= 0 ? (of % 2 ? 'is-odd' : 'is-even') : '', starts && at > 0 ? 'starts' : '', of >= 0 && of === current ? 'is-chunk' : '',
+                  number >= from && number <= to && from > 0 ? 'is-line' : '', defined.has(number) ? 'defines' : ''].join(' ');
+                return (
+                  <div key={number} class={look} data-line={number} style={{ width: `max(100%, ${widest + digits + 8}ch)` }}>
+                    <a class="number" style={{ width: `${digits + 2.5}ch` }} tabIndex={-1} href={fileAddress(path, number)} aria-label={`Line ${number}`} title={defined.get(number)}>{number}</a>
+                    <span class="text"><Painted text={cut(text, WIDEST)} spans={spans.of(at)} />{text.length > WIDEST && <span class="faint"> {count(text.length - WIDEST)} more characters</span>}</span>
+                  </div>
+                );
+              }}
+            />
+          )}
+          {isRoomy && <Divider label="Width of the panel" size={side} isAfter />}
           {isRoomy && outlined}
         </div>
       )}
@@ -273,13 +345,13 @@ function Outline({ outline, path, line, onPick }: { outline: Answer<{ symbols: S
       {outline.fault ? (outline.fault.code === 'INVALID_PATH' ? <p class="faint">None: the file is not indexed.</p> : <Problem fault={outline.fault} />) : <Pending answer={outline} />}
       {outline.value && flat.length === 0 && <p class="faint">The file defines no symbols.</p>}
       {flat.length > 0 && (
-        <Rows label="Symbols" count={flat.length} height={26} show={{ at: within, key: `${within} ${path}` }} row={(at) => {
+        <Rows label="Symbols" count={flat.length} height={26} wide show={{ at: within, key: `${within} ${path}` }} row={(at) => {
           const { symbol, depth } = flat[at];
           return (
-            <a key={at} class={`outline-row ${at === within ? 'is-current' : ''}`} style={{ paddingInlineStart: `${8 + depth * 12}px` }} onClick={onPick}
+            <a key={at} class={`outline-row ${at === within ? 'is-current' : ''}`} style={{ paddingInlineStart: `${8 + indent(depth)}px` }} onClick={onPick}
               href={fileAddress(path, symbol.line)} title={symbol.signature ?? symbol.type ?? symbol.name}>
-              <span class="of">{symbol.kind.slice(0, 1)}</span><span class="name">{symbol.name}</span>
-              {symbol.type && <span class="type faint">{symbol.type}</span>}
+              <SymbolKind kind={symbol.kind} /><span class="name">{symbol.container && <span class="faint">{symbol.container} › </span>}<bdi>{symbol.name}</bdi></span>
+              {symbol.type && !/^(<|def |bound method|async def )/.test(symbol.type) && <span class="type faint">{symbol.type}</span>}
             </a>
           );
         }} />

@@ -4,11 +4,13 @@ import { select } from 'd3-selection';
 import { zoom as zooming, zoomIdentity, type ZoomBehavior } from 'd3-zoom';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { tool, view, type Fault } from './ask.ts';
-import { Icon, Kind, Nothing, Pending, Problem, kindClass } from './parts.tsx';
+import { Markdown } from './markdown.tsx';
+import { Choice, Icon, Kind, Nothing, Pending, Problem, Switch, kindClass } from './parts.tsx';
+import { layered, savePng, saveSvg } from './picture.ts';
 import { count, cut, many } from './say.ts';
 import { address, asFault, fileAddress, go, useAnswer, type Route } from './use.ts';
 
-export type Node = { id: string; kind?: string; title: string; status?: string; path?: string; tags?: string[]; links: number };
+export type Node = { id: string; kind?: string; title: string; status?: string; path?: string; tags?: string[]; links: number; line?: number };
 type Edge = { from: string; to: string; rel: string };
 /// A part of the graph that the server returned, with the size of the whole graph.
 export type Part = { nodes: Node[]; edges: Edge[]; found?: number; total: number; total_edges: number; kinds: { kind?: string; count: number }[] };
@@ -36,6 +38,26 @@ function joined(known: Known | null, part: Part): Known {
 
 /// Whether all neighbors of a node are loaded.
 const isWhole = (graph: Known, id: string) => (graph.links.get(id)?.length ?? -1) >= (graph.nodes.get(id)?.links ?? 0);
+
+/// Code that an entity names, as a node.
+const CODE = 'code';
+
+/// The graph with the code that the drawn entities name.
+function withCode(graph: Known, code: Map<string, Node[]>, drawn: Set<string>): { graph: Known; drawn: Set<string> } {
+  if (![...code.keys()].some((id) => drawn.has(id))) return { graph, drawn };
+  const [nodes, links, edges, all] = [new Map(graph.nodes), new Map(graph.links), [...graph.edges], new Set(drawn)];
+  for (const [id, named] of code) {
+    if (!drawn.has(id)) continue;
+    for (const node of named) {
+      const edge = { from: id, to: node.id, rel: 'names' };
+      nodes.set(node.id, node);
+      all.add(node.id);
+      edges.push(edge);
+      for (const end of [id, node.id]) links.set(end, [...(links.get(end) ?? []), edge]);
+    }
+  }
+  return { graph: { ...graph, nodes, links, edges }, drawn: all };
+}
 
 /// The number of nodes that are drawn at first, and the maximum: a larger picture is not readable.
 const FIRST = 60;
@@ -114,8 +136,50 @@ function Picture({ first, id }: { first: Part; id: string | null }) {
     return () => { isLate = true; };
   }, [id]);
   const [off, setOff] = useState<Set<string>>(new Set());
-  const drawn = useMemo(() => new Set([...shown].filter((id) => !off.has(graph.nodes.get(id)?.kind ?? 'missing'))), [shown, off]);
+  const [status, setStatus] = useState('');
+  const [tag, setTag] = useState('');
+  const [relsOff, setRelsOff] = useState<Set<string>>(new Set());
+  const [layout, setLayout] = useState<Layout>('force');
+  const [showsCode, setShowsCode] = useState(true);
+  const [code, setCode] = useState(new Map<string, Node[]>());
+  const drawn = useMemo(() => new Set([...shown].filter((id) => {
+    const node = graph.nodes.get(id);
+    return id === known || (!off.has(node?.kind ?? 'missing') && (!status || node?.status === status) && (!tag || node?.tags?.includes(tag)));
+  })), [shown, off, status, tag, known, graph]);
+  // The code that the chosen entity names.
+  useEffect(() => {
+    if (!known || !showsCode || code.has(known) || !graph.nodes.get(known)?.kind) return;
+    const stop = new AbortController();
+    tool('ixchel_context', { id: known, budget_tokens: 4000 }, stop.signal, () => {}).then(
+      (answer: { code: { path: string; symbol?: string; line?: number; why: string }[] }) => {
+        // The answer has the code that its neighbors name, too.
+        const named = answer.code.filter((one) => one.why.split(', ')[0].endsWith(` in ${known}`)).slice(0, 12).map((one) => ({
+          id: `code:${one.path}:${one.symbol ?? one.line ?? ''}`, kind: CODE, title: one.symbol ?? one.path.split('/').at(-1)!, path: one.path, line: one.line, links: 1,
+        }));
+        setCode((before) => new Map(before).set(known, named));
+      },
+      () => {},
+    );
+    return () => stop.abort();
+  }, [known, showsCode]);
+  const picture = useMemo(() => {
+    const all = showsCode ? withCode(graph, code, drawn) : { graph, drawn };
+    return { graph: { ...all.graph, edges: all.graph.edges.filter((edge) => !relsOff.has(edge.rel)) }, drawn: all.drawn };
+  }, [graph, code, drawn, showsCode, relsOff]);
+  /// All relationships of the loaded part, the most frequent first.
+  const rels = useMemo(() => {
+    const counts = new Map<string, number>();
+    for (const edge of graph.edges) counts.set(edge.rel, (counts.get(edge.rel) ?? 0) + 1);
+    return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  }, [graph]);
+  const [statuses, tags] = useMemo(() => {
+    const nodes = [...graph.nodes.values()];
+    const sorted = (all: (string | undefined)[]) => [...new Set(all.filter((one) => one !== undefined))].sort() as string[];
+    return [sorted(nodes.map((node) => node.status)), sorted(nodes.flatMap((node) => node.tags ?? [])).slice(0, 500)];
+  }, [graph]);
   const choose = (id: string) => {
+    const named = picture.graph.nodes.get(id);
+    if (named?.kind === CODE) return go(fileAddress(named.path!, named.line));
     reach(id).then((graph) => setShown((before) => grown(graph, before, id)), (fault) => setFault(asFault(fault)));
     go(address('/graph', { id }), true);
   };
@@ -139,8 +203,28 @@ function Picture({ first, id }: { first: Part; id: string | null }) {
               </button>
             ))}
           </div>
+          {rels.length > 0 && (
+            <div class="legend rels" role="group" aria-label="Relationships">
+              {rels.slice(0, MOST_RELS).map(([rel, amount], at) => (
+                <button key={rel} class={`rel ${relsOff.has(rel) ? 'is-off' : ''}`} aria-pressed={!relsOff.has(rel)}
+                  onClick={() => setRelsOff((before) => { const now = new Set(before); if (!now.delete(rel)) now.add(rel); return now; })}>
+                  <svg class={`swatch rel-${at % STYLES}`} width="26" height="8" aria-hidden="true"><line x1="1" y1="4" x2="25" y2="4" /></svg>
+                  {rel.replaceAll('_', ' ')} <span>{count(amount)}</span>
+                </button>
+              ))}
+            </div>
+          )}
+          <details class="view-options">
+            <summary>View</summary>
+            <div>
+              <Choice label="Layout" value={layout} of={LAYOUTS} onPick={setLayout} />
+              {statuses.length > 0 && <Select label="Status" value={status} of={statuses} onPick={setStatus} />}
+              {tags.length > 0 && <Select label="Tag" value={tag} of={tags} onPick={setTag} />}
+              <Switch label="Code" title="Show the code that the chosen entity names" value={showsCode} onPick={setShowsCode} />
+            </div>
+          </details>
         </div>
-        <Canvas graph={graph} drawn={drawn} chosen={known} hidden={hidden} onChoose={choose} />
+        <Canvas graph={picture.graph} drawn={picture.drawn} chosen={known} hidden={hidden} layout={layout} styles={rels.map(([rel]) => rel)} onChoose={choose} />
         <p class="stage-foot faint" role="status">
           {isBeginning ? `The ${count(drawn.size)} most connected of` : `${count(drawn.size)} of`} {many(total, 'entity', 'entities')}, {many(total_edges, 'edge')}
           {drawn.size >= MOST && '. No more can be shown: search for another entity to start from.'}
@@ -149,6 +233,21 @@ function Picture({ first, id }: { first: Part; id: string | null }) {
       </div>
       {known ? <Entity graph={graph} node={graph.nodes.get(known)!} fault={fault} /> : fault && <aside class="entity"><Problem fault={fault} /></aside>}
     </section>
+  );
+}
+
+type Layout = 'force' | 'layers';
+const LAYOUTS = [['force', 'Force'], ['layers', 'Layers']] as const;
+/// Relationships in the legend, and the number of styles of edges.
+const MOST_RELS = 10;
+const STYLES = 9;
+
+function Select({ label, value, of, onPick }: { label: string; value: string; of: string[]; onPick: (value: string) => void }) {
+  return (
+    <select class="select" aria-label={label} value={value} onChange={(event) => onPick(event.currentTarget.value)}>
+      <option value="">Any {label.toLowerCase()}</option>
+      {of.map((one) => <option key={one} value={one}>{one}</option>)}
+    </select>
   );
 }
 
@@ -209,7 +308,7 @@ type Line = { source: Spot; target: Spot; rels: string[] };
 /// The limits of the zoom.
 const CLOSEST: [number, number] = [0.1, 4];
 /// Characters of a name under a node.
-const LETTERS = 24;
+const LETTERS = matchMedia('(max-width: 719px)').matches ? 14 : 24;
 /// The font sizes of names and of edge labels on the screen.
 const [NAME, EDGE_LABEL] = [11.5, 10.5];
 
@@ -218,7 +317,11 @@ type Box = [left: number, right: number, top: number, bottom: number];
 
 /// Selects the labels to draw, the most important first, such that none overlap.
 function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null, near: Set<string>, k: number): { named: Map<string, Box>; labeled: Set<Line> } {
-  const taken: Box[] = [];
+  // Names do not lie on nodes.
+  const taken: Box[] = points.map((spot) => {
+    const r = Math.max(spot.r, 5 / k);
+    return [spot.x - r, spot.x + r, spot.y - r, spot.y + r];
+  });
   const fits = (x: number, top: number, letters: number, size: number) => {
     const half = (0.29 * size * letters) / k;
     const [left, right, bottom] = [x - half, x + half, top + (1.3 * size) / k];
@@ -231,7 +334,11 @@ function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null
   const named = new Map<string, Box>();
   for (const spot of [...points].sort((a, b) => rank(b) - rank(a))) {
     const node = graph.nodes.get(spot.id)!;
-    const box = fits(spot.x, spot.y + Math.max(spot.r, 5 / k) + 2 / k, Math.min(LETTERS + 1, (node.title || node.id).length), NAME);
+    const [r, letters] = [Math.max(spot.r, 5 / k), Math.min(LETTERS + 1, (node.title || node.id).length)];
+    const [half, high] = [(0.29 * NAME * letters) / k, (1.3 * NAME) / k];
+    // Below the node; where something is there, above it or at a side.
+    const box = fits(spot.x, spot.y + r + 2 / k, letters, NAME) ?? fits(spot.x, spot.y - r - high - 2 / k, letters, NAME)
+      ?? fits(spot.x + r + half + 3 / k, spot.y - high / 2, letters, NAME) ?? fits(spot.x - r - half - 3 / k, spot.y - high / 2, letters, NAME);
     if (box) named.set(spot.id, box);
   }
   const labeled = new Set<Line>();
@@ -254,8 +361,8 @@ function past([left, right, top, bottom]: Box, { x, y }: Spot, dx: number, dy: n
 
 const middle = ({ source, target }: Line) => [(source.x + target.x) / 2, (source.y + target.y) / 2 - 3];
 
-function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null; hidden: Map<string, number>; onChoose: (id: string) => void }) {
-  const { graph, drawn, chosen } = props;
+function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null; hidden: Map<string, number>; layout: Layout; styles: string[]; onChoose: (id: string) => void }) {
+  const { graph, drawn, chosen, layout } = props;
   const svg = useRef<SVGSVGElement>(null);
   const spots = useRef(new Map<string, Spot>());
   const simulation = useRef<Simulation<Spot, undefined>>(undefined);
@@ -265,6 +372,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
   const [pointed, setPointed] = useState<string | null>(null);
   /// Whether the user has chosen the visible part. Then a panel that opens next to the picture does not change it.
   const isMoved = useRef(false);
+  const drawnAs = useRef<Layout>(layout);
 
   const { points, lines } = useMemo(() => {
     const before = spots.current;
@@ -298,8 +406,15 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
   }, [graph, drawn]);
 
   useEffect(() => {
-    const isFirst = !simulation.current;
+    const isFirst = !simulation.current || drawnAs.current !== layout;
+    drawnAs.current = layout;
     simulation.current?.stop();
+    if (layout === 'layers') {
+      layered(points, lines);
+      setTick((before) => before + 1);
+      if (isFirst) fit();
+      return;
+    }
     // Fits the shape of the picture, and keeps isolated nodes near.
     const { width, height } = box();
     const tied = new Set(lines.flatMap((line) => [line.source.id, line.target.id]));
@@ -321,7 +436,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
       forces.alpha(0.6).on('tick', () => setTick((before) => before + 1)).restart();
     }
     return () => void forces.stop();
-  }, [points, lines]);
+  }, [points, lines, layout]);
 
   useEffect(() => {
     const element = select(svg.current!);
@@ -346,7 +461,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
     const { width, height } = box();
     if (!width || !height) return;
     const head = (svg.current.closest('.stage')?.querySelector<HTMLElement>('.stage-head')?.offsetHeight ?? 0) + 36;
-    const [side, foot] = [64, 64];
+    const [side, foot] = [layout === 'layers' ? 120 : 64, 64];
     const xs = all.map((spot) => spot.x);
     const ys = all.map((spot) => spot.y);
     const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
@@ -402,6 +517,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
   };
 
   const lit = pointed ?? chosen;
+  const style = (line: Line) => Math.max(0, props.styles.indexOf(line.rels[0])) % STYLES;
   // All nodes and edges, whether or not they are visible, so that panning does not render them again.
   const drawing = useMemo(() => {
     const near = new Set<string>();
@@ -425,8 +541,8 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
           const [x2, y2] = [line.target.x - (dx / length) * end, line.target.y - (dy / length) * end];
           const isLit = lit === line.source.id || lit === line.target.id;
           return (
-            <g key={`${line.source.id}\n${line.target.id}`} class={`edge ${isLit ? 'is-lit' : lit ? 'is-dim' : ''}`}>
-              <line x1={x1} y1={y1} x2={x2} y2={y2} marker-end={isLit ? 'url(#arrow-lit)' : 'url(#arrow)'} />
+            <g key={`${line.source.id}\n${line.target.id}`} class={`edge rel-${style(line)} ${isLit ? 'is-lit' : lit ? 'is-dim' : ''}`}>
+              <line x1={x1} y1={y1} x2={x2} y2={y2} marker-end={isLit ? 'url(#arrow-lit)' : `url(#arrow-${style(line)})`} />
             </g>
           );
         })}
@@ -437,7 +553,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
             <g key={spot.id} class={`node ${kindClass(node.kind)} ${look(spot)}`} data-id={spot.id} transform={`translate(${spot.x} ${spot.y})`} tabindex={0} role="button"
               aria-label={`${node.kind ?? 'missing'} ${node.id}: ${node.title || 'nothing has this id'}${more ? `, ${more} more around it` : ''}`} aria-pressed={spot.id === chosen}
               onClick={() => props.onChoose(spot.id)} onPointerEnter={() => setPointed(spot.id)} onPointerLeave={() => setPointed(null)}>
-              <circle r={radius(spot)} />
+              {node.kind === CODE ? <rect x={-radius(spot)} y={-radius(spot)} width={2 * radius(spot)} height={2 * radius(spot)} rx={3 / view.k} /> : <circle r={radius(spot)} />}
               {more > 0 && <circle class="more" r={radius(spot) + 4} />}
               <title>{`${node.id}: ${node.title}`}</title>
             </g>
@@ -446,11 +562,11 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
         <g class="texts" aria-hidden="true">
           {[...labeled].map((line) => {
             const [x, y] = middle(line);
-            return <text key={`${line.source.id}\n${line.target.id}`} class="of-edge" x={x} y={y} style={letters(EDGE_LABEL)}>{cut(line.rels.join(', '), 30)}</text>;
+            return <text key={`${line.source.id}\n${line.target.id}`} class="of-edge" x={x} y={y} style={letters(EDGE_LABEL)}>{cut(line.rels.join(', ').replaceAll('_', ' '), 30)}</text>;
           })}
           {points.filter((spot) => named.has(spot.id)).map((spot) => {
             const node = graph.nodes.get(spot.id)!;
-            return <text key={spot.id} class={look(spot)} x={spot.x} y={spot.y + radius(spot) + 13 / view.k} style={letters(NAME)}>{cut(node.title || node.id, LETTERS)}</text>;
+            return <text key={spot.id} class={look(spot)} x={(named.get(spot.id)![0] + named.get(spot.id)![1]) / 2} y={named.get(spot.id)![2] + 11 / view.k} style={letters(NAME)}>{cut(node.title || node.id, LETTERS)}</text>;
           })}
         </g>
       </>
@@ -460,7 +576,9 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
     <div class="canvas">
       <svg ref={svg} tabindex={0} role="application" aria-label="Entity graph. Tab to an entity, arrow keys to move, Enter to choose, plus and minus to zoom." onKeyDown={onKey}>
         <defs>
-          <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 .8 7 4 0 7.200Z" /></marker>
+          {Array.from({ length: STYLES }, (_, at) => (
+            <marker key={at} id={`arrow-${at}`} class={`rel-${at}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 .8 7 4 0 7.200Z" /></marker>
+          ))}
           <marker id="arrow-lit" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 .8 7 4 0 7.200Z" /></marker>
         </defs>
         <g transform={`translate(${view.x} ${view.y}) scale(${view.k})`}>
@@ -471,13 +589,14 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
         <button aria-label="Zoom in" onClick={() => scale(1.4)}><Icon name="plus" /></button>
         <button aria-label="Zoom out" onClick={() => scale(1 / 1.4)}><Icon name="minus" /></button>
         <button aria-label="Show all" onClick={() => fit()}><Icon name="fit" /></button>
+        <button aria-label="Save as SVG" title="Save as SVG" onClick={() => saveSvg(svg.current!)}>SVG</button>
+        <button aria-label="Save as PNG" title="Save as PNG" onClick={() => void savePng(svg.current!)}>PNG</button>
       </div>
     </div>
   );
 }
 
 function Entity({ graph, node, fault }: { graph: Known; node: Node; fault: Fault | null }) {
-  const text = useAnswer<{ raw: string }>([node.id], node.kind ? (signal, waiting) => tool('ixchel_show', { id: node.id }, signal, waiting) : null);
   const groups = useMemo(() => {
     const found = new Map<string, string[]>();
     for (const edge of graph.links.get(node.id) ?? []) {
@@ -486,7 +605,6 @@ function Entity({ graph, node, fault }: { graph: Known; node: Node; fault: Fault
     }
     return [...found];
   }, [graph, node.id]);
-  const body = text.value?.raw.replace(/^\uFEFF?---\r?\n[\s\S]*?\n---\r?\n/, '').trim();
   return (
     <aside class="entity" aria-label={`Entity ${node.id}`}>
       <header>
@@ -508,8 +626,7 @@ function Entity({ graph, node, fault }: { graph: Known; node: Node; fault: Fault
         </div>
       ))}
       {fault ? <Problem fault={fault} /> : !isWhole(graph, node.id) && <p class="faint">{many(node.links - graph.links.get(node.id)!.length, 'edge')} more</p>}
-      {node.kind && <Pending answer={text} />}
-      {body && <pre class="prose">{body}</pre>}
+      {node.kind && node.path && <div class="prose"><Markdown key={node.path} path={node.path} isBody /></div>}
     </aside>
   );
 }

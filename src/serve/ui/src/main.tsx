@@ -19,7 +19,7 @@ const VIEWS = [
   ['graph', 'Graph', GraphView],
   ['tags', 'Tags', TagsView],
   ['calls', 'Calls', Calls],
-  ['index', 'Index', Stats],
+  ['index', 'Overview', Stats],
 ] as const;
 
 const THEMES = ['auto', 'light', 'dark'] as const;
@@ -73,7 +73,7 @@ function Page() {
     <>
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>('main')?.focus(); }}>Skip to content</a>
       <header class="bar">
-        <a class="brand" href="#/search" aria-label="ixmcp"><img src="/icon.svg" alt="" width="24" height="24" /><strong title={now.value?.root}>{name || 'ixmcp'}</strong></a>
+        <a class="brand" href="#/search"><img src="/icon.svg" alt="" width="24" height="24" /><strong title={now.value?.root}>{name || 'ixmcp'}</strong></a>
         <nav aria-label="Views">
           {VIEWS.map(([path, label], index) => (
             <a key={path} href={`#/${path}`} aria-current={route.path === `/${path}` ? 'page' : undefined} title={`${label} (${index + 1})`}><Icon name={path} /><span>{label}</span></a>

@@ -1,6 +1,7 @@
 // Components that several views use: icons, errors, loading indicators, highlighted text, badges, long lists.
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Marks } from './code.tsx';
 import type { Answer } from './use.ts';
 import type { Fault } from './ask.ts';
 
@@ -22,6 +23,7 @@ const ICONS = {
   folder: 'M3.500 6.500h6l2 2.500h9v9.500h-17Z',
   file: 'M6.500 3.500h7l4 4v13h-11Z',
   chevron: 'M9 6l6 6-6 6',
+  more: 'M5 12h.01M12 12h.01M19 12h.01',
 } as const;
 
 export function Icon({ name }: { name: keyof typeof ICONS }) {
@@ -32,15 +34,31 @@ export function Icon({ name }: { name: keyof typeof ICONS }) {
   );
 }
 
+/// What went wrong, in words for people.
+const WORDS: Record<string, string> = {
+  INVALID_ARGUMENT: 'This cannot be searched or shown as it is written',
+  INVALID_PATH: 'There is no such file in the index',
+  NOT_FOUND: 'It does not exist, or no longer',
+  TIMEOUT: 'This took too long',
+  BUSY: 'The index is busy',
+  UNSUPPORTED_FORMAT: 'This kind of file has no such view',
+  INDEX_NOT_FOUND: 'There is no index',
+  INTERNAL: 'Something went wrong in ixmcp',
+};
+
 export function Problem({ fault }: { fault: Fault }) {
+  const words = WORDS[fault.code];
   return (
     <div class="problem" role="alert">
-      <strong>{fault.message}</strong>
+      <strong>{words ?? sentence(fault.message)}</strong>
+      {words && <p>{sentence(fault.message)}</p>}
       {fault.hint && <p>{fault.hint}</p>}
       <code>{fault.code}</code>
     </div>
   );
 }
+
+const sentence = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 export function Nothing({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
@@ -70,28 +88,24 @@ export function Kind({ kind }: { kind?: string | null }) {
   return <span class={`kind ${kindClass(kind)}`}>{kind ?? 'missing'}</span>;
 }
 
-/// Text with the words of a query highlighted. The number of highlights is limited.
-export function Marked({ text, words }: { text: string; words: RegExp | null }) {
-  if (!words) return <>{text}</>;
-  const shown: ComponentChildren[] = [];
-  let at = 0;
-  for (const found of text.matchAll(words)) {
-    if (!found[0] || shown.length > 60) break;
-    if (found.index > at) shown.push(text.slice(at, found.index));
-    shown.push(<mark key={found.index}>{found[0]}</mark>);
-    at = found.index + found[0].length;
-  }
-  shown.push(text.slice(at));
-  return <>{shown}</>;
-}
-
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/// What to highlight for a query: its words and their parts, or the pattern itself.
-export function marks(text: string, mode: string, isCased: boolean): RegExp | null {
+/// Marks in one line.
+const MOST_MARKS = 60;
+
+/// What to mark for a query: its words as whole words or parts of identifiers, or the pattern itself.
+export function marks(text: string, mode: string, isCased: boolean): Marks | null {
+  const all = (pattern: RegExp, isWanted: (found: RegExpExecArray, line: string) => boolean) => (line: string) => {
+    const ranges: [number, number][] = [];
+    for (const found of line.matchAll(pattern)) {
+      if (!found[0] || ranges.length > MOST_MARKS) break;
+      if (isWanted(found, line)) ranges.push([found.index, found.index + found[0].length]);
+    }
+    return ranges;
+  };
   try {
-    if (mode === 'regex') return text ? new RegExp(text, isCased ? 'gu' : 'giu') : null;
-    if (mode === 'literal') return text ? new RegExp(escaped(text), isCased ? 'g' : 'gi') : null;
+    if (mode === 'regex') return text ? all(new RegExp(text, isCased ? 'gu' : 'giu'), () => true) : null;
+    if (mode === 'literal') return text ? all(new RegExp(escaped(text), isCased ? 'g' : 'gi'), () => true) : null;
   } catch {
     return null; // The search engine supports patterns that the browser does not.
   }
@@ -103,7 +117,17 @@ export function marks(text: string, mode: string, isCased: boolean): RegExp | nu
     .filter((word) => word.length > 1);
   if (!words.length) return null;
   const longest = [...new Set(words)].sort((a, b) => b.length - a.length).slice(0, 30);
-  return new RegExp(longest.map(escaped).join('|'), 'gi');
+  // A search finds other forms of a word, too.
+  return all(new RegExp(`(?:${longest.map(escaped).join('|')})(?:es|s|ed|ing|d)?`, 'giu'), isToken);
+}
+
+/// Whether a match is a word, or a part of an identifier: `size` in `pageSize` and `page_size`, not in `usize`.
+function isToken(found: RegExpExecArray, line: string): boolean {
+  const [before, first] = [line.slice(0, found.index).at(-1) ?? '', found[0][0]];
+  const [last, after] = [found[0].at(-1)!, line[found.index + found[0].length] ?? ''];
+  const begins = !/\p{L}/u.test(before) || (/\p{Ll}/u.test(before) && /\p{Lu}/u.test(first));
+  const ends = !/\p{L}/u.test(after) || (/\p{Lu}/u.test(after) && /[\p{Ll}\p{N}]/u.test(last));
+  return begins && ends;
 }
 
 /// A virtual list: only the visible rows are rendered. All rows have the same height.
@@ -117,7 +141,10 @@ export function Rows(props: {
   class?: string;
   wide?: boolean;
   role?: 'tree';
+  /// The rows that are rendered now.
+  onSeen?: (from: number, to: number) => void;
   onKeyDown?: (event: KeyboardEvent) => void;
+  onClick?: (event: MouseEvent) => void;
 }) {
   const { count, height, row, show } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -143,10 +170,13 @@ export function Rows(props: {
     if (!isSeen) element.scrollTop = Math.max(0, top - element.clientHeight / 3);
     look();
   }, [show?.key, count > 0]);
+  useEffect(() => {
+    if (count > 0) props.onSeen?.(seen.from, Math.max(seen.from, Math.min(count, seen.to) - 1));
+  }, [seen, count]);
   const rows: ComponentChildren[] = [];
   for (let at = seen.from; at < Math.min(seen.to, count); at += 1) rows.push(row(at));
   return (
-    <div class={`rows ${props.class ?? ''}`} ref={box} role={props.role} onScroll={look} onKeyDown={props.onKeyDown} aria-label={props.label} tabIndex={0}>
+    <div class={`rows ${props.class ?? ''}`} ref={box} role={props.role} onScroll={look} onKeyDown={props.onKeyDown} onClick={props.onClick} aria-label={props.label} tabIndex={0}>
       <div class="rows-all" style={{ height: `${count * height}px` }}>
         <div class={props.wide ? 'rows-seen rows-wide' : 'rows-seen'} style={{ transform: `translateY(${seen.from * height}px)` }}>
           {rows}
@@ -199,3 +229,60 @@ export function Bars({ rows, label }: { label: string; rows: { name: string; val
     </table>
   );
 }
+
+/// A bar between two panels that the user moves, with the pointer or the arrow keys. The width is kept.
+export function useWidth(name: string, first: number, [least, most]: readonly [number, number]) {
+  const [width, setWidth] = useState(() => bounded(Number(localStorage.getItem(`ixmcp-${name}`)) || first));
+  function bounded(width: number) {
+    return Math.round(Math.max(least, Math.min(most, width)));
+  }
+  const change = (width: number) => {
+    setWidth(bounded(width));
+    localStorage.setItem(`ixmcp-${name}`, String(bounded(width)));
+  };
+  return { width, change, least, most };
+}
+
+export function Divider({ label, size, isAfter }: { label: string; size: ReturnType<typeof useWidth>; isAfter?: boolean }) {
+  const way = isAfter ? -1 : 1;
+  const drag = (event: PointerEvent) => {
+    const [from, before] = [event.clientX, size.width];
+    const bar = event.currentTarget as HTMLElement;
+    bar.setPointerCapture(event.pointerId);
+    const move = (now: PointerEvent) => size.change(before + way * (now.clientX - from));
+    const end = () => {
+      bar.removeEventListener('pointermove', move);
+      bar.removeEventListener('pointerup', end);
+      bar.removeEventListener('pointercancel', end);
+    };
+    bar.addEventListener('pointermove', move);
+    bar.addEventListener('pointerup', end);
+    bar.addEventListener('pointercancel', end);
+    event.preventDefault();
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const steps: Record<string, number> = { ArrowLeft: -24, ArrowRight: 24 };
+    if (event.key === 'Home') size.change(size.least);
+    else if (event.key === 'End') size.change(size.most);
+    else if (event.key in steps) size.change(size.width + way * steps[event.key]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="divider" role="separator" aria-orientation="vertical" aria-label={label} tabIndex={0}
+      aria-valuenow={size.width} aria-valuemin={size.least} aria-valuemax={size.most} onPointerDown={drag} onKeyDown={onKey} />
+  );
+}
+
+/// The word for a kind of symbol, in the color of its group.
+export function SymbolKind({ kind }: { kind: string }) {
+  return <span class={`of of-${GROUPS[kind] ?? 'other'}`}>{kind}</span>;
+}
+
+const GROUPS: Record<string, string> = Object.fromEntries(
+  Object.entries({
+    type: ['class', 'struct', 'enum', 'union', 'interface', 'trait', 'protocol', 'object', 'record', 'mixin', 'extension', 'instance', 'exception', 'type', 'table', 'message'],
+    function: ['function', 'method', 'constructor', 'macro', 'operator', 'service', 'rule', 'trigger'],
+    value: ['field', 'attribute', 'property', 'variant', 'variable', 'constant', 'key', 'parameter', 'event', 'id'],
+  }).flatMap(([group, kinds]) => kinds.map((kind) => [kind, group])),
+);

@@ -55,3 +55,9 @@ export function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${Array.from(text.slice(0, most + 1)).slice(0, -1).join('')}…`;
 }
+
+/// Control characters, and those that turn the direction of a text: they would make it look like another one.
+const HIDDEN = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/// A text with each hidden character shown as one that is seen. Its length stays.
+export const visible = (text: string) => text.replace(HIDDEN, '\ufffd');

@@ -1,15 +1,17 @@
 // Search as you type: the hits of `query` in their order, with the components of their scores.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { tool } from './ask.ts';
-import { Choice, Marked, Nothing, Pending, Switch, marks } from './parts.tsx';
-import { count, many, split } from './say.ts';
+import { tool, view } from './ask.ts';
+import { Painted, type Marks, type Spans } from './code.tsx';
+import { Choice, Nothing, Pending, Switch, marks } from './parts.tsx';
+import { useSnippets } from './references.tsx';
+import { count, many, split, visible } from './say.ts';
 import { address, fileAddress, go, route as routeNow, useAnswer, useMedia, type Route } from './use.ts';
 
 type Hit = {
   file_path: string; line: number; start_line: number; end_line: number;
-  symbol_name?: string; score: number; preview: string; parts?: Record<string, number>;
+  symbol_name?: string; similar?: number; score: number; preview: string; parts?: Record<string, number>;
 };
-type Found = { results: Hit[]; total?: number; truncated: boolean; next_offset?: number; suggestion?: string; warning?: string };
+type Found = { indexing?: { done: number; total: number }; results: Hit[]; total?: number; truncated: boolean; next_offset?: number; suggestion?: string; warning?: string };
 
 const MODES = [['smart', 'Smart'], ['literal', 'Literal'], ['regex', 'Regex']] as const;
 const PAGE = 30;
@@ -67,15 +69,24 @@ export function Search({ route }: { route: Route }) {
   };
   const exact = mode === 'smart' ? {} : { word: isWord, case_sensitive: isCased };
   const isAsked = mode === 'smart' ? given.trim() !== '' : given !== '';
+  const [again, setAgain] = useState(0);
   const answer = useAnswer<Found>(
-    [given, mode, explain, isWord, isCased, limit],
+    [given, mode, explain, isWord, isCased, limit, again],
     isAsked ? (signal, waiting) => tool('query', { text: given, mode, limit, explain, ...exact }, signal, waiting) : null,
     60,
   );
+  // While the index is being built, the same search finds more after a while.
+  useEffect(() => {
+    if (!answer.value?.indexing) return;
+    const timer = setTimeout(() => setAgain((before) => before + 1), 1500);
+    return () => clearTimeout(timer);
+  }, [answer.value]);
   const chips = useAnswer<string[]>([isAsked], isAsked ? null : examples);
   const hits = isAsked ? (answer.value?.results ?? []) : [];
   const words = marks(given, mode, isCased);
   const current = hits[Math.min(selected, hits.length - 1)];
+  const previews = hits.map((hit) => ({ file: hit.file_path, preview: hit.preview }));
+  const snippets = useSnippets(previews);
 
   const move = (to: number) => {
     const at = Math.max(0, Math.min(hits.length - 1, to));
@@ -138,6 +149,7 @@ export function Search({ route }: { route: Route }) {
           <p class="faint">{mode === 'smart' ? 'Try fewer words, or Literal, which searches every line for the exact text.' : 'Smart also finds other forms of words.'}</p>
         </Nothing>
       )}
+      {isAsked && answer.value?.indexing && <Indexing of={answer.value.indexing} />}
       {hits.length > 0 && answer.value?.warning && <p class="warn" role="status">{answer.value.warning}</p>}
       {hits.length > 0 && (
         <div class={`found ${answer.isAsking ? 'is-asking' : ''}`}>
@@ -145,7 +157,7 @@ export function Search({ route }: { route: Route }) {
             <ol id="hits" role="listbox" aria-label="Hits">
               {hits.map((hit, at) => (
                 <HitRow key={`${hit.file_path}:${hit.line}`} hit={hit} at={at} words={words} isCurrent={isWide && at === selected}
-                  best={hits[0].score} onSeen={() => isWide && setSelected(at)} />
+                  best={hits[0].score} spans={snippets(previews[at])} onSeen={() => isWide && setSelected(at)} />
               ))}
             </ol>
             {answer.value?.truncated && (
@@ -159,17 +171,27 @@ export function Search({ route }: { route: Route }) {
   );
 }
 
-function HitRow(props: { hit: Hit; at: number; words: RegExp | null; isCurrent: boolean; best: number; onSeen: () => void }) {
-  const { hit, words } = props;
-  const [folder, name] = split(hit.file_path);
+/// How far the index is, while it is being built. Exact searches read the rest of the files from the disk.
+function Indexing({ of: { done, total } }: { of: { done: number; total: number } }) {
   return (
-    <li id={`hit-${props.at}`} role="option" aria-selected={props.isCurrent} class={`hit ${props.isCurrent ? 'is-current' : ''}`} onPointerMove={props.onSeen}>
-      <a href={fileAddress(hit.file_path, hit.line)} tabIndex={props.isCurrent ? 0 : -1}>
+    <p class="indexing" role="status">
+      <progress value={done} max={Math.max(1, total)} aria-label="Indexing" /> The index is being built: {count(done)} of {many(total, 'file')}. More hits may follow.
+    </p>
+  );
+}
+
+function HitRow(props: { hit: Hit; at: number; words: Marks | null; isCurrent: boolean; best: number; spans?: Spans; onSeen: () => void }) {
+  const { hit, words } = props;
+  const [folder, name] = split(visible(hit.file_path));
+  return (
+    <li role="none" class={`hit ${props.isCurrent ? 'is-current' : ''}`} onPointerMove={props.onSeen}>
+      <a id={`hit-${props.at}`} role="option" aria-selected={props.isCurrent} href={fileAddress(hit.file_path, hit.line)} tabIndex={props.isCurrent ? 0 : -1}>
         <span class="place">
           <span class="where"><bdi><span class="faint">{folder}</span><strong>{name}</strong></bdi></span><span class="line">:{hit.line}</span>
           {hit.symbol_name && <span class="symbol">{hit.symbol_name}</span>}
         </span>
-        <code class="preview"><Marked text={hit.preview.trim()} words={words} /></code>
+        <code class="preview"><Painted text={visible(hit.preview.trim())} marks={words} spans={props.spans} from={hit.preview.length - hit.preview.trimStart().length} /></code>
+        {hit.similar !== undefined && <span class="faint similar">{many(hit.similar, 'more identical copy', 'more identical copies')}</span>}
         {hit.parts && <Parts hit={hit} best={props.best} />}
       </a>
     </li>
@@ -191,13 +213,29 @@ function Parts({ hit, best }: { hit: Hit; best: number }) {
 const AROUND = 6;
 const MOST_LINES = 120;
 
+/// Lines of a file; of a document, such as a PDF, those of its text.
+async function lines(path: string, from: number, to: number, signal: AbortSignal, waiting: (why: string) => void): Promise<{ content: string; start_line: number }> {
+  const isDocument = /\.(pdf|docx|odt|epub|ipynb|eml|mbox)$/i.test(path);
+  if (!isDocument) return tool('get_slice', { file_path: path, start_line: from, end_line: to }, signal, waiting);
+  const { content } = await tool('get_file_details', { filePath: path }, signal, waiting);
+  return { content: content.split('\n').slice(from - 1, to).join('\n'), start_line: from };
+}
+
 /// The chunk or line of a hit, with surrounding lines.
-function Preview({ hit, words, isChunk }: { hit: Hit; words: RegExp | null; isChunk: boolean }) {
+function Preview({ hit, words, isChunk }: { hit: Hit; words: Marks | null; isChunk: boolean }) {
   const from = Math.max(1, Math.max(hit.start_line - AROUND, hit.line - MOST_LINES / 2));
   const to = Math.min(hit.end_line + AROUND, from + MOST_LINES);
   const answer = useAnswer<{ content: string; start_line: number }>(
     [hit.file_path, from, to],
-    (signal, waiting) => tool('get_slice', { file_path: hit.file_path, start_line: from, end_line: to }, signal, waiting),
+    (signal, waiting) => lines(hit.file_path, from, to, signal, waiting),
+    80,
+  );
+  const spans = useAnswer<{ lines: Spans[]; start_line: number }>(
+    [hit.file_path, from, to],
+    (signal) => view('highlight', { file: hit.file_path, start_line: from, lines: to - from + 1 }, signal).catch((error) => {
+      if (error instanceof DOMException) throw error;
+      return { lines: [], start_line: from };
+    }),
     80,
   );
   const [folder, name] = split(hit.file_path);
@@ -214,13 +252,13 @@ function Preview({ hit, words, isChunk }: { hit: Hit; words: RegExp | null; isCh
       </header>
       <Pending answer={answer} />
       <div class="code" ref={box} tabIndex={0} aria-label="Lines around the hit">
-        {answer.value?.content.replace(/\n$/, '').split('\n').map((text, at) => {
+        {answer.value?.content.replace(/\r?\n$/, '').split(/\r?\n/).map((text, at) => {
           const line = answer.value!.start_line + at;
           const isIn = line >= hit.start_line && line <= hit.end_line;
           return (
             <div key={line} class={`codeline ${isIn ? 'is-chunk' : ''} ${line === hit.line ? 'is-line' : ''}`}>
               <span class="number">{line}</span>
-              <span class="text">{isIn ? <Marked text={text.slice(0, 400)} words={words} /> : text.slice(0, 400)}</span>
+              <span class="text"><Painted text={visible(text.slice(0, 400))} marks={isIn ? words : null} spans={spans.value?.lines[line - spans.value.start_line]} /></span>
             </div>
           );
         })}

@@ -1,9 +1,9 @@
-// The contents of the index, and how it is kept up to date.
+// What the repository contains, what changed last and what agents asked; and how the index is kept up to date.
 import { useState } from 'preact/hooks';
-import { state, tool } from './ask.ts';
-import { Bars, Choice, Pending } from './parts.tsx';
-import { ago, bytes, count, duration, many, short, uptime } from './say.ts';
-import { address, useAnswer, useEvery } from './use.ts';
+import { calls as askCalls, state, tool, view } from './ask.ts';
+import { Bars, Choice, Kind, Pending, SymbolKind } from './parts.tsx';
+import { ago, bytes, clock, count, cut, duration, many, short, split, uptime } from './say.ts';
+import { address, fileAddress, useAnswer, useEvery } from './use.ts';
 
 type Stats = {
   root: string; total_files: number; total_chunks: number; total_symbols: number; total_references: number; index_size_bytes: number;
@@ -13,12 +13,80 @@ type Stats = {
 type Requests = Record<string, { calls: number; errors: number; p50_us: number; p99_us: number }>;
 type Daemon = { pid: number; version: string; uptime_seconds: number; clients: number; pending_changes: number; memory: { own_bytes?: number }; watch_mode: string; requests: Requests };
 
+type Overview = {
+  folders: { path: string; files: number; lines: number }[];
+  symbols: { name: string; kind: string; file: string; line: number; files: number }[];
+  latest: { file: string; modified: string }[];
+  open: { id: string; kind: string; title: string; status?: string }[];
+  total_open: number;
+};
+type Asked = { id: number; tool: string; arguments: Record<string, unknown>; begun_ms: number };
+
+/// What a newcomer learns first.
+function First({ value, asked }: { value: Overview; asked: Asked[] }) {
+  return (
+    <>
+      <div class="card">
+        <h2>Largest folders</h2>
+        <Bars label="Lines by folder" rows={value.folders.map((folder) => ({
+          name: folder.path || 'top level', value: folder.lines, shown: `${short(folder.lines)} lines`, to: folder.path ? address('/search', { q: `path:${folder.path}` }) : undefined,
+        }))} />
+      </div>
+      {value.symbols.length > 0 && (
+        <div class="card">
+          <h2>Most referenced symbols</h2>
+          <ul class="plain ranked">
+            {value.symbols.map((symbol) => (
+              <li key={`${symbol.file}:${symbol.line}`}>
+                <a href={fileAddress(symbol.file, symbol.line)} title={`${symbol.file}:${symbol.line}`}><SymbolKind kind={symbol.kind} /> <code>{cut(symbol.name, 40)}</code></a>
+                <span class="faint">{many(symbol.files, 'file')}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <div class="card">
+        <h2>Changed last</h2>
+        <ul class="plain ranked">
+          {value.latest.map((file) => (
+            <li key={file.file}><a href={fileAddress(file.file)} title={file.file}>{split(file.file)[1]} <span class="faint">{split(file.file)[0]}</span></a><span class="faint" title={file.modified}>{ago(file.modified)}</span></li>
+          ))}
+        </ul>
+      </div>
+      {value.total_open > 0 && (
+        <div class="card">
+          <h2>Open <span class="faint">{count(value.total_open)}</span></h2>
+          <ul class="plain ranked">
+            {value.open.map((entity) => (
+              <li key={entity.id}><a href={address('/graph', { id: entity.id })}><Kind kind={entity.kind} /> {entity.title || entity.id}</a><span class="faint">{entity.status}</span></li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {asked.length > 0 && (
+        <div class="card">
+          <h2>Asked today <span class="faint">{many(asked.length, 'call')}</span></h2>
+          <ul class="plain ranked">
+            {asked.slice(0, 12).map((call) => (
+              <li key={call.id}><a href="#/calls"><code>{call.tool}</code> {cut(Object.values(call.arguments).filter((value) => typeof value === 'string').join(' '), 60)}</a><span class="faint">{clock(call.begun_ms)}</span></li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
+  );
+}
+
 export function Stats() {
   const [look, setLook] = useState(0);
   const [by, setBy] = useState<'lines' | 'files'>('lines');
   useEvery(5000, () => setLook((before) => before + 1));
   const stats = useAnswer<Stats>([look], (signal, waiting) => tool('stats', {}, signal, waiting));
   const now = useAnswer<{ version: string; daemon: Daemon | null }>([look], (signal) => state(signal));
+  const first = useAnswer<Overview>([Math.floor(look / 12)], (signal, waiting) => view('overview', {}, signal, waiting));
+  const recent = useAnswer<{ calls: Asked[] }>([Math.floor(look / 12)], (signal) => askCalls(undefined, signal));
+  const today = new Date().setHours(0, 0, 0, 0);
+  const asked = (recent.value?.calls ?? []).filter((call) => call.begun_ms >= today).reverse();
   const value = stats.value;
   if (!value) return <section class="stats"><Pending answer={stats} /></section>;
   const languages = Object.entries(value.languages).sort((a, b) => b[1][by] - a[1][by]);
@@ -35,7 +103,7 @@ export function Stats() {
         ))}
       </dl>
       <div class="cards">
-        <div class="card is-tall">
+        <div class="card">
           <header><h2>Languages</h2><Choice label="By" value={by} of={[['lines', 'Lines'], ['files', 'Files']]} onPick={setBy} /></header>
           <Bars label={`Languages by ${by}`} rows={languages.slice(0, 14).map(([name, amounts]) => ({
             name, value: amounts[by], shown: count(amounts[by]), to: address('/search', { q: `lang:${name}` }),
@@ -43,6 +111,7 @@ export function Stats() {
           {rest.length > 0 && <p class="faint">and {many(rest.length, 'language')} more with {count(rest.reduce((sum, [, amounts]) => sum + amounts[by], 0))} {by}</p>}
           {languages.length === 0 && <p class="faint">Nothing is indexed yet.</p>}
         </div>
+        {first.value ? <First value={first.value} asked={asked} /> : <div class="card"><Pending answer={first} /></div>}
         <div class="card">
           <h2>Index</h2>
           <dl class="facts-list">

@@ -1,0 +1,37 @@
+//! What an index has most and last: files by their lines and times, and names by the files that reference them.
+
+use rusqlite::named_params;
+
+use super::Snapshot;
+use super::statements::statements;
+use crate::error::Result;
+
+statements! {
+    LINES_OF_FILES = "SELECT path, lines FROM files WHERE path NOT LIKE '/%'";
+    LATEST = "SELECT path, mtime_ns FROM files WHERE path NOT LIKE '/%' ORDER BY mtime_ns DESC, path LIMIT :limit";
+    /// A row of `reference_rows` is of one file: the index alone counts them.
+    REFERENCED = "SELECT n.name, c.files FROM
+        (SELECT name_id, count(*) AS files FROM reference_rows GROUP BY name_id ORDER BY files DESC LIMIT :limit) c
+        JOIN names n ON n.id = c.name_id ORDER BY c.files DESC, n.name";
+}
+
+impl Snapshot<'_> {
+    /// The lines of every file in the repository.
+    pub fn lines_of_files(&self) -> Result<Vec<(String, u64)>> {
+        self.rows(LINES_OF_FILES, (), counted)
+    }
+
+    /// The files that were modified last, with the time in nanoseconds since 1970.
+    pub fn latest_files(&self, limit: u32) -> Result<Vec<(String, i64)>> {
+        self.rows(LATEST, named_params! { ":limit": limit }, |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    /// The names that most files reference, and about how many do.
+    pub fn most_referenced(&self, limit: u32) -> Result<Vec<(String, u64)>> {
+        self.rows(REFERENCED, named_params! { ":limit": limit }, counted)
+    }
+}
+
+fn counted(row: &rusqlite::Row) -> rusqlite::Result<(String, u64)> {
+    Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
+}

@@ -1,0 +1,72 @@
+//! The view `overview`: what a newcomer learns about a repository first.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare};
+use crate::error::Result;
+use crate::query::overview::{self, Central, Folder};
+
+pub(super) static OVERVIEW: Declaration = declare! {
+    run;
+    name: "overview",
+    title: "Overview of the repository",
+    about: "The largest folders, the symbols that most files reference, the latest changes, and open entities.",
+    access: Access::Read,
+    core: false,
+    list: None,
+    example: "{}",
+};
+
+/// `overview` takes no arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    folders: Vec<Folder>,
+    symbols: Vec<Central>,
+    latest: Vec<Latest>,
+    open: Vec<Open>,
+    total_open: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Latest {
+    file: String,
+    modified: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Open {
+    id: String,
+    kind: String,
+    title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<String>,
+}
+
+const LATEST: u32 = 12;
+const OPEN: usize = 12;
+
+fn run(call: &Call, _: &Arguments) -> Result<Answer> {
+    call.read_now(|snapshot, _| {
+        let (open, total_open) = overview::open_entities(snapshot, OPEN)?;
+        let open = open.into_iter().map(|entity| Open {
+            id: entity.key,
+            kind: entity.kind,
+            title: entity.title,
+            status: entity.status,
+        });
+        let latest = snapshot.latest_files(LATEST)?.into_iter();
+        let latest = latest.map(|(file, at)| Latest { file, modified: super::stats::instant(at) });
+        Ok(Answer {
+            folders: overview::folders(snapshot)?,
+            symbols: overview::central(snapshot)?,
+            latest: latest.collect(),
+            open: open.collect(),
+            total_open,
+        })
+    })
+}
