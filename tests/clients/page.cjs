@@ -436,6 +436,7 @@ const steps = {
       for (const view of VIEWS_TO_CHECK) {
         await go(page, `#/${view}`);
         await page.waitForTimeout(400);
+        await until(async () => (await page.locator('.pending, .is-asking').count()) === 0, `${view} is complete`);
         for (const { id, nodes } of await violations(page)) check(false, `${view} in ${scheme}: ${id}: ${nodes.join(' | ')}`);
         check(true, view);
       }

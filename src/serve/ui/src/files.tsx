@@ -300,8 +300,8 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
       <Pending answer={text} />
       {about && (
         <div class="file-body" style={isRoomy ? { gridTemplateColumns: `minmax(0, 1fr) 0 ${side.width}px` } : undefined}>
-          {isRendered ? <div class="rendered" tabIndex={0} aria-label={`Text of ${name}`}><Markdown path={path} /></div> : wraps ? (
-            <div class="wrapped" tabIndex={0} aria-label={`Text of ${name}`}>
+          {isRendered ? <div class="rendered" tabIndex={0} role="group" aria-label={`Text of ${name}`}><Markdown path={path} /></div> : wraps ? (
+            <div class="wrapped" tabIndex={0} role="group" aria-label={`Text of ${name}`}>
               {lines.slice(0, MOST_WRAPPED).map((text, at) => <p key={at} id={`line-${at + 1}`} class={at + 1 >= from && at + 1 <= to && from > 0 ? 'is-line' : undefined}>{text || '\u00a0'}</p>)}
               {lines.length > MOST_WRAPPED && <p class="faint">{count(lines.length - MOST_WRAPPED)} more lines</p>}
             </div>

@@ -176,7 +176,7 @@ export function Rows(props: {
   const rows: ComponentChildren[] = [];
   for (let at = seen.from; at < Math.min(seen.to, count); at += 1) rows.push(row(at));
   return (
-    <div class={`rows ${props.class ?? ''}`} ref={box} role={props.role} onScroll={look} onKeyDown={props.onKeyDown} onClick={props.onClick} aria-label={props.label} tabIndex={0}>
+    <div class={`rows ${props.class ?? ''}`} ref={box} role={props.role ?? 'group'} onScroll={look} onKeyDown={props.onKeyDown} onClick={props.onClick} aria-label={props.label} tabIndex={0}>
       <div class="rows-all" style={{ height: `${count * height}px` }}>
         <div class={props.wide ? 'rows-seen rows-wide' : 'rows-seen'} style={{ transform: `translateY(${seen.from * height}px)` }}>
           {rows}
@@ -210,14 +210,14 @@ export function Switch(props: { label: string; title?: string; value: boolean; o
 }
 
 /// A bar chart. The largest bar takes the whole width.
-export function Bars({ rows, label }: { label: string; rows: { name: string; value: number; shown: string; to?: string; second?: string }[] }) {
+export function Bars({ rows, label, isOfPaths }: { label: string; isOfPaths?: boolean; rows: { name: string; value: number; shown: string; to?: string; second?: string }[] }) {
   const most = Math.max(1, ...rows.map((row) => row.value));
   return (
-    <table class="bars" aria-label={label}>
+    <table class={`bars ${isOfPaths ? 'is-of-paths' : ''}`} aria-label={label}>
       <tbody>
         {rows.map((row) => (
           <tr key={row.name}>
-            <th scope="row">{row.to ? <a href={row.to}>{row.name}</a> : row.name}</th>
+            <th scope="row">{row.to ? <a href={row.to} title={row.name}><bdi>{row.name}</bdi></a> : row.name}</th>
             <td class="bar">
               <span style={{ width: `${Math.max(0.5, (100 * row.value) / most)}%` }} />
             </td>

@@ -131,7 +131,7 @@ function Calls({ relations }: { relations: Relations }) {
       {(callers || callees) && (
         <>
           <h3>Calls <span class="faint">{count(callers?.total ?? 0)} in, {count(callees?.total ?? 0)} out</span></h3>
-          <div class="calls-graph scroll" tabIndex={0} aria-label="Callers and callees">
+          <div class="calls-graph scroll" tabIndex={0} role="group" aria-label="Callers and callees">
             <svg width={3 * WIDE + 60} height={height} role="group" aria-label={`Callers and callees of ${relations.name}`}>
               {sides.map((items, side) => items.map((item, at) => (
                 <g key={`${side} ${item.file}:${item.line} ${item.name}`}>

@@ -251,7 +251,7 @@ function Preview({ hit, words, isChunk }: { hit: Hit; words: Marks | null; isChu
         <span class="faint">{isChunk ? `chunk ${hit.start_line}–${hit.end_line}` : `line ${hit.line}`}</span>
       </header>
       <Pending answer={answer} />
-      <div class="code" ref={box} tabIndex={0} aria-label="Lines around the hit">
+      <div class="code" ref={box} tabIndex={0} role="group" aria-label="Lines around the hit">
         {answer.value?.content.replace(/\r?\n$/, '').split(/\r?\n/).map((text, at) => {
           const line = answer.value!.start_line + at;
           const isIn = line >= hit.start_line && line <= hit.end_line;

@@ -28,7 +28,7 @@ function First({ value, asked }: { value: Overview; asked: Asked[] }) {
     <>
       <div class="card">
         <h2>Largest folders</h2>
-        <Bars label="Lines by folder" rows={value.folders.map((folder) => ({
+        <Bars label="Lines by folder" isOfPaths rows={value.folders.map((folder) => ({
           name: folder.path || 'top level', value: folder.lines, shown: `${short(folder.lines)} lines`, to: folder.path ? address('/search', { q: `path:${folder.path}` }) : undefined,
         }))} />
       </div>
