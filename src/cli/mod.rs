@@ -20,6 +20,7 @@ mod help;
 mod hints;
 mod http;
 mod infer;
+mod installation;
 mod known;
 mod log;
 mod man;
@@ -69,6 +70,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::index::{IndexWait, Watching, Workspace, Workspaces};
 use crate::locked::locked;
 use crate::panics;
+use crate::platform::processor;
 use crate::serve;
 use crate::serve::client::Client;
 use crate::store::Snapshot;
@@ -173,6 +175,14 @@ impl Outcome {
 
 /// Runs the program.
 pub fn run() -> ExitCode {
+    let missing = processor::missing();
+    if !missing.is_empty() {
+        let message =
+            format!("this build of ixmcp needs processor instructions that this machine lacks: {}", missing.join(", "));
+        let error = Error::new(ErrorKind::UnsupportedFormat, message);
+        output::error(&error.hint("Install a released package, which runs on every processor of its architecture, or build it on this machine."));
+        return ExitCode::from(2);
+    }
     // Help shows more than is needed to parse a command.
     let typed = help::declaration().try_get_matches().unwrap_or_else(|refused| {
         wrong_words::tell_in_json(&refused);

@@ -4,6 +4,7 @@
 //! sockets, and process control. No other module uses such calls. Each module documents what its system cannot do.
 
 pub mod own_folder;
+pub mod processor;
 pub mod random;
 pub mod replace;
 #[cfg(unix)]

@@ -3,6 +3,7 @@
 use std::fs::{self, Permissions};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -46,8 +47,8 @@ home = /usr
     let answer: Value = serde_json::from_str(&repo.ok(&["doctor", "--json"])).unwrap();
     let findings = answer["findings"].as_array().unwrap().iter();
     let levels = findings.map(|finding| (finding["check"].as_str().unwrap(), finding["level"].as_str().unwrap()));
-    // How many watches a machine has is not ours to say.
-    let levels: Vec<_> = levels.filter(|(check, _)| *check != "watching").collect();
+    // How many watches a machine has is not ours to say, or whether another ixmcp is installed.
+    let levels: Vec<_> = levels.filter(|(check, _)| !["watching", "program"].contains(check)).collect();
     assert_eq!(
         levels,
         [
@@ -245,4 +246,158 @@ x = 1
     assert_eq!((code, only(&findings).0), (0, "warning"), "{findings:?}");
     let (code, findings) = with("PATH", empty.to_str().unwrap());
     assert_eq!((code, only(&findings).0), (0, "note"), "{findings:?}");
+}
+
+/// The executable as a package leaves it: at a path, with other files and folders (which end with `/`) around it.
+struct Placed {
+    folder: tempfile::TempDir,
+    program: PathBuf,
+}
+
+impl Placed {
+    fn at(program: &str, others: &[(&str, &str)]) -> Self {
+        // On the file system of the executable, which is then linked.
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for (path, text) in others.iter().chain([&(program, "")]) {
+            let is_folder = path.ends_with('/');
+            let path = root.join(path);
+            fs::create_dir_all(if is_folder { &path } else { path.parent().unwrap() }).unwrap();
+            if !is_folder {
+                fs::write(path, text.replace("ROOT", root.to_str().unwrap())).unwrap();
+            }
+        }
+        let program = root.join(program);
+        fs::remove_file(&program).unwrap();
+        fs::hard_link(env!("CARGO_BIN_EXE_ixmcp"), &program).unwrap();
+        Self { program, folder }
+    }
+
+    /// The program in `repo`, as `repo.command` would start the tested one.
+    fn command(&self, repo: &Repo, arguments: &[&str]) -> Command {
+        let built = repo.plain_command(arguments);
+        let mut command = Command::new(&self.program);
+        command.args(built.get_args()).current_dir(repo.path());
+        for (name, value) in built.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.env("PATH", "/usr/bin:/bin");
+        command
+    }
+
+    fn reported(&self, repo: &Repo) -> String {
+        let (code, findings) = look(self.command(repo, &["doctor", "--json", "program"]), "program");
+        let (level, reported) = only(&findings);
+        assert_eq!((code, level), (0, "ok"), "{reported}");
+        let root = self.folder.path().canonicalize().unwrap();
+        reported.replace(root.to_str().unwrap(), "ROOT")
+    }
+}
+
+#[test]
+fn the_package_that_installed_the_program_is_named_with_how_to_update_it() {
+    let repo = Repo::new("");
+    let venv = ("venv/pyvenv.cfg", "");
+    let info = ("venv/lib/python3.12/site-packages/ixmcp-0.1.0.dist-info/METADATA", "");
+    let crates = "[v1]\n\"ixmcp 0.1.0 (registry+https://github.com/rust-lang/crates.io-index)\" = [\"ixmcp\"]\n";
+    let own = "[v1]\n\"ixmcp 0.1.0 (path+file://ROOT/clone)\" = [\"ixmcp\"]\n";
+    let manifest = "{ \"manifest_version\": \"0.3\", \"name\": \"ixmcp\" }";
+    for (program, others, from, update) in [
+        ("lib/node_modules/ixmcp/node_modules/@ixmcp/linux-x64/bin/ixmcp", vec![], "npm for all", "install --global"),
+        ("shop/node_modules/@ixmcp/linux-x64/bin/ixmcp", vec![], "npm in ROOT/shop", "`npm install ixmcp@latest`"),
+        ("_npx/0a/node_modules/@ixmcp/linux-x64/bin/ixmcp", vec![], "with npx", "`npx ixmcp@latest`"),
+        ("uv/tools/ixmcp/bin/ixmcp", vec![("uv/tools/ixmcp/pyvenv.cfg", "")], "with uv", "`uv tool upgrade ixmcp`"),
+        ("uv/archive-v0/a/bin/ixmcp", vec![("uv/archive-v0/a/pyvenv.cfg", "")], "with uvx", "`uvx ixmcp@latest`"),
+        ("pipx/venvs/ixmcp/bin/ixmcp", vec![("pipx/venvs/ixmcp/pyvenv.cfg", "")], "with pipx", "`pipx upgrade ixmcp`"),
+        (
+            "venv/bin/ixmcp",
+            vec![venv, info],
+            "pip in ROOT/venv",
+            "`ROOT/venv/bin/python -m pip install --upgrade ixmcp`",
+        ),
+        ("cargo/bin/ixmcp", vec![("cargo/.crates.toml", crates)], "with cargo", "`cargo binstall ixmcp`"),
+        (
+            "cargo/bin/ixmcp",
+            vec![("cargo/.crates.toml", own)],
+            "cargo from ROOT/clone",
+            "--features jemalloc` in ROOT/clone",
+        ),
+        ("Cellar/ixmcp/0.1.0/bin/ixmcp", vec![], "Homebrew", "`brew upgrade ixmcp`"),
+        ("bundle/server/ixmcp", vec![("bundle/manifest.json", manifest)], "MCP bundle", "newer .mcpb"),
+        ("i/ixmcp", vec![("i/man/", ""), ("i/completions/", "")], "from an archive", "newer archive"),
+        ("usr/local/bin/ixmcp", vec![("usr/local/share/ixmcp/image", "")], "container image", "newer image"),
+        ("alone/bin/ixmcp", vec![], "as a single file", "/releases"),
+    ] {
+        let reported = Placed::at(program, &others).reported(&repo);
+        assert!(reported.contains(from) && reported.contains(update), "{program}: {reported}");
+    }
+    let (_, findings) = look(repo.command(&["doctor", "--json", "program"]), "program");
+    let remedy = findings[0]["remedy"].as_str().unwrap();
+    assert!(remedy.contains("git pull && cargo build"), "{remedy}");
+}
+
+#[test]
+fn another_ixmcp_that_a_shell_would_start_is_reported() {
+    let repo = Repo::new("");
+    let placed = Placed::at("new/bin/ixmcp", &[("old/ixmcp", "#!/bin/sh\n")]);
+    let folder = |name: &str| placed.folder.path().join(name);
+    let findings = |folder: &Path| {
+        let mut command = placed.command(&repo, &["doctor", "--json", "program"]);
+        command.env("PATH", folder);
+        look(command, "program").1
+    };
+    assert_eq!(findings(&folder("new/bin")).len(), 1, "the program itself");
+    let other = &findings(&folder("old"))[1];
+    assert_eq!(other["level"], "note");
+    assert!(other["message"].as_str().unwrap().contains("old/ixmcp"), "{other}");
+    // The script of the npm package starts the program of another package.
+    let script = "lib/node_modules/ixmcp/bin/ixmcp.js";
+    let placed =
+        Placed::at("lib/node_modules/ixmcp/node_modules/@ixmcp/linux-x64/bin/ixmcp", &[(script, ""), ("bin/x", "")]);
+    std::os::unix::fs::symlink(placed.folder.path().join(script), placed.folder.path().join("bin/ixmcp")).unwrap();
+    let mut command = placed.command(&repo, &["doctor", "--json", "program"]);
+    command.env("PATH", placed.folder.path().join("bin"));
+    assert_eq!(look(command, "program").1.len(), 1);
+}
+
+/// The program is in a cache that is emptied: settings start it as the person did.
+#[test]
+fn setup_of_a_program_that_npx_or_uvx_fetched_starts_it_with_them() {
+    for (program, others, words) in [
+        ("_npx/0a/node_modules/@ixmcp/linux-x64/bin/ixmcp", vec![("bin/npx", "")], vec!["npx", "-y", "ixmcp", "mcp"]),
+        ("archive-v0/a/bin/ixmcp", vec![("archive-v0/a/pyvenv.cfg", ""), ("bin/uvx", "")], vec!["uvx", "ixmcp", "mcp"]),
+    ] {
+        let repo = Repo::new("");
+        let placed = Placed::at(program, &others);
+        let bin = placed.folder.path().join("bin");
+        let run = |arguments: &[&str]| {
+            let mut command = placed.command(&repo, arguments);
+            let output = command.env("PATH", format!("{}:/usr/bin:/bin", bin.display())).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap()
+        };
+        run(&["setup", "--yes", "claude-code", "opencode", "codex"]);
+        let read = |file: &str| fs::read_to_string(repo.path().join(file)).unwrap();
+        let json = |file: &str| -> Value { serde_json::from_str(&read(file)).unwrap() };
+        let entry = &json(".mcp.json")["mcpServers"]["ixmcp"];
+        assert_eq!((&entry["command"], &entry["args"]), (&words[0].into(), &words[1..].into()), "{entry}");
+        assert_eq!(json("opencode.json")["mcp"]["ixmcp"]["command"], Value::from(words.clone()));
+        let codex: toml::Table = read(".codex/config.toml").parse().unwrap();
+        assert_eq!(codex["mcp_servers"]["ixmcp"]["command"].as_str(), Some(words[0]));
+        assert_eq!(run(&["setup", "--yes", "claude-code", "opencode", "codex"]), "", "a second time changes nothing");
+        let reported = run(&["doctor", "--json", "clients"]);
+        assert!(!reported.contains("warning"), "{reported}");
+        // Programs that no shell starts are given a path.
+        run(&["setup", "--yes", "cursor", "--scope", "user"]);
+        let home = repo.command(&[]).get_envs().find(|(name, _)| *name == "HOME").unwrap().1.unwrap().to_owned();
+        let settings = fs::read_to_string(Path::new(&home).join(".cursor/mcp.json")).unwrap();
+        assert!(settings.contains(bin.join(words[0]).to_str().unwrap()), "{settings}");
+        // An installed program leaves what starts the package as it is.
+        let mut installed = repo.command(&["setup", "--yes", "cursor", "--scope", "user"]);
+        assert!(installed.status().unwrap().success());
+        assert_eq!(fs::read_to_string(Path::new(&home).join(".cursor/mcp.json")).unwrap(), settings);
+    }
 }

@@ -24,7 +24,7 @@ const CHANGED_FILES: usize = 200;
 /// One worktree and what its clients agree on.
 struct Worktree {
     root: PathBuf,
-    /// The branch that is checked out. Whoever holds it may switch.
+    /// The branch that is checked out. The holder of the lock may switch.
     branch: Mutex<u64>,
 }
 

@@ -9,6 +9,7 @@ mod database;
 mod grammars;
 mod model;
 mod port;
+mod program;
 mod python;
 mod settings;
 mod socket;
@@ -36,7 +37,7 @@ use crate::store::{Mode, Snapshot, Store};
 /// Exits with 1 if a finding is an error. A missing daemon, index, model or environment is only a note.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Run only these checks: settings, database, watching, worktrees, daemon, port, socket, model, grammars, python, clients [default: all]
+    /// Run only these checks: program, settings, database, watching, worktrees, daemon, port, socket, model, grammars, python, clients [default: all]
     #[arg(value_name = "CHECK", value_parser = Known(check_names), hide_possible_values = true)]
     checks: Vec<String>,
     /// Fix what can be fixed safely: rebuild a damaged index, finish an incomplete one, delete those of forgotten worktrees, restrict a socket's permissions, stop an outdated daemon
@@ -123,6 +124,7 @@ struct Check {
 }
 
 static CHECKS: &[Check] = &[
+    Check { name: "program", look: program::look },
     Check { name: "settings", look: settings::look },
     Check { name: "database", look: database::look },
     Check { name: "watching", look: watching::look },

@@ -348,6 +348,17 @@ pub(in crate::cli) fn words(entry: &Value) -> Vec<String> {
     }
 }
 
+/// The entry with words between its program and what follows that.
+pub(super) fn with_words(mut entry: Value, words: &[&str]) -> Value {
+    let list = if entry["command"].is_array() { "command" } else { "args" };
+    // Of a list of both, the program is the first.
+    let at = usize::from(list == "command");
+    if let Some(list) = entry[list].as_array_mut() {
+        list.splice(at..at, words.iter().map(|word| json!(word)));
+    }
+    entry
+}
+
 /// The fields of an entry as people write them: what starts it first.
 pub(super) fn ordered(entry: &Value) -> Vec<(&str, &Value)> {
     const FIRST: &[&str] = &["type", "command", "args"];

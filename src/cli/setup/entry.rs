@@ -25,8 +25,14 @@ pub(in crate::cli) fn is_ours(entry: &Value) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let program = Path::new(program);
     let is_there = !program.is_absolute() || program.exists();
-    is_there && program.file_stem().is_some_and(|name| name == NAME) && rest.iter().any(|word| word == "mcp")
+    let name = program.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    let of_package = |word: &String| word.split('@').next() == Some(NAME);
+    let is_named = name == NAME || (LAUNCHERS.contains(&name) && rest.iter().any(of_package));
+    is_there && is_named && rest.iter().any(|word| word == "mcp")
 }
+
+/// Programs that fetch a package and start it: `npx -y ixmcp@latest mcp`.
+const LAUNCHERS: &[&str] = &["npx", "cmd", "bunx", "pnpm", "yarn", "uvx", "uv", "pipx"];
 
 /// Whether the text has an entry of that name.
 pub(super) fn is_in(client: &Client, text: &str) -> bool {
@@ -44,7 +50,11 @@ pub(super) fn added(client: &Client, before: Option<&str>, entry: &Value, needs_
     let is_path = there["command"].as_str().is_none_or(|command| Path::new(command).is_absolute());
     let mut wanted = there.as_object().cloned().unwrap_or_default();
     if is_ours(there) {
-        if is_path || !needs_path {
+        // The words after the program are for that program.
+        let name = |entry: &Value| {
+            clients::words(entry).first().map(|word| Path::new(word).file_name().map(ToOwned::to_owned))
+        };
+        if is_path || !needs_path || name(there) != name(entry) {
             return Ok(text.to_owned());
         }
         wanted.insert("command".to_owned(), entry["command"].clone());

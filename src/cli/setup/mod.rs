@@ -26,12 +26,12 @@ use self::clients::{CLIENTS, Client, ConfigFolders, RulesFile};
 pub(super) use self::entry::{is_ours, value};
 use self::files::Edit;
 use self::undo::Undo;
+use super::installation::{Installation, on_path};
 use super::known::Known;
 use super::{Outcome, Session, output};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
-use crate::platform::paths::canonical;
 use crate::query::{near, patch};
 
 /// Add ixmcp to the settings of MCP clients
@@ -171,8 +171,7 @@ fn parts(
     match file(client, scope, config_files) {
         _ if typed.remove && typed.rules => {}
         Some(path) => {
-            let command = command(client, scope, &config_files.environment);
-            let entry = client.entry(&command, &config_files.root);
+            let entry = entry_of(client, scope, config_files);
             let needs_path = scope == Scope::User && !client.is_started_from_shell;
             parts.push((Part::Entry { client, entry, needs_path }, path, scope));
         }
@@ -357,12 +356,24 @@ pub(super) fn file(client: &Client, scope: Scope, config_files: &ConfigFolders) 
     }
 }
 
+/// What a client's settings are given. A program that npx or uvx fetched is in their cache: they start it there.
+fn entry_of(client: &Client, scope: Scope, config_files: &ConfigFolders) -> Value {
+    let environment = &config_files.environment;
+    let launcher = Installation::of(environment).and_then(|installation| installation.launcher);
+    let Some((program, words)) = launcher.and_then(|launcher| launcher.split_first()) else {
+        return client.entry(&command(client, scope, environment), &config_files.root);
+    };
+    let needs_path = scope == Scope::User && !client.is_started_from_shell;
+    let found = environment.on_path(program).filter(|found| needs_path && found.is_absolute());
+    let program = found.map_or_else(|| (*program).to_owned(), |found| found.to_string_lossy().into_owned());
+    clients::with_words(client.entry(&program, &config_files.root), words)
+}
+
 /// By name in settings that are shared, and where a shell finds this program by it; else by its path, the one on PATH if
 /// there is one, because an update keeps that.
 fn command(client: &Client, scope: Scope, environment: &Environment) -> String {
     let own = environment.program();
-    let is_own = |found: &PathBuf| canonical(found).ok() == own.and_then(|own| canonical(own).ok());
-    let found = environment.on_path(NAME).filter(is_own);
+    let found = on_path(environment).and_then(|(found, is_own)| is_own.then_some(found));
     let path = match found {
         _ if scope == Scope::Project => None,
         Some(_) if client.is_started_from_shell => None,
@@ -372,7 +383,7 @@ fn command(client: &Client, scope: Scope, environment: &Environment) -> String {
     path.map_or_else(|| NAME.to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
-/// Asks on a terminal. Without a terminal nobody agrees: stdin is not read, because an open pipe would block the command.
+/// Asks on a terminal. Without a terminal the answer is no: stdin is not read, because an open pipe would block the command.
 fn agreed(file: &Path) -> Result<bool> {
     let shown = printable(&file.to_string_lossy());
     if !std::io::stdin().is_terminal() {
