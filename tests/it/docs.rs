@@ -162,3 +162,16 @@ fn readme_and_the_index_of_docs_list_every_page() {
     let lines = of("README.md").lines().count();
     assert!(lines <= README_LINES, "README.md has {lines} lines: move what only some readers need into docs/");
 }
+
+/// The registry compares these texts and refuses a server whose packages have another name.
+#[test]
+fn the_name_in_the_mcp_registry_is_the_same_in_all_packages() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    let json = |path: &str| serde_json::from_str::<serde_json::Value>(&read(path)).unwrap();
+    let owner = env!("CARGO_PKG_REPOSITORY").strip_prefix("https://github.com/").unwrap();
+    let name = format!("io.github.{owner}");
+    assert_eq!(json("packaging/server.json")["name"], name);
+    assert_eq!(json("packaging/npm/package.json")["mcpName"], name);
+    assert!(read("README.md").contains(&format!("mcp-name: {name}")), "README.md");
+    assert!(read("packaging/Containerfile").contains(&format!("server.name=\"{name}\"")), "Containerfile");
+}
