@@ -94,6 +94,7 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
 }
 
 fn serve(session: &Session, options: &Options, is_detached: bool) -> Result<Outcome> {
+    session.stay();
     if is_detached {
         process::leave_terminal();
     }

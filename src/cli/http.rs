@@ -62,6 +62,7 @@ pub(super) struct Arguments {
 const MIN_TOKEN: usize = 32;
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    session.stay();
     let listen = address(&typed.listen)?;
     check_exposure(listen, typed)?;
     let (token, is_new) = match &typed.token_file {

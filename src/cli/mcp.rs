@@ -37,6 +37,9 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     if matches!(listing, ToolListing::Only(_)) {
         alone().check(&listing)?;
     }
+    if root.is_none() || arguments.no_daemon {
+        session.stay();
+    }
     let runtime = runtime()?;
     match root.filter(|_| !arguments.no_daemon) {
         Some(root) => {

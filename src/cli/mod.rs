@@ -70,7 +70,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::index::{IndexWait, Watching, Workspace, Workspaces};
 use crate::locked::locked;
 use crate::panics;
-use crate::platform::processor;
+use crate::platform::{allocator, processor};
 use crate::serve;
 use crate::serve::client::Client;
 use crate::store::Snapshot;
@@ -327,6 +327,11 @@ struct Session {
 const PARTIAL_AFTER: Duration = Duration::from_secs(3);
 
 impl Session {
+    /// For a process that stays until it is stopped: it keeps little memory that it does not use.
+    fn stay(&self) {
+        allocator::limit(|variable| self.sources.environment.get(variable).is_some());
+    }
+
     /// Prints an answer, as JSON or by `print`.
     fn show(&self, json: &impl Serialize, is_found: bool, print: impl FnOnce()) -> Result<Outcome> {
         if self.json {

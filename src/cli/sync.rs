@@ -38,6 +38,9 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
+    if arguments.watch {
+        session.stay();
+    }
     let start = arguments.path.as_deref().unwrap_or(&session.start);
     let root = session.workspaces.root_of(None, start)?;
     let thoroughness = match (arguments.force, arguments.verify) {

@@ -33,6 +33,7 @@ pub(super) struct Arguments {
 const LEAD: &str = ".ixmcp/ui.html";
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    session.stay();
     let settings = PageSettings {
         root: session.workspaces.root(&session.start)?,
         start: session.start.clone(),

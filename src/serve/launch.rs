@@ -23,9 +23,6 @@ use crate::platform::process;
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 const RETRY_INTERVAL: Duration = Duration::from_millis(4);
-/// Settings of glibc's malloc, unless the user has set them. With an arena per thread a daemon keeps three times the memory
-/// after twenty clients. Other allocators ignore them.
-const ALLOCATOR: [(&str, &str); 2] = [("MALLOC_ARENA_MAX", "2"), ("MALLOC_TRIM_THRESHOLD_", "131072")];
 
 /// Starts daemons from this program's executable, with the settings of this process.
 #[derive(Clone, Debug)]
@@ -65,7 +62,6 @@ impl Launcher {
     pub fn spawn(&self, root: &Path) -> Result<About> {
         let mut command = self.command(root, "run");
         command.arg("--detached").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        command.envs(ALLOCATOR.into_iter().filter(|(name, _)| self.environment.get(name).is_none()));
         process::detach(&mut command);
         let mut child = command.spawn().map_err(|error| Error::io("start", &self.program, error))?;
         let deadline = Instant::now() + START_TIMEOUT;

@@ -1,5 +1,6 @@
 //! Linux, macOS and other Unix systems.
 
+pub mod allocator;
 pub mod beneath;
 pub mod files;
 pub mod paths;

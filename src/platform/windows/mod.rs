@@ -1,5 +1,6 @@
 //! Windows. What has no safe implementation there is left out; each substitute function documents it.
 
+pub mod allocator;
 pub mod beneath;
 pub mod files;
 pub mod paths;
