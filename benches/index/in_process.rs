@@ -12,6 +12,7 @@ use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::extract;
 use ixmcp::index::{Watching, Workspaces};
+use ixmcp::query::corpus::Corpus;
 use ixmcp::query::{PathFilter, exact, smart};
 use ixmcp::scan::{self, Rules};
 use ixmcp::store::FtsQuery;
@@ -92,7 +93,9 @@ pub fn watched(root: &Path, saves: usize) -> Result<(), Box<dyn Error>> {
                 return Err(format!("{path} was saved with a new word, which was not found").into());
             }
         }
-        workspace.read(&budget, |snapshot| smart::search(snapshot, None, &word, &everywhere, 0, (0, 10), &budget))?;
+        workspace.read(&budget, |snapshot| {
+            smart::search(&Corpus::of(snapshot), None, &word, &everywhere, 0, (0, 10), &budget)
+        })?;
         writeln!(stdout, "{kind} {}", started.elapsed().as_micros())?;
         if number % saves.div_ceil(LITERALS) == 0 {
             let pattern =

@@ -18,6 +18,7 @@ use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::query::PathFilter;
+use crate::query::corpus::Corpus;
 use crate::query::measure::{self, Gain, Judgment, RankedSpan, Summary, Target};
 use crate::query::smart::{self, ARMS, Arm, Part, Ranking, Reranker, relevance};
 use crate::store::{PlainSearch, PlainWords, Snapshot};
@@ -403,7 +404,7 @@ fn print_candidates(snapshot: &Snapshot, queries: &[Asked], of_tree: &[usize], c
     for &query in of_tree {
         let asked = &queries[query];
         for ranking in contenders.iter().filter_map(Contender::ranking) {
-            let found = smart::weighed(ranking, snapshot, &asked.query)?;
+            let found = smart::weighed(ranking, &Corpus::of(snapshot), &asked.query)?;
             let candidates: Vec<_> = found
                 .iter()
                 .map(|one| json!([one.path, one.lines, one.parts.iter().map(|(_, part)| part).collect::<Vec<_>>()]))
@@ -423,10 +424,16 @@ fn print_scored(snapshot: &Snapshot, deep: Option<&Reranker>, queries: &[Asked],
     for &query in of_tree {
         let asked = &queries[query];
         let targets: Vec<Target> = asked.relevant.iter().map(Relevant::target).collect();
-        let found =
-            relevance::relevant(snapshot, deep, &asked.query, &PathFilter::default(), &Budget::unlimited())?.chunks;
+        let found = relevance::relevant(
+            &Corpus::of(snapshot),
+            deep,
+            &asked.query,
+            &PathFilter::default(),
+            &Budget::unlimited(),
+        )?
+        .chunks;
         let candidates = found.iter().map(|one| {
-            let chunk = snapshot.chunk(one.id)?;
+            let chunk = snapshot.chunk(one.id.id)?;
             let span = RankedSpan { path: chunk.path, lines: (chunk.start_line, chunk.end_line) };
             let is_right = targets.iter().any(|target| target.is_met_by(&span));
             Ok(json!([span.path, span.lines, is_right, one.rank, one.score, one.evidence.known]))

@@ -1,7 +1,9 @@
 //! Queries about documents: the chunks that answer one, and what a file says around a chunk.
 
+use super::corpus::{ChunkAt, Corpus};
 use super::smart::Reranker;
 use super::smart::relevance::{self, Relevant};
+use super::source::Source;
 use super::{Page, PathFilter};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -16,12 +18,13 @@ pub struct Answer {
     /// The relevance score, from 0 to 1.
     pub score: f64,
     pub piece: DocumentPiece,
+    pub chunk: ChunkAt,
 }
 
 /// Chunks that answer `text` with a score of at least `least`, best first, and how many were scored below it.
 /// They are not counted if more was found than was scored.
 pub fn search(
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     deep: Option<&Reranker>,
     text: &str,
     filter: &PathFilter,
@@ -29,26 +32,30 @@ pub fn search(
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<(Page<Answer>, usize)> {
-    let judged = relevance::relevant(snapshot, deep, text, filter, budget)?;
+    let judged = relevance::relevant(corpus, deep, text, filter, budget)?;
     let found = judged.chunks.len();
     let sure: Vec<Relevant> = judged.chunks.into_iter().filter(|one| one.score >= least).collect();
     let below = found - sure.len();
     let mut page = Page::of(sure, offset, limit);
     page.total = page.total.filter(|_| judged.complete);
     let page = page.try_map(|one| {
-        let piece = snapshot.piece(one.id)?;
-        Ok(Answer { id: id_of(snapshot, &piece)?, score: one.score, piece })
+        let (piece, id) = corpus.ask(one.id.source, |source| {
+            let piece = source.piece(one.id.id)?;
+            let id = id_of(source, &piece)?;
+            Ok((piece, id))
+        })?;
+        Ok(Answer { id, score: one.score, piece, chunk: one.id })
     })?;
     Ok((page, below))
 }
 
-fn id_of(snapshot: &Snapshot, piece: &DocumentPiece) -> Result<String> {
+fn id_of(source: &dyn Source, piece: &DocumentPiece) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
-    if snapshot.is_said_before(piece)? {
+    if source.is_said_before(piece)? {
         hasher.update(piece.path.as_bytes());
     }
     hasher.update(&[0]).update(&piece.hash);
-    hasher.update(&snapshot.same_before(piece.id)?.to_le_bytes());
+    hasher.update(&source.same_before(piece.id)?.to_le_bytes());
     Ok(hasher.finalize().to_hex()[..24].to_owned())
 }
 

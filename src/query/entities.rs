@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::corpus::{Corpus, CorpusScope};
 use super::preview::cut;
 use super::{Hit, Page, Searched, near, smart};
 use crate::budget::Budget;
@@ -151,8 +152,9 @@ pub fn search(
     let scope = snapshot.scope(of)?;
     // The search puts at most two hits of a file before the first of another.
     let wanted = offset.saturating_add(limit).saturating_mul(2).clamp(1, CANDIDATES);
+    let (corpus, scope) = (Corpus::of(snapshot), CorpusScope::of(vec![scope]));
     let Searched { page: hits, warning } =
-        smart::search_in(&scope, || paths(snapshot, of), snapshot, deep, text, (0, wanted), budget)?;
+        smart::search_in(&scope, || Ok(vec![paths(snapshot, of)?]), &corpus, deep, text, (0, wanted), budget)?;
     let complete = !hits.is_cut;
     let best = hits.items.iter().map(|hit| hit.score).fold(0.0, f64::max);
     let mut found: Vec<FoundEntity> = Vec::new();

@@ -184,6 +184,7 @@ pub fn search(
             preview: line.preview,
             parts: Vec::new(),
             similar: 0,
+            source: 0,
         }));
     }
     let is_cut = offset.saturating_add(items.len()) < window.seen;

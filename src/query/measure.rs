@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use super::corpus::Corpus;
 use super::smart::relevance::{self, Relevant};
 use super::{PathFilter, smart};
 use crate::budget::Budget;
@@ -178,7 +179,7 @@ pub fn ask_smart(
     let begun = Instant::now();
     let everywhere = PathFilter::default();
     let budget = Budget::unlimited();
-    let page = smart::search_by(ranking, snapshot, deep, text, &everywhere, 0, (0, ASKED), &budget)?.page;
+    let page = smart::search_by(ranking, &Corpus::of(snapshot), deep, text, &everywhere, 0, (0, ASKED), &budget)?.page;
     let took = begun.elapsed();
     let spans = page.items.into_iter().map(|hit| RankedSpan { path: hit.path, lines: (hit.start_line, hit.end_line) });
     Ok((spans.collect(), took))
@@ -191,10 +192,11 @@ pub fn ask_documents(
     text: &str,
 ) -> Result<(Vec<RankedSpan>, Duration)> {
     let begun = Instant::now();
-    let found = relevance::relevant(snapshot, deep, text, &PathFilter::default(), &Budget::unlimited())?.chunks;
+    let found =
+        relevance::relevant(&Corpus::of(snapshot), deep, text, &PathFilter::default(), &Budget::unlimited())?.chunks;
     let took = begun.elapsed();
     let span = |one: &Relevant| {
-        let chunk = snapshot.chunk(one.id)?;
+        let chunk = snapshot.chunk(one.id.id)?;
         Ok(RankedSpan { path: chunk.path, lines: (chunk.start_line, chunk.end_line) })
     };
     Ok((found.iter().take(ASKED).map(span).collect::<Result<_>>()?, took))

@@ -5,6 +5,7 @@
 
 pub(crate) mod check;
 pub(crate) mod context;
+pub mod corpus;
 pub(crate) mod documents;
 pub(crate) mod entities;
 pub mod exact;
@@ -22,6 +23,7 @@ mod preview;
 pub mod relations;
 pub mod slice;
 pub mod smart;
+pub mod source;
 pub mod symbols;
 
 pub use globs::PathFilter;
@@ -93,4 +95,6 @@ pub struct Hit {
     pub parts: Vec<(&'static str, f64)>,
     /// Other chunks with the same text, which are not listed.
     pub similar: usize,
+    /// The index of its repository, where several were searched.
+    pub source: usize,
 }

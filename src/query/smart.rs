@@ -21,19 +21,21 @@ mod stop;
 mod synonyms;
 mod weights;
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-
 use self::filters::ResolvedFilters;
 use self::parsed_query::ParsedQuery;
 use self::rank::{LoadedCandidate, RankedCandidate};
+use super::corpus::{ChunkAt, Corpus, CorpusScope};
+use super::source::Source;
 use super::{Hit, Page, PathFilter, Searched, exact, near, preview};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::languages;
 use crate::model::printable;
-use crate::store::{ChunkHit, ChunkId, Definition, FtsQuery, Scope, Snapshot};
+use crate::store::{ChunkHit, ChunkId, Definition, FtsQuery};
 use crate::words;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::slice;
 
 pub(in crate::query) use path_category::PathCategory;
 pub use rerank::{EmbeddedText, Reranker};
@@ -71,7 +73,7 @@ const HITS_A_FILE: usize = 2;
 ///
 /// The selected model, if there is one, reranks the best hits.
 pub fn search(
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     reranker: Option<&Reranker>,
     text: &str,
     filter: &PathFilter,
@@ -79,14 +81,14 @@ pub fn search(
     page: (usize, usize),
     budget: &Budget,
 ) -> Result<Searched<Hit>> {
-    search_by(&Ranking::default(), snapshot, reranker, text, filter, context, page, budget)
+    search_by(&Ranking::default(), corpus, reranker, text, filter, context, page, budget)
 }
 
 /// The same with a ranking of the caller.
 #[expect(clippy::too_many_arguments, reason = "one more than `search`")]
 pub fn search_by(
     ranking: &Ranking,
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     reranker: Option<&Reranker>,
     text: &str,
     filter: &PathFilter,
@@ -97,20 +99,20 @@ pub fn search_by(
     if let Some(reranker) = reranker {
         reranker.begin();
     }
-    let query = ParsedQuery::read(text, snapshot)?;
+    let query = ParsedQuery::read(text, corpus)?;
     if query.is_of_filters_alone() {
-        return listed(snapshot, &query, filter, context, page, budget);
+        return listed(corpus, &query, slice::from_ref(filter), context, page, budget);
     }
     let reranker = reranker.filter(|_| ranking.has(Arm::Transformer));
     let among = SearchScope { filter, scope: None, least: semantic::LEAST, reranker };
-    answer(ranking, snapshot, query, among, || Ok(None), context, page, budget)
+    answer(ranking, corpus, query, among, || Ok(None), context, page, budget)
 }
 
-/// The same among the chunks of a scope, at `paths`, which are listed if no word was found.
+/// The same among the chunks of a scope, at `paths` of each source, which are listed if no word was found.
 pub fn search_in(
-    scope: &Scope,
-    paths: impl FnOnce() -> Result<HashSet<String>>,
-    snapshot: &Snapshot,
+    scope: &CorpusScope,
+    paths: impl FnOnce() -> Result<Vec<HashSet<String>>>,
+    corpus: &Corpus,
     reranker: Option<&Reranker>,
     text: &str,
     page: (usize, usize),
@@ -119,23 +121,33 @@ pub fn search_in(
     if let Some(reranker) = reranker {
         reranker.begin();
     }
-    let query = ParsedQuery::read(text, snapshot)?;
+    let query = ParsedQuery::read(text, corpus)?;
     if query.is_of_filters_alone() {
-        return listed(snapshot, &query, &PathFilter::of_paths(paths()?), 0, page, budget);
+        return listed(corpus, &query, &of_paths(paths()?), 0, page, budget);
     }
     let among = SearchScope { filter: &PathFilter::default(), scope: Some(scope), least: semantic::LEAST, reranker };
-    answer(&Ranking::default(), snapshot, query, among, || paths().map(Some), 0, page, budget)
+    answer(&Ranking::default(), corpus, query, among, || paths().map(Some), 0, page, budget)
+}
+
+/// A filter for each source.
+fn of_paths(paths: Vec<HashSet<String>>) -> Vec<PathFilter> {
+    paths.into_iter().map(PathFilter::of_paths).collect()
+}
+
+/// That of a source, of one filter for all or of one for each.
+fn filter_of(filters: &[PathFilter], source: usize) -> &PathFilter {
+    filters.get(source).unwrap_or(&filters[0])
 }
 
 fn listed(
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     query: &ParsedQuery,
-    filter: &PathFilter,
+    filters: &[PathFilter],
     context: u32,
     page: (usize, usize),
     budget: &Budget,
 ) -> Result<Searched<Hit>> {
-    let page = listed::list(snapshot, query, filter, context, page, budget)?;
+    let page = listed::list(corpus, query, filters, context, page, budget)?;
     let warning = if page.total == Some(0) { nothing_passes(query) } else { None };
     Ok(Searched { page, warning })
 }
@@ -144,7 +156,7 @@ fn listed(
 #[derive(Clone, Copy)]
 struct SearchScope<'a> {
     filter: &'a PathFilter,
-    scope: Option<&'a Scope>,
+    scope: Option<&'a CorpusScope>,
     /// The least similarity of chunks that have no word of the query.
     least: f64,
     /// The model that reranks the best hits.
@@ -155,10 +167,10 @@ struct SearchScope<'a> {
 #[expect(clippy::too_many_arguments, reason = "what `search_by` takes, and what is searched")]
 fn answer(
     ranking: &Ranking,
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     mut query: ParsedQuery,
     among: SearchScope,
-    paths: impl FnOnce() -> Result<Option<HashSet<String>>>,
+    paths: impl FnOnce() -> Result<Option<Vec<HashSet<String>>>>,
     context: u32,
     (offset, limit): (usize, usize),
     budget: &Budget,
@@ -170,15 +182,15 @@ fn answer(
     if let Some(last) = warnings.last_mut() {
         last.push_str(" It was read as text.");
     }
-    let found = ranked(ranking, snapshot, &mut query, among, budget)?;
+    let found = ranked(ranking, corpus, &mut query, among, budget)?;
     let page = if found.ranked.is_empty() {
-        let at = paths()?.map(PathFilter::of_paths);
-        let filter = at.as_ref().unwrap_or(among.filter);
-        let page = containing(snapshot, &query, filter, context, (offset, limit), budget)?;
+        let at = paths()?.map(of_paths);
+        let filters = at.as_deref().unwrap_or(slice::from_ref(among.filter));
+        let page = containing(corpus, &query, filters, context, (offset, limit), budget)?;
         warnings.extend(nothing_passes(&query).filter(|_| page.total == Some(0)));
         page
     } else {
-        shown(snapshot, ranking, &query, found, context, (offset, limit))?
+        shown(corpus, ranking, &query, found, context, (offset, limit))?
     };
     Ok(Searched { page, warning: Some(warnings.join(" ")).filter(|warning| !warning.is_empty()) })
 }
@@ -203,9 +215,9 @@ fn nothing_passes(query: &ParsedQuery) -> Option<String> {
 
 /// Lines that contain the query: of the first ones, a few of each file come first, and code before the rest.
 fn containing(
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     query: &ParsedQuery,
-    filter: &PathFilter,
+    filters: &[PathFilter],
     context: u32,
     (offset, limit): (usize, usize),
     budget: &Budget,
@@ -214,32 +226,39 @@ fn containing(
     if text.is_empty() || query.filters.are_of_kinds() {
         return Ok(Page::of(Vec::new(), offset, limit));
     }
-    let passing = if query.filters.are_named() { Some(passing(snapshot, query, filter)?) } else { None };
-    let filter = passing.as_ref().unwrap_or(filter);
+    let passing = if query.filters.are_named() { Some(passing(corpus, query, filters)?) } else { None };
+    let filters = passing.as_deref().unwrap_or(filters);
     let multiline = text.contains('\n');
     let pattern = Pattern { text, is_regex: false, case_sensitive: false, word: false, multiline };
-    let search = |page| exact::search(snapshot, None, &pattern, filter, context, page, budget);
-    if offset >= SPREAD {
-        return search((offset, limit));
+    if let Some(only) = corpus.only().filter(|_| offset >= SPREAD) {
+        return only.containing(&pattern, filter_of(filters, 0), context, (offset, limit), budget);
     }
-    let Page { mut items, total, is_cut, .. } = search((0, SPREAD.max(offset.saturating_add(limit))))?;
+    let (mut items, mut total, mut is_cut) = (Vec::new(), Some(0), false);
+    for at in 0..corpus.len() {
+        let first = (0, SPREAD.max(offset.saturating_add(limit)));
+        let filter = filter_of(filters, at);
+        let page = corpus.ask(at, |source| source.containing(&pattern, filter, context, first, budget))?;
+        total = total.zip(page.total).map(|(total, more)| total + more);
+        is_cut |= page.is_cut;
+        items.extend(page.items.into_iter().map(|hit| Hit { source: at, ..hit }));
+    }
     let further = items.split_off(items.len().min(SPREAD));
-    let mut code: HashMap<String, bool> = HashMap::new();
+    let mut code: HashMap<(usize, String), bool> = HashMap::new();
     for hit in &items {
-        if !code.contains_key(&hit.path) {
-            let language = snapshot.file(&hit.path)?.map(|(_, language)| language).unwrap_or_default();
-            code.insert(hit.path.clone(), PathCategory::of(&hit.path, &language) == PathCategory::Code);
+        if let Entry::Vacant(unknown) = code.entry((hit.source, hit.path.clone())) {
+            let language = corpus.ask(hit.source, |source| source.language_of(&hit.path))?.unwrap_or_default();
+            unknown.insert(PathCategory::of(&hit.path, &language) == PathCategory::Code);
         }
     }
-    items.sort_by_key(|hit| !code[&hit.path]);
-    let mut ordered = diverse(items, |hit| &hit.path);
+    items.sort_by_key(|hit| !code[&(hit.source, hit.path.clone())]);
+    let mut ordered = diverse(items, |hit| (hit.source, &hit.path));
     ordered.extend(further);
     let page = Page::of(ordered, offset, limit);
     Ok(Page { total, is_cut: page.is_cut || is_cut, ..page })
 }
 
 fn shown(
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     ranking: &Ranking,
     query: &ParsedQuery,
     found: RankedCandidates,
@@ -252,18 +271,18 @@ fn shown(
         page.total = None;
     }
     let (_, weights) = rank::weights(query, ranking);
-    page.try_map(|found| hit(snapshot, query, weights, found, context))
+    page.try_map(|found| corpus.ask(found.id.source, |source| hit(source, query, weights, found, context)))
 }
 
 /// The query with each word that nothing has replaced by the nearest name that is defined somewhere; `None` where no
 /// word has one. For a query that found nothing.
-pub fn suggest(snapshot: &Snapshot, text: &str) -> Result<Option<String>> {
-    let names = snapshot.defined_names()?;
+pub fn suggest(corpus: &Corpus, text: &str) -> Result<Option<String>> {
+    let names = corpus.defined_names()?;
     let mut suggested = text.trim().to_owned();
     let of_words = text.split_whitespace().filter(|word| !filters::is_named(word)).collect::<Vec<_>>().join(" ");
     for token in words::tokens(&of_words).take(MOST_SUGGESTED) {
         let Some(asked) = FtsQuery::phrase(&words::plain(token)) else { continue };
-        if token.chars().count() >= SHORTEST_SUGGESTED && snapshot.chunks_with(&asked, 1)?.is_empty() {
+        if token.chars().count() >= SHORTEST_SUGGESTED && !corpus.has_match(&asked)? {
             // Names of another length cannot be near.
             let long = token.len();
             let near = names.iter().map(String::as_str).filter(|name| name.len().abs_diff(long) <= long / 3);
@@ -285,10 +304,10 @@ pub struct WeighedCandidate {
 }
 
 /// All candidates of a query with what their scores are made of: for the choice of weights.
-pub fn weighed(ranking: &Ranking, snapshot: &Snapshot, text: &str) -> Result<Vec<WeighedCandidate>> {
-    let mut query = ParsedQuery::read(text, snapshot)?;
+pub fn weighed(ranking: &Ranking, corpus: &Corpus, text: &str) -> Result<Vec<WeighedCandidate>> {
+    let mut query = ParsedQuery::read(text, corpus)?;
     let among = SearchScope { filter: &PathFilter::default(), scope: None, least: semantic::LEAST, reranker: None };
-    let found = ranked(ranking, snapshot, &mut query, among, &Budget::unlimited())?;
+    let found = ranked(ranking, corpus, &mut query, among, &Budget::unlimited())?;
     let (weights, _) = rank::weights(&query, ranking);
     let of = |found: RankedCandidate| WeighedCandidate {
         lines: (found.chunk.start_line, found.chunk.end_line),
@@ -312,62 +331,62 @@ struct RankedCandidates {
 
 fn ranked(
     ranking: &Ranking,
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     query: &mut ParsedQuery,
     among: SearchScope,
     budget: &Budget,
 ) -> Result<RankedCandidates> {
     let most = if query.filters.leave_chunks_out() { FILTERED_CANDIDATES } else { CANDIDATES };
-    let files = files_in_scope(snapshot, query, among.filter)?;
+    let files = files_in_scope(corpus, query, among.filter)?;
     let both = match (among.scope, &files) {
         (Some(scope), Some(files)) => Some(scope.and(files)),
         _ => None,
     };
-    let scope = both.as_ref().or(files.as_deref()).or(among.scope);
+    let scope = both.as_ref().or(files.as_ref()).or(among.scope);
     let nearest = if query.filters.leave_chunks_out() { candidates::NEAREST_FILTERED } else { candidates::NEAREST };
-    let semantic = if ranking.has(Arm::Semantic) { SemanticQuery::of(query, snapshot)? } else { None };
+    let semantic = if ranking.has(Arm::Semantic) { SemanticQuery::of(query, corpus)? } else { None };
     let near = semantic.as_ref().map(|semantic| (semantic, (nearest, among.least)));
-    let mut candidates = candidates::find(snapshot, query, near, ranking, scope, most)?;
-    let qualified = if ranking.has(Arm::Names) { candidates::qualified(snapshot, query, scope)? } else { Vec::new() };
+    let mut candidates = candidates::find(corpus, query, near, ranking, scope, most)?;
+    let qualified = if ranking.has(Arm::Names) { candidates::qualified(corpus, query, scope)? } else { Vec::new() };
     let complete = candidates.len() < most;
     // These come first, so that none is left out.
     candidates.retain(|id| !qualified.contains(id));
     candidates.splice(0..0, qualified.iter().copied());
-    // Names are not searched for semantically.
-    let reranker = among.reranker.filter(|_| !query.is_name());
+    // Names are not searched for semantically. Each repository has its own model, so none reranks the hits of several.
+    let reranker = among.reranker.filter(|_| !query.is_name()).zip(corpus.only());
     let written = query.written();
-    if let Some(reranker) = reranker {
-        let near = reranker.nearest(snapshot, &written, nearest, scope)?;
-        candidates::add_new(&mut candidates, near);
+    if let Some((reranker, source)) = reranker {
+        let near = reranker.nearest(source, &written, nearest, scope.map(|scope| scope.of_source(0)))?;
+        candidates::add_new(&mut candidates, near.into_iter().map(|id| ChunkAt { source: 0, id }).collect());
     }
-    let mut loaded = load(snapshot, query, candidates, &qualified, budget)?;
+    let mut loaded = load(corpus, query, candidates, &qualified, budget)?;
     let code = loaded.iter().filter(|loaded| is_code(&loaded.chunk)).count();
     query.is_of_documents = code * CODE_IN_DOCUMENTS <= loaded.len();
     if let Some(semantic) = semantic {
-        let ids: Vec<ChunkId> = loaded.iter().map(|loaded| loaded.id).collect();
-        for (loaded, share) in loaded.iter_mut().zip(semantic.shares(snapshot, &ids)?) {
+        let ids: Vec<ChunkAt> = loaded.iter().map(|loaded| loaded.id).collect();
+        for (loaded, share) in loaded.iter_mut().zip(semantic.shares(corpus, &ids)?) {
             loaded.semantic = share;
         }
     }
     let complete = complete && loaded.len() < CANDIDATES;
-    let mut ranked = rank::rank(snapshot, query, ranking, ranking.has(Arm::Rerank), loaded)?;
+    let mut ranked = rank::rank(corpus, query, ranking, ranking.has(Arm::Rerank), loaded)?;
     let (_, weights) = rank::weights(query, ranking);
-    if let Some(reranker) = reranker.filter(|_| weights.of(Part::Transformer) != 0.0) {
-        look_again(snapshot, reranker, &written, weights, &mut ranked)?;
+    if let Some((reranker, source)) = reranker.filter(|_| weights.of(Part::Transformer) != 0.0) {
+        look_again(source, reranker, &written, weights, &mut ranked)?;
     }
     Ok(RankedCandidates { ranked, complete })
 }
 
 /// Reranks the best hits by a model, as far as there is time.
 fn look_again(
-    snapshot: &Snapshot,
+    source: &dyn Source,
     reranker: &Reranker,
     text: &str,
     weights: &Weights,
     ranked: &mut Vec<RankedCandidate>,
 ) -> Result<()> {
-    let ids: Vec<ChunkId> = ranked.iter().take(LOOKED_AT).map(|found| found.id).collect();
-    let shares = shares(&reranker.cosines(snapshot, text, &ids, LOOKED_AT)?);
+    let ids: Vec<ChunkId> = ranked.iter().take(LOOKED_AT).map(|found| found.id.id).collect();
+    let shares = shares(&reranker.cosines(source, text, &ids, LOOKED_AT)?);
     for (found, share) in ranked.iter_mut().zip(&shares) {
         if let Some(share) = share {
             found.parts.set(Part::Transformer, *share);
@@ -381,48 +400,57 @@ fn look_again(
 }
 
 /// The chunks of the files that all filters admit; `None` where none asks for files.
-fn files_in_scope(snapshot: &Snapshot, query: &ParsedQuery, filter: &PathFilter) -> Result<Option<Arc<Scope>>> {
+fn files_in_scope(corpus: &Corpus, query: &ParsedQuery, filter: &PathFilter) -> Result<Option<CorpusScope>> {
     if filter.is_empty() && !query.filters.leave_files_out() {
         return Ok(None);
     }
     let by = format!("{} {}", filter.name(), query.filters.name());
-    let passing = ResolvedFilters::of(snapshot, &query.filters)?;
-    snapshot.scope_of_files(&by, |path, language| filter.admits(path) && passing.holds(path, language)).map(Some)
+    let passing = ResolvedFilters::of_all(corpus, &query.filters)?;
+    let scope = corpus.scope(|at, source| {
+        source.scope_of_files(&by, &|path, language| filter.admits(path) && passing[at].holds(path, language))
+    })?;
+    Ok(Some(scope))
 }
 
-/// The paths of the same files.
-fn passing(snapshot: &Snapshot, query: &ParsedQuery, filter: &PathFilter) -> Result<PathFilter> {
-    let passing = ResolvedFilters::of(snapshot, &query.filters)?;
-    let mut paths = snapshot.paths(None)?;
-    paths.retain(|(path, language)| filter.admits(path) && passing.holds(path, language));
-    Ok(PathFilter::of_paths(paths.into_iter().map(|(path, _)| path).collect()))
+/// The paths of the same files, of each source.
+fn passing(corpus: &Corpus, query: &ParsedQuery, filters: &[PathFilter]) -> Result<Vec<PathFilter>> {
+    let passing = ResolvedFilters::of_all(corpus, &query.filters)?;
+    let of_source = |(at, passing): (usize, &ResolvedFilters)| {
+        let filter = filter_of(filters, at);
+        let mut paths = corpus.ask(at, |source| source.paths(None))?;
+        paths.retain(|(path, language)| filter.admits(path) && passing.holds(path, language));
+        Ok(PathFilter::of_paths(paths.into_iter().map(|(path, _)| path).collect()))
+    };
+    passing.iter().enumerate().map(of_source).collect()
 }
 
 /// The texts of the first candidates that no filter of chunks leaves out; those that a qualified name refers to are
 /// marked.
 fn load(
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     query: &ParsedQuery,
-    candidates: Vec<ChunkId>,
-    qualified: &[ChunkId],
+    candidates: Vec<ChunkAt>,
+    qualified: &[ChunkAt],
     budget: &Budget,
 ) -> Result<Vec<LoadedCandidate>> {
     let filters = &query.filters;
-    let of_kinds = filters.paths_of_kinds(snapshot)?;
-    let raising = if query.raises.is_empty() { None } else { Some(ResolvedFilters::of(snapshot, &query.raises)?) };
+    let of_kinds: Vec<HashSet<String>> =
+        (0..corpus.len()).map(|at| corpus.ask(at, |source| filters.paths_of_kinds(source))).collect::<Result<_>>()?;
+    let raising = if query.raises.is_empty() { None } else { Some(ResolvedFilters::of_all(corpus, &query.raises)?) };
     let mut loaded = Vec::new();
     for id in candidates {
         if loaded.len() >= CANDIDATES + candidates::NEAREST {
             break;
         }
         budget.check()?;
-        let mut chunk = snapshot.chunk(id)?;
+        let mut chunk = corpus.chunk(id)?;
         if !filters.admit_text(&chunk.text) {
             continue;
         }
-        if filters.are_of_kinds() && !of_kinds.contains(&chunk.path) {
+        if filters.are_of_kinds() && !of_kinds[id.source].contains(&chunk.path) {
             // What it defines of other kinds is not asked for, and does not make it a better hit.
-            let symbols = snapshot.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line)?;
+            let defined = |source: &dyn Source| source.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line);
+            let symbols = corpus.ask(id.source, defined)?;
             let names: HashSet<&str> =
                 symbols.iter().filter(|symbol| filters.admit_kind(symbol)).map(|symbol| symbol.name.as_str()).collect();
             if names.is_empty() {
@@ -430,7 +458,9 @@ fn load(
             }
             chunk.names.retain(|name| names.contains(name.text.as_str()));
         }
-        let passes = raising.as_ref().map_or(Ok(false), |raising| raising.admits(snapshot, &chunk))?;
+        let passes = raising
+            .as_ref()
+            .map_or(Ok(false), |raising| corpus.ask(id.source, |source| raising[id.source].admits(source, &chunk)))?;
         loaded.push(LoadedCandidate { id, chunk, semantic: 0.0, is_qualified: qualified.contains(&id), passes });
     }
     Ok(loaded)
@@ -439,10 +469,10 @@ fn load(
 /// The hits of a search in the order of the list: by score, a file's second hit as if it scored less, and its further
 /// hits after all others.
 fn spread(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
-    let mut of_file: HashMap<String, usize> = HashMap::new();
+    let mut of_file: HashMap<(usize, String), usize> = HashMap::new();
     let (mut first, mut rest) = (Vec::new(), Vec::new());
     for found in ranked {
-        let count = of_file.entry(found.chunk.path.clone()).or_default();
+        let count = of_file.entry((found.id.source, found.chunk.path.clone())).or_default();
         *count += 1;
         match *count {
             1 => first.push((found.score, found)),
@@ -455,11 +485,12 @@ fn spread(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
 }
 
 /// The first hits of each file before the rest, else in order.
-fn diverse<T>(ranked: Vec<T>, path: impl Fn(&T) -> &str) -> Vec<T> {
-    let mut of_file: HashMap<String, usize> = HashMap::new();
+fn diverse<T>(ranked: Vec<T>, file: impl Fn(&T) -> (usize, &str)) -> Vec<T> {
+    let mut of_file: HashMap<(usize, String), usize> = HashMap::new();
     let (mut first, mut rest) = (Vec::new(), Vec::new());
     for found in ranked {
-        let count = of_file.entry(path(&found).to_owned()).or_default();
+        let (source, path) = file(&found);
+        let count = of_file.entry((source, path.to_owned())).or_default();
         *count += 1;
         if *count <= HITS_A_FILE { first.push(found) } else { rest.push(found) }
     }
@@ -468,15 +499,15 @@ fn diverse<T>(ranked: Vec<T>, path: impl Fn(&T) -> &str) -> Vec<T> {
 }
 
 fn hit(
-    snapshot: &Snapshot,
+    source: &dyn Source,
     query: &ParsedQuery,
     weights: &Weights,
     found: RankedCandidate,
     context: u32,
 ) -> Result<Hit> {
     let chunk = &found.chunk;
-    let line = best_line(snapshot, query, &found)?;
-    let symbol = snapshot.symbol_around(&chunk.path, line)?.map(|symbol| qualified(&symbol));
+    let line = best_line(source, query, &found)?;
+    let symbol = source.symbol_around(&chunk.path, line)?.map(|symbol| qualified(&symbol));
     let context = context.min(exact::MAX_CONTEXT);
     let preview = if context == 0 {
         let offset = (line - chunk.start_line) as usize;
@@ -484,7 +515,7 @@ fn hit(
         preview::cut(line, query.first_match(line))
     } else {
         let first = line.saturating_sub(context).max(1);
-        let around = snapshot.lines(&chunk.path, first, line + context)?;
+        let around = source.lines(&chunk.path, first, line + context)?;
         around.iter().map(|line| preview::cut(line, query.first_match(line))).collect::<Vec<_>>().join("\n")
     };
     let rounded = |number: f64| (number * 1000.0).round() / 1000.0;
@@ -497,16 +528,17 @@ fn hit(
         preview,
         parts: found.parts.shares(weights).into_iter().map(|(name, share)| (name, rounded(share))).collect(),
         similar: found.similar,
+        source: found.id.source,
         path: found.chunk.path,
     })
 }
 
 /// The line that shows best why a chunk was found: that of the definition that is referenced, else that with most of
 /// the words. Where kinds are asked for it is that of a definition of such a kind.
-fn best_line(snapshot: &Snapshot, query: &ParsedQuery, found: &RankedCandidate) -> Result<u32> {
+fn best_line(source: &dyn Source, query: &ParsedQuery, found: &RankedCandidate) -> Result<u32> {
     let chunk = &found.chunk;
     if found.name.is_some() || query.filters.are_of_kinds() {
-        let defined = snapshot.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line)?;
+        let defined = source.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line)?;
         let of_kind =
             || defined.iter().filter(|symbol| symbol.line <= chunk.end_line && query.filters.admit_kind(symbol));
         let named = of_kind().find(|symbol| found.name.as_ref() == Some(&symbol.name));

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::incomplete::Needs;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
+use crate::query::corpus::Corpus;
 use crate::query::exact::DiskFiles;
 use crate::query::{Hit, PathFilter, Searched, exact, smart};
 
@@ -120,10 +121,11 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let budget = call.budget();
     let (found, warning, suggestion, vectors_pending) = if mode == Mode::Smart {
         call.read_deeply(Needs::Words(&arguments.text), |snapshot, deep| {
+            let corpus = Corpus::of(snapshot);
             let Searched { page: found, warning } =
-                smart::search(snapshot, deep, &arguments.text, &filter, context, page, budget)?;
+                smart::search(&corpus, deep, &arguments.text, &filter, context, page, budget)?;
             let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
-            let suggestion = if is_nothing { smart::suggest(snapshot, &arguments.text)? } else { None };
+            let suggestion = if is_nothing { smart::suggest(&corpus, &arguments.text)? } else { None };
             Ok((found, warning, suggestion, super::vectors_pending(call, snapshot)?))
         })?
     } else {

@@ -11,6 +11,7 @@ use crate::extract;
 use crate::index::{DocumentFolder, unread_types};
 use crate::model::{first_of, printable};
 use crate::query::PathFilter;
+use crate::query::corpus::Corpus;
 use crate::query::documents::{self, Answer as Found};
 use crate::store::Snapshot;
 
@@ -142,8 +143,15 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
                 return Err(nothing(&call.workspace().documents.folders(snapshot)?));
             }
             let unknown = unknown_types(snapshot, options.file_types.as_deref().unwrap_or_default())?;
-            let (found, below) =
-                documents::search(snapshot, deep, &arguments.query, &filter, least, (offset, limit), call.budget())?;
+            let (found, below) = documents::search(
+                &Corpus::of(snapshot),
+                deep,
+                &arguments.query,
+                &filter,
+                least,
+                (offset, limit),
+                call.budget(),
+            )?;
             let id = snapshot.space(&space)?;
             let results = found.items.iter().map(|answer| {
                 let vector =

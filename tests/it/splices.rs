@@ -16,6 +16,7 @@ use ixmcp::error::ErrorKind;
 use ixmcp::extract::{self, LANGUAGES, Options, languages};
 use ixmcp::index::Workspace;
 use ixmcp::model::RepoPath;
+use ixmcp::query::corpus::Corpus;
 use ixmcp::query::relations::{self, Resolver};
 use ixmcp::query::symbols::{self, Match};
 use ixmcp::query::{PathFilter, positions, slice, smart};
@@ -284,7 +285,7 @@ fn ask(snapshot: &Snapshot, files: &[Spliced], count: usize, random: &mut Random
             ask_at(snapshot, path, bytes, line.try_into().unwrap(), column.try_into().unwrap());
         }
         let text = String::from_utf8_lossy(part(random, bytes, 60)).into_owned();
-        answered(smart::search(snapshot, None, &text, &PathFilter::default(), 2, (0, 5), &budget));
+        answered(smart::search(&Corpus::of(snapshot), None, &text, &PathFilter::default(), 2, (0, 5), &budget));
     }
 }
 

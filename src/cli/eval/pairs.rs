@@ -16,6 +16,7 @@ use crate::embed::transformer::Transformer;
 use crate::embed::{Calibration, Embedder, Purpose, Space, Vector, built_in};
 use crate::error::Result;
 use crate::locked::locked;
+use crate::query::corpus::Corpus;
 use crate::query::measure::{Random, Target};
 use crate::query::smart::relevance::{self, Passage};
 use crate::store::{DocumentPiece, Snapshot, text_to_embed};
@@ -109,7 +110,7 @@ fn print_one(
             sorts.push(("other", 0));
         }
     }
-    let known = relevance::evidence(snapshot, by, &posed.text, &passages, own)?;
+    let known = relevance::evidence(&Corpus::of(snapshot), by, &posed.text, &passages, own)?;
     let rounded = |number: f64| (number * 1e4).round() / 1e4;
     let pairs: Vec<_> = sorts
         .iter()

@@ -13,8 +13,8 @@ use super::weights::{Arm, Ranking};
 use crate::embed::built_in;
 use crate::error::Result;
 use crate::extract::kinds;
-use crate::query::symbols;
-use crate::store::{ChunkId, FtsQuery, Scope, Snapshot};
+use crate::query::corpus::{ChunkAt, Corpus, CorpusScope};
+use crate::store::FtsQuery;
 
 /// Ids that are fetched for one query, about.
 const BUDGET: usize = 60_000;
@@ -56,6 +56,8 @@ const UNKNOWN: f64 = 1.5;
 /// A word or name to look for.
 struct SearchTerm {
     asked: FtsQuery,
+    /// Whether it is asked for in the scope alone.
+    is_narrowed: bool,
     /// In how many chunks it occurs.
     chunks: usize,
     is_common: bool,
@@ -67,77 +69,74 @@ struct SearchTerm {
 /// Chunks that may answer, those that hold most of the query first, by all arms that are on. Weighs the query's
 /// words on the way.
 pub(super) fn find(
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     query: &mut ParsedQuery,
     semantic: Option<(&SemanticQuery, (usize, f64))>,
     ranking: &Ranking,
-    scope: Option<&Scope>,
+    scope: Option<&CorpusScope>,
     limit: usize,
-) -> Result<Vec<ChunkId>> {
+) -> Result<Vec<ChunkAt>> {
     if ranking.has(Arm::Synonyms) {
         query.add_others();
     }
-    let sought = weigh(snapshot, query, scope)?;
+    let sought = weigh(corpus, query, scope)?;
     let mut found = Vec::new();
     if ranking.has(Arm::Words) {
-        found = holding(snapshot, query, &sought, scope, limit)?;
+        found = holding(corpus, query, &sought, scope, limit)?;
         if found.len() < FEW
             && let Some(asked) = widened(query)
         {
-            add_new(&mut found, matching(snapshot, &asked, scope, limit)?);
+            add_new(&mut found, matching(corpus, &asked, scope, limit)?);
         }
     }
     if ranking.has(Arm::Names) {
-        let named = named(snapshot, query)?;
+        let named = named(corpus, query)?;
         add_new(&mut found, named.into_iter().filter(|id| scope.is_none_or(|scope| scope.contains(*id))).collect());
     }
     if let Some((semantic, most)) = semantic {
-        let near = semantic.nearest(snapshot, most, scope)?;
-        add_new(&mut found, near.into_iter().map(|near| near.id).collect());
+        let near = semantic.nearest(corpus, most, scope)?;
+        add_new(&mut found, near);
     }
     Ok(found)
 }
 
 /// The first chunks in path order that match, of those in scope.
-fn matching(snapshot: &Snapshot, asked: &FtsQuery, scope: Option<&Scope>, limit: usize) -> Result<Vec<ChunkId>> {
-    let found = match scope {
-        None => snapshot.chunks_with(asked, usize::MAX)?,
-        Some(scope) => {
-            let mut found = snapshot.chunks_with(&snapshot.narrowed(scope, asked)?, usize::MAX)?;
-            found.retain(|id| scope.contains(*id));
-            found
-        }
-    };
-    snapshot.first_in_path_order(found, limit)
+fn matching(corpus: &Corpus, asked: &FtsQuery, scope: Option<&CorpusScope>, limit: usize) -> Result<Vec<ChunkAt>> {
+    let mut found = corpus.chunks_with(asked, scope, false, usize::MAX)?;
+    if let Some(scope) = scope {
+        found.retain(|chunk| scope.contains(*chunk));
+    }
+    corpus.first_in_path_order(found, limit)
 }
 
 /// Sets what each word says by how rare it is, and gives what can be looked for, the rarest first.
-fn weigh(snapshot: &Snapshot, query: &mut ParsedQuery, scope: Option<&Scope>) -> Result<Vec<SearchTerm>> {
+fn weigh(corpus: &Corpus, query: &mut ParsedQuery, scope: Option<&CorpusScope>) -> Result<Vec<SearchTerm>> {
     let mut sought = Vec::new();
     for (at, word) in query.words.iter_mut().enumerate().filter(|(_, word)| !word.is_stop) {
         let own = std::iter::once((word.text.as_str(), 1.0));
         let others = word.others.iter().map(|other| (other.text.as_str(), if other.is_same { 1.0 } else { OTHER }));
         for (text, counts) in own.chain(others) {
             let Some(asked) = parsed_query::asked(text) else { continue };
-            let (chunks, all) = snapshot.frequency(&asked, COMMON + 1)?;
+            let (chunks, all) = corpus.frequency(&asked, None, COMMON + 1)?;
             if chunks > 0 {
                 let rarity = rarity(all, chunks) * if word.is_value { VALUE } else { 1.0 };
                 if word.weight == 0.0 {
                     word.weight = rarity;
                 }
-                let (asked, chunks, is_common) = in_scope(snapshot, asked, (chunks, all), scope)?;
-                sought.push(SearchTerm { asked, chunks, is_common, weight: counts * rarity, words: 1 << at });
+                let (is_narrowed, chunks, is_common) = in_scope(corpus, &asked, (chunks, all), scope)?;
+                let weight = counts * rarity;
+                sought.push(SearchTerm { asked, is_narrowed, chunks, is_common, weight, words: 1 << at });
             }
         }
     }
     for term in query.terms.iter().filter(|term| term.is_compound()) {
         let Some(asked) = FtsQuery::phrase(&term.whole()) else { continue };
-        let (chunks, all) = snapshot.frequency(&asked, COMMON + 1)?;
+        let (chunks, all) = corpus.frequency(&asked, None, COMMON + 1)?;
         if chunks > 0 {
             let weight = rarity(all, chunks);
-            let (asked, chunks, is_common) = in_scope(snapshot, asked, (chunks, all), scope)?;
+            let (is_narrowed, chunks, is_common) = in_scope(corpus, &asked, (chunks, all), scope)?;
             let words = term.words.iter().fold(0, |set, at| set | 1 << at);
-            sought.push(SearchTerm { asked, chunks, is_common, weight, words });
+            sought.push(SearchTerm { asked, is_narrowed, chunks, is_common, weight, words });
         }
     }
     sought.sort_by_key(|sought| sought.chunks);
@@ -146,10 +145,10 @@ fn weigh(snapshot: &Snapshot, query: &mut ParsedQuery, scope: Option<&Scope>) ->
 
 /// Sets what each word says by how rare it is anywhere, and the more by how rare it is here the larger the index is.
 /// Words that nothing here has count, too.
-pub(super) fn weigh_by_static_embeddings(snapshot: &Snapshot, query: &mut ParsedQuery) -> Result<()> {
+pub(super) fn weigh_by_static_embeddings(corpus: &Corpus, query: &mut ParsedQuery) -> Result<()> {
     for word in query.words.iter_mut().filter(|word| !word.is_stop) {
         let Some(asked) = word.asked() else { continue };
-        let (chunks, all) = snapshot.frequency(&asked, COMMON + 1)?;
+        let (chunks, all) = corpus.frequency(&asked, None, COMMON + 1)?;
         word.weight = rarity_anywhere(&word.text, all, chunks);
     }
     Ok(())
@@ -166,21 +165,20 @@ fn rarity_anywhere(word: &str, all: u64, chunks: usize) -> f64 {
     ((all + ELSEWHERE) / (here + ELSEWHERE * elsewhere)).ln()
 }
 
-/// What to ask for a word of so many chunks of all, how many those are, and whether that is common. Where more of them
-/// lie outside of the scope than it has, the FTS is to leave those out.
+/// For a word of so many chunks of all: whether the FTS is to leave out what is outside of the scope, because that is more
+/// of them than the scope has; then how many those are, and whether that is common.
 fn in_scope(
-    snapshot: &Snapshot,
-    asked: FtsQuery,
+    corpus: &Corpus,
+    asked: &FtsQuery,
     (chunks, all): (usize, u64),
-    scope: Option<&Scope>,
-) -> Result<(FtsQuery, usize, bool)> {
+    scope: Option<&CorpusScope>,
+) -> Result<(bool, usize, bool)> {
     match scope {
         Some(scope) if scope.is_in_folders() && chunks > COMMON.min(2 * scope.len()) => {
-            let asked = snapshot.narrowed(scope, &asked)?;
-            let (chunks, _) = snapshot.frequency(&asked, COMMON + 1)?;
-            Ok((asked, chunks, is_common(scope.len() as u64, chunks)))
+            let (chunks, _) = corpus.frequency(asked, Some(scope), COMMON + 1)?;
+            Ok((true, chunks, is_common(scope.len() as u64, chunks)))
         }
-        _ => Ok((asked, chunks, is_common(all, chunks))),
+        _ => Ok((false, chunks, is_common(all, chunks))),
     }
 }
 
@@ -196,13 +194,13 @@ fn rarity(all: u64, chunks: usize) -> f64 {
 
 /// Chunks by how much of the query they hold; of a name, those that hold all of its words if there are any.
 fn holding(
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     query: &ParsedQuery,
     sought: &[SearchTerm],
-    scope: Option<&Scope>,
+    scope: Option<&CorpusScope>,
     limit: usize,
-) -> Result<Vec<ChunkId>> {
-    let mut held: Vec<(ChunkId, f64, u64)> = Vec::new();
+) -> Result<Vec<ChunkAt>> {
+    let mut held: Vec<(ChunkAt, f64, u64)> = Vec::new();
     let mut picked = 0_u64;
     for one in sought.iter().filter(|one| one.chunks <= COMMON) {
         if one.is_common && picked.count_ones() >= RARER {
@@ -212,14 +210,16 @@ fn holding(
             break;
         }
         picked |= one.words;
-        held.extend(snapshot.chunks_with(&one.asked, COMMON)?.into_iter().map(|id| (id, one.weight, one.words)));
-        let in_names = snapshot.chunks_with(&one.asked.clone().in_names(), COMMON)?;
+        let within = scope.filter(|_| one.is_narrowed);
+        let anywhere = corpus.chunks_with(&one.asked, within, false, COMMON)?;
+        held.extend(anywhere.into_iter().map(|id| (id, one.weight, one.words)));
+        let in_names = corpus.chunks_with(&one.asked, within, true, COMMON)?;
         held.extend(in_names.into_iter().map(|id| (id, one.weight * IN_NAME, one.words)));
     }
     if held.is_empty() {
         // Nothing but common words: chunks that have them all.
         let all = FtsQuery::all(sought.iter().map(|one| one.asked.clone()));
-        return all.map_or_else(|| Ok(Vec::new()), |all| matching(snapshot, &all, scope, limit));
+        return all.map_or_else(|| Ok(Vec::new()), |all| matching(corpus, &all, scope, limit));
     }
     // Each word's chunks come in order, which this sort makes use of.
     held.sort_by_key(|(id, ..)| *id);
@@ -244,8 +244,8 @@ fn holding(
     };
     let more = held.iter().take_while(|(_, weight, _)| *weight > least).count();
     let alike = held[more..].iter().take_while(|(_, weight, _)| *weight >= least).map(|(id, ..)| *id).collect();
-    let mut best: Vec<ChunkId> = held[..more].iter().map(|(id, ..)| *id).collect();
-    best.extend(snapshot.first_in_path_order(alike, limit - more)?);
+    let mut best: Vec<ChunkAt> = held[..more].iter().map(|(id, ..)| *id).collect();
+    best.extend(corpus.first_in_path_order(alike, limit - more)?);
     Ok(best)
 }
 
@@ -258,15 +258,15 @@ fn widened(query: &ParsedQuery) -> Option<FtsQuery> {
 }
 
 /// Chunks that define what the query refers to, read as a qualified name.
-pub(super) fn qualified(snapshot: &Snapshot, query: &ParsedQuery, scope: Option<&Scope>) -> Result<Vec<ChunkId>> {
+pub(super) fn qualified(corpus: &Corpus, query: &ParsedQuery, scope: Option<&CorpusScope>) -> Result<Vec<ChunkAt>> {
     let Some((name, qualifier)) = query.qualified() else { return Ok(Vec::new()) };
-    let mut found = symbols::chunks_of_qualified(snapshot, name, &qualifier)?;
+    let mut found = corpus.chunks_of_qualified(name, &qualifier)?;
     found.retain(|id| scope.is_none_or(|scope| scope.contains(*id)));
     Ok(found)
 }
 
 /// Chunks that define a name that is asked for.
-fn named(snapshot: &Snapshot, query: &ParsedQuery) -> Result<Vec<ChunkId>> {
+fn named(corpus: &Corpus, query: &ParsedQuery) -> Result<Vec<ChunkAt>> {
     let is_asked = |term: &&Term| query.shape == QueryShape::Code || term.is_compound();
     let mut names: Vec<String> = query.terms.iter().filter(is_asked).map(Term::whole).collect();
     if (2..=WORDS_OF_NAME).contains(&query.terms.len()) {
@@ -274,18 +274,18 @@ fn named(snapshot: &Snapshot, query: &ParsedQuery) -> Result<Vec<ChunkId>> {
     }
     let mut found = Vec::new();
     for name in names {
-        found.extend(snapshot.chunks_defining(&name, DEFINITIONS)?);
+        found.extend(corpus.chunks_defining(&name, DEFINITIONS)?);
     }
     // Of a few words one may be a type, however common the word is.
     if query.is_of_few_words() {
         for term in query.terms.iter().filter(|term| !term.is_compound()) {
-            found.extend(snapshot.chunks_defining_kinds(&term.whole(), kinds::TYPES, TYPES)?);
+            found.extend(corpus.chunks_defining_kinds(&term.whole(), kinds::TYPES, TYPES)?);
         }
     }
     Ok(found)
 }
 
-pub(super) fn add_new(found: &mut Vec<ChunkId>, more: Vec<ChunkId>) {
-    let mut known: HashSet<ChunkId> = found.iter().copied().collect();
+pub(super) fn add_new(found: &mut Vec<ChunkAt>, more: Vec<ChunkAt>) {
+    let mut known: HashSet<ChunkAt> = found.iter().copied().collect();
     found.extend(more.into_iter().filter(|id| known.insert(*id)));
 }

@@ -19,7 +19,7 @@ pub(super) fn collapse(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
         }
         let (best, count) = kept.entry(text).or_insert((at, 0));
         *count += 1;
-        if is_newer(&found.chunk.path, &ranked[*best].chunk.path) {
+        if found.id.source == ranked[*best].id.source && is_newer(&found.chunk.path, &ranked[*best].chunk.path) {
             *best = at;
         }
     }

@@ -9,8 +9,10 @@ use crate::error::Result;
 use crate::extract::entity::DOCUMENT;
 use crate::extract::{self, kinds, languages};
 use crate::model::{first_of, printable};
+use crate::query::corpus::Corpus;
+use crate::query::source::Source;
 use crate::query::{PathFilter, entities, near};
-use crate::store::{ChunkHit, Definition, Snapshot, TaggedKind};
+use crate::store::{ChunkHit, Definition};
 use crate::words;
 
 /// Near values that a warning suggests, and existing values that it lists where none is near.
@@ -33,7 +35,7 @@ pub(in crate::query) struct Filters {
     written: Vec<String>,
 }
 
-/// Filters with the paths of their tags and kinds looked up.
+/// Filters with the paths of their tags and kinds looked up in one source.
 pub(super) struct ResolvedFilters<'f> {
     filters: &'f Filters,
     tagged: Option<HashSet<String>>,
@@ -41,9 +43,14 @@ pub(super) struct ResolvedFilters<'f> {
 }
 
 impl<'f> ResolvedFilters<'f> {
-    pub fn of(snapshot: &Snapshot, filters: &'f Filters) -> Result<Self> {
-        let (tagged, of_kinds) = (filters.tagged_paths(snapshot)?, filters.paths_of_kinds(snapshot)?);
+    pub fn of(source: &dyn Source, filters: &'f Filters) -> Result<Self> {
+        let (tagged, of_kinds) = (filters.tagged_paths(source)?, filters.paths_of_kinds(source)?);
         Ok(Self { filters, tagged, of_kinds })
+    }
+
+    /// The same for each source.
+    pub fn of_all(corpus: &Corpus, filters: &'f Filters) -> Result<Vec<Self>> {
+        (0..corpus.len()).map(|at| corpus.ask(at, |source| Self::of(source, filters))).collect()
     }
 
     /// Whether a file passes, regardless of its content.
@@ -54,14 +61,14 @@ impl<'f> ResolvedFilters<'f> {
     }
 
     /// Whether a chunk passes.
-    pub fn admits(&self, snapshot: &Snapshot, chunk: &ChunkHit) -> Result<bool> {
+    pub fn admits(&self, source: &dyn Source, chunk: &ChunkHit) -> Result<bool> {
         if !self.holds(&chunk.path, &chunk.language) || !self.filters.admit_text(&chunk.text) {
             return Ok(false);
         }
         if !self.filters.are_of_kinds() || self.of_kinds.contains(&chunk.path) {
             return Ok(true);
         }
-        let defined = snapshot.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line)?;
+        let defined = source.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line)?;
         Ok(defined.iter().any(|symbol| self.filters.admit_kind(symbol)))
     }
 }
@@ -124,17 +131,17 @@ impl Filters {
     }
 
     /// Takes a word that is a filter.
-    pub fn take(&mut self, word: &str, snapshot: &Snapshot) -> Result<FilterRole> {
+    pub fn take(&mut self, word: &str, corpus: &Corpus) -> Result<FilterRole> {
         if let Some(excluded) = excluded(word) {
             self.excluded.push(TextFilter::of(excluded));
             return Ok(FilterRole::Filter);
         }
         let Some((name, value)) = named(word) else { return Ok(FilterRole::Text) };
         let fault = match name {
-            "lang" => self.take_language(value, snapshot)?,
-            "path" => self.take_path(value, snapshot)?,
-            "kind" => self.take_kind(value, snapshot)?,
-            _ => self.take_tag(value, snapshot)?,
+            "lang" => self.take_language(value, corpus)?,
+            "path" => self.take_path(value, corpus)?,
+            "kind" => self.take_kind(value, corpus)?,
+            _ => self.take_tag(value, corpus)?,
         };
         Ok(match fault {
             None => {
@@ -148,16 +155,16 @@ impl Filters {
         })
     }
 
-    fn take_language(&mut self, value: &str, snapshot: &Snapshot) -> Result<Option<String>> {
+    fn take_language(&mut self, value: &str, corpus: &Corpus) -> Result<Option<String>> {
         let known = extract::named(value);
         if let Some(language) = known
-            && !snapshot.paths(Some(language))?.is_empty()
+            && corpus.has_language(language)?
         {
             self.languages.push(language.to_owned());
             return Ok(None);
         }
-        let counts = snapshot.language_counts()?;
-        let there: Vec<&str> = counts.iter().map(|(language, ..)| language.as_str()).collect();
+        let languages = corpus.languages()?;
+        let there: Vec<&str> = languages.iter().map(String::as_str).collect();
         let what = match known {
             Some(language) => format!("no indexed file is in {language}"),
             None => "there is no such language".to_owned(),
@@ -168,11 +175,11 @@ impl Filters {
         Ok(Some(explain(&what, &near, &there)))
     }
 
-    fn take_path(&mut self, value: &str, snapshot: &Snapshot) -> Result<Option<String>> {
+    fn take_path(&mut self, value: &str, corpus: &Corpus) -> Result<Option<String>> {
         let Some(filter) = PathFilter::containing(value) else {
             return Ok(Some("it is not a path pattern.".to_owned()));
         };
-        let paths = snapshot.paths(None)?;
+        let paths = corpus.paths(None)?;
         if paths.iter().any(|(path, _)| filter.admits(path)) {
             self.path.push(filter);
             return Ok(None);
@@ -185,10 +192,10 @@ impl Filters {
         Ok(Some(explain("no indexed path has it", &near, &[])))
     }
 
-    fn take_kind(&mut self, value: &str, snapshot: &Snapshot) -> Result<Option<String>> {
+    fn take_kind(&mut self, value: &str, corpus: &Corpus) -> Result<Option<String>> {
         let kind = value.to_lowercase();
-        let is_defined = snapshot.has_kind(&kind)?;
-        let of_files = kind_of_files(snapshot, value)?;
+        let is_defined = corpus.has_kind(&kind)?;
+        let of_files = kind_of_files(corpus, value)?;
         if is_defined || of_files.is_some() {
             self.kinds.extend(is_defined.then_some(kind));
             self.kinds_of_files.extend(of_files);
@@ -196,32 +203,25 @@ impl Filters {
         }
         let mut there: Vec<&str> = Vec::new();
         for kind in kinds::all() {
-            if snapshot.has_kind(kind)? {
+            if corpus.has_kind(kind)? {
                 there.push(kind);
             }
         }
         for kind in entities::kinds_of_files() {
-            if kind_of_files(snapshot, kind)?.is_some() && !there.contains(&kind) {
+            if kind_of_files(corpus, kind)?.is_some() && !there.contains(&kind) {
                 there.push(kind);
             }
         }
         Ok(Some(explain("nothing is of that kind", &near::nearest(&kind, there.iter().copied(), MAX_NEAR), &there)))
     }
 
-    fn take_tag(&mut self, value: &str, snapshot: &Snapshot) -> Result<Option<String>> {
-        if !snapshot.paths_tagged(value)?.is_empty() {
+    fn take_tag(&mut self, value: &str, corpus: &Corpus) -> Result<Option<String>> {
+        if corpus.has_tagged(value)? {
             self.tags.push(value.to_owned());
             return Ok(None);
         }
-        let mut tags = snapshot.tag_counts(TaggedKind::Entities)?;
-        tags.extend(snapshot.tag_counts(TaggedKind::Documents)?);
-        tags.sort_by(|(one, times), (other, others)| others.cmp(times).then_with(|| one.cmp(other)));
-        let mut there: Vec<&str> = Vec::new();
-        for (tag, _) in &tags {
-            if !there.contains(&tag.as_str()) {
-                there.push(tag);
-            }
-        }
+        let tags = corpus.tags()?;
+        let there: Vec<&str> = tags.iter().map(String::as_str).collect();
         Ok(Some(explain("nothing carries that tag", &near::nearest(value, there.iter().copied(), MAX_NEAR), &there)))
     }
 
@@ -275,22 +275,22 @@ impl Filters {
     }
 
     /// The paths of the requested kinds of files: entities of a kind, documents.
-    pub fn paths_of_kinds(&self, snapshot: &Snapshot) -> Result<HashSet<String>> {
+    pub fn paths_of_kinds(&self, source: &dyn Source) -> Result<HashSet<String>> {
         let mut paths = HashSet::new();
         for kind in &self.kinds_of_files {
             match kind.as_str() {
-                DOCUMENT => paths.extend(snapshot.document_paths(languages::MARKDOWN)?),
-                kind => paths.extend(snapshot.entity_paths(Some(kind))?),
+                DOCUMENT => paths.extend(source.document_paths(languages::MARKDOWN)?),
+                kind => paths.extend(source.entity_paths(Some(kind))?),
             }
         }
         Ok(paths)
     }
 
     /// The paths that have all requested tags; `None` where no tag is requested.
-    pub fn tagged_paths(&self, snapshot: &Snapshot) -> Result<Option<HashSet<String>>> {
+    pub fn tagged_paths(&self, source: &dyn Source) -> Result<Option<HashSet<String>>> {
         let mut all: Option<HashSet<String>> = None;
         for tag in &self.tags {
-            let paths: HashSet<String> = snapshot.paths_tagged(tag)?.into_iter().collect();
+            let paths: HashSet<String> = source.paths_tagged(tag)?.into_iter().collect();
             all = Some(match all {
                 Some(known) => known.intersection(&paths).cloned().collect(),
                 None => paths,
@@ -322,11 +322,11 @@ impl Filters {
 }
 
 /// A kind of files as it is stored, if such a file exists.
-fn kind_of_files(snapshot: &Snapshot, typed: &str) -> Result<Option<String>> {
+fn kind_of_files(corpus: &Corpus, typed: &str) -> Result<Option<String>> {
     let kind = entities::kind(typed);
     let is_there = match kind.as_str() {
-        DOCUMENT => !snapshot.document_paths(languages::MARKDOWN)?.is_empty(),
-        kind => snapshot.has_entity_of(kind)?,
+        DOCUMENT => corpus.has_documents(languages::MARKDOWN)?,
+        kind => corpus.has_entity_of(kind)?,
     };
     Ok(is_there.then_some(kind))
 }

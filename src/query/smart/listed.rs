@@ -4,73 +4,90 @@
 
 use super::filters::ResolvedFilters;
 use super::parsed_query::ParsedQuery;
-use super::{diverse, qualified};
+use super::{diverse, filter_of, qualified};
 use crate::budget::Budget;
 use crate::error::Result;
+use crate::query::corpus::Corpus;
+use crate::query::source::Source;
 use crate::query::{Hit, Page, PathFilter, exact, preview};
-use crate::store::{Definition, Snapshot};
+use crate::store::Definition;
 
 /// Definitions that are listed; for more of one kind, a caller filters by folder.
 const MOST: usize = 2_000;
 
 /// A file, or a definition in it.
 struct ListedItem {
+    source: usize,
     path: String,
     definition: Option<Definition>,
 }
 
 pub(super) fn list(
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     query: &ParsedQuery,
-    filter: &PathFilter,
+    filters: &[PathFilter],
     context: u32,
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
+    let (mut all, mut is_complete) = (Vec::new(), true);
+    for at in 0..corpus.len() {
+        let filter = filter_of(filters, at);
+        is_complete &= corpus.ask(at, |source| add(&mut all, (at, source), query, filter, budget))?;
+    }
+    let mut page = Page::of(diverse(all, |listed| (listed.source, &listed.path)), offset, limit);
+    if !is_complete {
+        page.total = None;
+    }
+    page.try_map(|listed| corpus.ask(listed.source, |source| hit(source, listed, context)))
+}
+
+/// Adds what a source has. Returns whether that is all.
+fn add(
+    all: &mut Vec<ListedItem>,
+    (at, source): (usize, &dyn Source),
+    query: &ParsedQuery,
+    filter: &PathFilter,
+    budget: &Budget,
+) -> Result<bool> {
     let filters = &query.filters;
-    let passing = ResolvedFilters::of(snapshot, filters)?;
-    let of_kinds = filters.paths_of_kinds(snapshot)?;
-    let mut all = Vec::new();
-    let mut is_complete = true;
-    for (path, language) in snapshot.paths(None)? {
+    let passing = ResolvedFilters::of(source, filters)?;
+    let of_kinds = filters.paths_of_kinds(source)?;
+    for (path, language) in source.paths(None)? {
         if !filter.admits(&path) || !passing.holds(&path, &language) {
             continue;
         }
         budget.check()?;
-        if filters.exclude_words() && !filters.admit_text(&snapshot.text_of(&path)?) {
+        if filters.exclude_words() && !filters.admit_text(&source.text_of(&path)?) {
             continue;
         }
         if !filters.are_of_kinds() || of_kinds.contains(&path) {
-            all.push(ListedItem { path, definition: None });
+            all.push(ListedItem { source: at, path, definition: None });
             continue;
         }
         if all.len() >= MOST {
-            is_complete = false;
-            break;
+            return Ok(false);
         }
-        let mut definitions = snapshot.unsigned_between(&path, 1, u32::MAX - 1)?;
+        let mut definitions = source.unsigned_between(&path, 1, u32::MAX - 1)?;
         definitions.retain(|definition| filters.admit_kind(definition));
-        all.extend(definitions.into_iter().map(|found| ListedItem { path: path.clone(), definition: Some(found) }));
+        let listed = |found| ListedItem { source: at, path: path.clone(), definition: Some(found) };
+        all.extend(definitions.into_iter().map(listed));
     }
-    let mut page = Page::of(diverse(all, |listed| &listed.path), offset, limit);
-    if !is_complete {
-        page.total = None;
-    }
-    page.try_map(|listed| hit(snapshot, listed, context))
+    Ok(true)
 }
 
-fn hit(snapshot: &Snapshot, listed: ListedItem, context: u32) -> Result<Hit> {
-    let ListedItem { path, definition } = listed;
+fn hit(source: &dyn Source, listed: ListedItem, context: u32) -> Result<Hit> {
+    let ListedItem { source: at, path, definition } = listed;
     let line = match &definition {
         Some(definition) => definition.line,
-        None => first_line(snapshot, &path)?,
+        None => first_line(source, &path)?,
     };
     let symbol = match &definition {
         Some(definition) => Some(qualified(definition)),
-        None => snapshot.symbol_around(&path, line)?.map(|symbol| qualified(&symbol)),
+        None => source.symbol_around(&path, line)?.map(|symbol| qualified(&symbol)),
     };
     let context = context.min(exact::MAX_CONTEXT);
-    let around = snapshot.lines(&path, line.saturating_sub(context).max(1), line + context)?;
+    let around = source.lines(&path, line.saturating_sub(context).max(1), line + context)?;
     Ok(Hit {
         line,
         start_line: definition.as_ref().map_or(line, |definition| definition.start_line),
@@ -80,14 +97,15 @@ fn hit(snapshot: &Snapshot, listed: ListedItem, context: u32) -> Result<Hit> {
         preview: around.iter().map(|line| preview::cut(line, 0)).collect::<Vec<_>>().join("\n"),
         parts: Vec::new(),
         similar: 0,
+        source: at,
         path,
     })
 }
 
 /// The first line of a file that says something about it: after its licence and header guards, or else that is not blank.
-fn first_line(snapshot: &Snapshot, path: &str) -> Result<u32> {
+fn first_line(source: &dyn Source, path: &str) -> Result<u32> {
     const LOOKED_AT: u32 = 50;
-    let lines = snapshot.lines(path, 1, LOOKED_AT)?;
+    let lines = source.lines(path, 1, LOOKED_AT)?;
     let after = preview::after_licence(&lines);
     let numbered = || (1..).zip(&lines);
     let telling = numbered().skip(after).find(|(_, line)| preview::is_telling(line));

@@ -6,7 +6,8 @@ use super::filters::{self, FilterRole, Filters};
 use super::messages;
 use super::stop::{Language, says_nothing, says_nothing_alone};
 use crate::error::Result;
-use crate::store::{FtsQuery, Snapshot};
+use crate::query::corpus::Corpus;
+use crate::store::FtsQuery;
 use crate::words;
 
 /// Tokens of a query that count; the rest of a pasted page adds nothing.
@@ -186,7 +187,7 @@ impl ParsedQuery {
     }
 
     /// Reads filters, exclusions and phrases.
-    pub fn read(text: &str, snapshot: &Snapshot) -> Result<Self> {
+    pub fn read(text: &str, corpus: &Corpus) -> Result<Self> {
         let mut filters = Filters::default();
         let mut pieces = Vec::new();
         for piece in split(text) {
@@ -195,7 +196,7 @@ impl ParsedQuery {
                     filters.take_phrase(phrase);
                     FilterRole::Filter
                 }
-                Piece::Word(word) => filters.take(word, snapshot)?,
+                Piece::Word(word) => filters.take(word, corpus)?,
             };
             pieces.push((piece, taken));
         }

@@ -8,7 +8,8 @@ use super::scan::{Scanner, WordMatches};
 use super::weights::{Part, Parts, Ranking, Weights};
 use crate::error::Result;
 use crate::extract::kinds;
-use crate::store::{ChunkHit, ChunkId, ChunkName, Snapshot};
+use crate::query::corpus::{ChunkAt, Corpus};
+use crate::store::{ChunkHit, ChunkName};
 use crate::words;
 
 /// Fewer candidates are read before another thread has begun.
@@ -30,7 +31,7 @@ const SHOWS: f64 = 0.5;
 
 /// A candidate with its text.
 pub(super) struct LoadedCandidate {
-    pub id: ChunkId,
+    pub id: ChunkAt,
     pub chunk: ChunkHit,
     /// See [`Part::Semantic`].
     pub semantic: f64,
@@ -42,7 +43,7 @@ pub(super) struct LoadedCandidate {
 
 /// A candidate with its score.
 pub(super) struct RankedCandidate {
-    pub id: ChunkId,
+    pub id: ChunkAt,
     pub chunk: ChunkHit,
     pub parts: Parts,
     pub score: f64,
@@ -57,9 +58,16 @@ pub(super) struct RankedCandidate {
     pub similar: usize,
 }
 
+impl RankedCandidate {
+    /// Its file: the source, and the path in it.
+    pub fn file(&self) -> (usize, &str) {
+        (self.id.source, &self.chunk.path)
+    }
+}
+
 /// Candidates, best first.
 pub(super) fn rank(
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     query: &ParsedQuery,
     ranking: &Ranking,
     rerank: bool,
@@ -81,7 +89,7 @@ pub(super) fn rank(
         for found in ranked.iter_mut().take(LOOKED_UP) {
             let Some(name) = found.name.clone() else { continue };
             let known = central.get(&name).copied();
-            let value = known.map_or_else(|| snapshot.files_using(&name, CENTRAL).map(centrality), Ok)?;
+            let value = known.map_or_else(|| corpus.files_using(&name, CENTRAL).map(centrality), Ok)?;
             found.parts.set(Part::Central, value);
             central.insert(name.clone(), value);
             if found.parts.of(Part::Defines) > 0.0 {
@@ -124,7 +132,7 @@ pub(super) fn weights<'r>(query: &ParsedQuery, ranking: &'r Ranking) -> (&'stati
 
 fn sort(ranked: &mut [RankedCandidate]) {
     ranked.sort_by(|a, b| {
-        let by_place = || a.chunk.path.cmp(&b.chunk.path).then(a.chunk.start_line.cmp(&b.chunk.start_line));
+        let by_place = || a.file().cmp(&b.file()).then(a.chunk.start_line.cmp(&b.chunk.start_line));
         b.score.total_cmp(&a.score).then_with(by_place)
     });
 }
@@ -317,15 +325,15 @@ fn by_words(query: &ParsedQuery, ranked: &mut [RankedCandidate]) {
 
 /// Parts that depend on other candidates of the file.
 fn of_files(query: &ParsedQuery, ranked: &mut [RankedCandidate]) {
-    let mut files: HashMap<String, (f64, u64, u64)> = HashMap::new();
+    let mut files: HashMap<(usize, String), (f64, u64, u64)> = HashMap::new();
     for found in ranked.iter() {
-        let file = files.entry(found.chunk.path.clone()).or_default();
+        let file = files.entry((found.id.source, found.chunk.path.clone())).or_default();
         file.0 += found.parts.of(Part::Words);
         file.1 |= found.seen.all;
         file.2 |= found.names;
     }
     for found in ranked {
-        let (words, all, names) = files[&found.chunk.path];
+        let (words, all, names) = files[&(found.id.source, found.chunk.path.clone())];
         let others = words - found.parts.of(Part::Words);
         found.parts.set(Part::File, others / (others + HALF));
         found.parts.set(Part::FileCovers, query.share_of(all));

@@ -21,7 +21,8 @@ use crate::budget::Budget;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::Result;
 use crate::query::PathFilter;
-use crate::store::{ChunkHit, ChunkId, Snapshot};
+use crate::query::corpus::{ChunkAt, Corpus};
+use crate::store::{ChunkHit, ChunkId};
 
 /// Declares the evidence for a chunk, each with its weights.
 macro_rules! evidence {
@@ -117,7 +118,7 @@ impl Evidence {
 /// A chunk that may answer a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Relevant {
-    pub id: ChunkId,
+    pub id: ChunkAt,
     pub score: f64,
     /// What the score is made of.
     pub evidence: Evidence,
@@ -146,7 +147,7 @@ fn ranking() -> Ranking {
 
 /// Chunks that may answer `text`. The selected model reranks the best ones, as far as there is time.
 pub fn relevant(
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     reranker: Option<&Reranker>,
     text: &str,
     filter: &PathFilter,
@@ -157,15 +158,15 @@ pub fn relevant(
     }
     let mut query = ParsedQuery::of_words(text);
     let among = SearchScope { filter, scope: None, least: ANYTHING, reranker };
-    let RankedCandidates { ranked, complete } = ranked(&ranking(), snapshot, &mut query, among, budget)?;
-    let ids: Vec<ChunkId> = ranked.iter().map(|found| found.id).collect();
+    let RankedCandidates { ranked, complete } = ranked(&ranking(), corpus, &mut query, among, budget)?;
+    let ids: Vec<ChunkAt> = ranked.iter().map(|found| found.id).collect();
     // To the static embeddings all texts of a language that they do not know are the same.
-    let semantic = if query.is_foreign { None } else { SemanticQuery::of_any(&query, snapshot)? };
+    let semantic = if query.is_foreign { None } else { SemanticQuery::of_any(&query, corpus)? };
     let (cosines, background) = match semantic {
-        Some(semantic) => (semantic.cosines(snapshot, &ids)?, semantic.background(snapshot)?),
+        Some(semantic) => (semantic.cosines(corpus, &ids)?, semantic.background(corpus)?),
         None => (vec![None; ids.len()], None),
     };
-    candidates::weigh_by_static_embeddings(snapshot, &mut query)?;
+    candidates::weigh_by_static_embeddings(corpus, &mut query)?;
     // Two decimals are enough, and leave the order of equally good ones to the ranking.
     let rounded = |score: f64| (score * 100.0).round() / 100.0;
     let meant = if query.says_nothing { OF_NOTHING } else { 1.0 };
@@ -181,9 +182,9 @@ pub fn relevant(
         scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.rank.cmp(&b.rank)));
     };
     order(&mut scored);
-    if let Some(reranker) = reranker {
-        let surest: Vec<ChunkId> = scored.iter().map(|known| known.id).collect();
-        let likeness = reranker.likeness(snapshot, text, &surest, LOOKED_AT, background)?;
+    if let Some((reranker, source)) = reranker.zip(corpus.only()) {
+        let surest: Vec<ChunkId> = scored.iter().map(|known| known.id.id).collect();
+        let likeness = reranker.likeness(source, text, &surest, LOOKED_AT, background)?;
         let nearest = likeness.iter().flatten().map(|one| one.cosine).fold(f64::MIN, f64::max);
         for (known, likeness) in scored.iter_mut().zip(likeness) {
             let Some(likeness) = likeness else { continue };
@@ -209,7 +210,7 @@ pub struct Passage {
 /// The evidence for a query and any passages, by an embedder: the weights are fitted from it. `around`
 /// are some of the index.
 pub fn evidence(
-    snapshot: &Snapshot,
+    corpus: &Corpus,
     embedder: &dyn Embedder,
     text: &str,
     passages: &[Passage],
@@ -217,7 +218,7 @@ pub fn evidence(
 ) -> Result<Vec<Evidence>> {
     let mut query = ParsedQuery::of_words(text);
     query.add_others();
-    candidates::weigh_by_static_embeddings(snapshot, &mut query)?;
+    candidates::weigh_by_static_embeddings(corpus, &mut query)?;
     let is_table = embedder.space() == built_in().space();
     let asked = if is_table { query.written() } else { text.to_owned() };
     let vectors = embedder.embed(Purpose::Query, &[&asked])?;
@@ -237,7 +238,7 @@ pub fn evidence(
             &query,
             &mut scanner,
             LoadedCandidate {
-                id: ChunkId::default(),
+                id: ChunkAt::default(),
                 chunk: chunk.clone(),
                 semantic: 0.0,
                 is_qualified: false,

@@ -14,7 +14,8 @@ use super::background;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::Result;
 use crate::locked::locked;
-use crate::store::{ChunkId, Scope, Snapshot, SpaceId, SpaceKey, Unembedded};
+use crate::query::source::Source;
+use crate::store::{ChunkId, Scope, SpaceId, SpaceKey, Unembedded};
 
 /// Hits that are reranked: as many as there is time for, not all that could answer.
 pub const LOOKED_AT: usize = 50;
@@ -83,25 +84,25 @@ impl<'m> Reranker<'m> {
         Ok(known.as_ref().map(|(_, vector)| vector.clone()).filter(|vector| !vector.is_zero()))
     }
 
-    fn space(&self, snapshot: &Snapshot) -> Result<Option<SpaceId>> {
+    fn space(&self, source: &dyn Source) -> Result<Option<SpaceId>> {
         let space = self.model.space();
-        snapshot.space(&SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension })
+        source.space(&SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension })
     }
 
     /// Chunks that are nearest by this model, once its space answers.
     pub(super) fn nearest(
         &self,
-        snapshot: &Snapshot,
+        source: &dyn Source,
         text: &str,
         limit: usize,
         scope: Option<&Scope>,
     ) -> Result<Vec<ChunkId>> {
-        let Some(space) = self.space(snapshot)? else { return Ok(Vec::new()) };
-        if !snapshot.is_whole(space)? {
+        let Some(space) = self.space(source)? else { return Ok(Vec::new()) };
+        if !source.is_whole(space)? {
             return Ok(Vec::new());
         }
         let Some(vector) = self.query(text)? else { return Ok(Vec::new()) };
-        let near = snapshot.nearest(space, vector.components(), limit, scope)?;
+        let near = source.nearest(space, vector.components(), limit, scope)?;
         Ok(near.into_iter().map(|near| near.id).collect())
     }
 
@@ -109,15 +110,15 @@ impl<'m> Reranker<'m> {
     /// by the static embeddings, used while the index has too few vectors of the model.
     pub(super) fn likeness(
         &self,
-        snapshot: &Snapshot,
+        source: &dyn Source,
         text: &str,
         chunks: &[ChunkId],
         most: usize,
         table: Option<f64>,
     ) -> Result<Vec<Option<Similarity>>> {
         let Some(brought) = onto_table(self.model) else { return Ok(vec![None; chunks.len()]) };
-        let cosines = self.cosines(snapshot, text, chunks, most)?;
-        let background = self.background(snapshot, text, &cosines)?.map(&brought).or(table).unwrap_or_default();
+        let cosines = self.cosines(source, text, chunks, most)?;
+        let background = self.background(source, text, &cosines)?.map(&brought).or(table).unwrap_or_default();
         let likeness = |cosine: f64| {
             let cosine = brought(cosine);
             Similarity { cosine, beyond: cosine - background, by_model: true }
@@ -126,15 +127,15 @@ impl<'m> Reranker<'m> {
     }
 
     /// The background similarity by the model, if it has embedded the whole index, or these cosines are of most of it.
-    fn background(&self, snapshot: &Snapshot, text: &str, cosines: &[Option<f64>]) -> Result<Option<f64>> {
+    fn background(&self, source: &dyn Source, text: &str, cosines: &[Option<f64>]) -> Result<Option<f64>> {
         let Some(query) = self.query(text)? else { return Ok(None) };
         let known: Vec<f64> = cosines.iter().flatten().copied().collect();
-        if (known.len() * 2) as u64 >= snapshot.all_chunks()? {
+        if (known.len() * 2) as u64 >= source.all_chunks()? {
             return Ok(background::cosine(&query, self.model, &known));
         }
-        match self.space(snapshot)? {
-            Some(space) if snapshot.is_whole(space)? => {
-                let here = snapshot.some_cosines(space, query.components(), background::HERE)?;
+        match self.space(source)? {
+            Some(space) if source.is_whole(space)? => {
+                let here = source.some_cosines(space, query.components(), background::HERE)?;
                 Ok(background::cosine(&query, self.model, &here).filter(|_| !here.is_empty()))
             }
             _ => Ok(None),
@@ -145,14 +146,14 @@ impl<'m> Reranker<'m> {
     /// after them until the model's space answers. The first come first.
     pub(super) fn cosines(
         &self,
-        snapshot: &Snapshot,
+        source: &dyn Source,
         text: &str,
         chunks: &[ChunkId],
         most: usize,
     ) -> Result<Vec<Option<f64>>> {
         let mut cosines = vec![None; chunks.len()];
         let Some(query) = self.query(text)? else { return Ok(cosines) };
-        let space = self.space(snapshot)?;
+        let space = self.space(source)?;
         let cosine = |vector: &Vector| f64::from(query.cosine(vector));
         // What was embedded earlier for the same query is known.
         let learnt = |hash: &[u8]| {
@@ -160,16 +161,16 @@ impl<'m> Reranker<'m> {
         };
         let (first, rest) = chunks.split_at(most.min(chunks.len()));
         if let Some(space) = space.filter(|_| !rest.is_empty())
-            && snapshot.is_whole(space)?
+            && source.is_whole(space)?
         {
-            cosines.splice(first.len().., snapshot.cosines(space, query.components(), rest)?);
+            cosines.splice(first.len().., source.cosines(space, query.components(), rest)?);
         }
-        let texts = snapshot.to_embed(first)?;
+        let texts = source.to_embed(first)?;
         let mut missing = Vec::new();
         for text in texts {
             let at = chunks.iter().position(|&chunk| chunk == text.id).unwrap_or_default();
             let known = match space {
-                Some(space) => snapshot.known_vector(space, text.id, &text.hash)?.map(Vector::from_components),
+                Some(space) => source.known_vector(space, text.id, &text.hash)?.map(Vector::from_components),
                 None => None,
             };
             match known.or_else(|| learnt(&text.hash)) {

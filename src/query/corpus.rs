@@ -1,0 +1,323 @@
+//! The corpus of a search: the chunks of one repository or of several, searched as one index.
+//!
+//! Owns how answers of several sources are combined: counts are added, so that a word is as rare as it is in all of them
+//! together, and candidates are ranked once. Sources are in the order of the caller; ties go to the first. Does not own
+//! what a source answers ([`super::source`]).
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use super::source::Source;
+use crate::error::Result;
+use crate::store::{ChunkHit, ChunkId, FtsQuery, Scope, SpaceId, SpaceKey, TaggedKind};
+
+/// A chunk of a corpus: in order by source, then by id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChunkAt {
+    /// The index of its source.
+    pub source: usize,
+    pub id: ChunkId,
+}
+
+/// The sources of a search.
+pub struct Corpus<'s> {
+    sources: Vec<&'s dyn Source>,
+    /// The source that failed last.
+    failed: Cell<Option<usize>>,
+}
+
+/// Chunks of a corpus to search among.
+#[derive(Clone, Debug)]
+pub struct CorpusScope(Vec<Arc<Scope>>);
+
+impl CorpusScope {
+    /// One for each source.
+    pub fn of(scopes: Vec<Arc<Scope>>) -> Self {
+        Self(scopes)
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|scope| scope.len()).sum()
+    }
+
+    /// The chunks of one source.
+    pub fn of_source(&self, at: usize) -> &Scope {
+        &self.0[at]
+    }
+
+    pub fn contains(&self, chunk: ChunkAt) -> bool {
+        self.0.get(chunk.source).is_some_and(|scope| scope.contains(chunk.id))
+    }
+
+    /// Whether the FTS can be restricted to little else.
+    pub fn is_in_folders(&self) -> bool {
+        self.0.iter().all(|scope| scope.is_in_folders())
+    }
+
+    /// The chunks of both.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        Self(self.0.iter().zip(&other.0).map(|(one, other)| Arc::new(one.and(other))).collect())
+    }
+}
+
+/// The embedding space of each source that has it.
+pub type Spaces = Vec<Option<SpaceId>>;
+
+impl<'s> Corpus<'s> {
+    /// The index of one repository.
+    pub fn of(source: &'s dyn Source) -> Self {
+        Self::of_all(vec![source])
+    }
+
+    /// Those of several.
+    pub fn of_all(sources: Vec<&'s dyn Source>) -> Self {
+        Self { sources, failed: Cell::new(None) }
+    }
+
+    /// How many sources there are.
+    pub fn len(&self) -> usize {
+        self.sources.len()
+    }
+
+    pub fn source(&self, at: usize) -> &'s dyn Source {
+        self.sources[at]
+    }
+
+    /// The source, where there is only one.
+    pub fn only(&self) -> Option<&'s dyn Source> {
+        if let [only] = self.sources[..] { Some(only) } else { None }
+    }
+
+    /// The source that a query failed in.
+    pub fn failed(&self) -> Option<usize> {
+        self.failed.get()
+    }
+
+    /// Asks one source.
+    pub fn ask<T>(&self, at: usize, ask: impl FnOnce(&'s dyn Source) -> Result<T>) -> Result<T> {
+        ask(self.sources[at]).inspect_err(|_| self.failed.set(Some(at)))
+    }
+
+    /// Asks every source, in order.
+    fn ask_all<T>(&self, mut ask: impl FnMut(usize, &'s dyn Source) -> Result<T>) -> Result<Vec<T>> {
+        (0..self.sources.len()).map(|at| self.ask(at, |source| ask(at, source))).collect()
+    }
+
+    /// The same, as one list of what each lists.
+    fn gather<T>(&self, mut ask: impl FnMut(&'s dyn Source) -> Result<Vec<T>>) -> Result<Vec<T>> {
+        Ok(self.ask_all(|_, source| ask(source))?.into_iter().flatten().collect())
+    }
+
+    /// The same of chunks.
+    fn chunks_of(&self, mut ask: impl FnMut(usize, &'s dyn Source) -> Result<Vec<ChunkId>>) -> Result<Vec<ChunkAt>> {
+        let found = self.ask_all(|at, source| {
+            Ok(ask(at, source)?.into_iter().map(|id| ChunkAt { source: at, id }).collect::<Vec<_>>())
+        })?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Whether that is so of any source.
+    fn any(&self, mut holds: impl FnMut(&'s dyn Source) -> Result<bool>) -> Result<bool> {
+        for at in 0..self.sources.len() {
+            if self.ask(at, &mut holds)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// In how many chunks a query matches, `most` for more, and how many chunks there are. With a scope, the query is
+    /// narrowed to little more than its chunks.
+    pub fn frequency(&self, query: &FtsQuery, within: Option<&CorpusScope>, most: usize) -> Result<(usize, u64)> {
+        let counts = self.ask_all(|at, source| match within {
+            Some(within) => source.frequency(&source.narrowed(&within.0[at], query)?, most),
+            None => source.frequency(query, most),
+        })?;
+        let (chunks, all) = counts.into_iter().fold((0, 0), |(chunks, all), (more, of)| (chunks + more, all + of));
+        Ok((chunks.min(most), all))
+    }
+
+    /// The chunks that match a query, at most `most` of each source, in the order of ids. With a scope, the query is
+    /// narrowed to little more than its chunks. `in_names`: only among the names that chunks define.
+    pub fn chunks_with(
+        &self,
+        query: &FtsQuery,
+        within: Option<&CorpusScope>,
+        in_names: bool,
+        most: usize,
+    ) -> Result<Vec<ChunkAt>> {
+        self.chunks_of(|at, source| {
+            let narrowed = within.map(|within| source.narrowed(&within.0[at], query)).transpose()?;
+            let query = narrowed.as_ref().unwrap_or(query);
+            if in_names { source.chunks_with(&query.clone().in_names(), most) } else { source.chunks_with(query, most) }
+        })
+    }
+
+    /// The first `most` of these chunks: by source, then in path order.
+    pub fn first_in_path_order(&self, chunks: Vec<ChunkAt>, most: usize) -> Result<Vec<ChunkAt>> {
+        if chunks.len() <= most {
+            return Ok(chunks);
+        }
+        let mut first = Vec::new();
+        for (at, ids) in self.by_source(&chunks).into_iter().enumerate() {
+            let left = most - first.len();
+            if left == 0 {
+                break;
+            }
+            let ids = ids.into_iter().map(|(_, id)| id).collect();
+            let ordered = self.ask(at, |source| source.first_in_path_order(ids, left))?;
+            first.extend(ordered.into_iter().map(|id| ChunkAt { source: at, id }));
+        }
+        Ok(first)
+    }
+
+    /// Of each source its chunks, with their indexes in the list.
+    fn by_source(&self, chunks: &[ChunkAt]) -> Vec<Vec<(usize, ChunkId)>> {
+        let mut of_source = vec![Vec::new(); self.sources.len()];
+        for (index, chunk) in chunks.iter().enumerate() {
+            of_source[chunk.source].push((index, chunk.id));
+        }
+        of_source
+    }
+
+    /// Chunks that define a name; at most `most` of each source.
+    pub fn chunks_defining(&self, name: &str, most: usize) -> Result<Vec<ChunkAt>> {
+        self.chunks_of(|_, source| source.chunks_defining(name, most))
+    }
+
+    /// Those whose symbol is of one of these kinds.
+    pub fn chunks_defining_kinds(&self, name: &str, kinds: &[&str], most: usize) -> Result<Vec<ChunkAt>> {
+        self.chunks_of(|_, source| source.chunks_defining_kinds(name, kinds, most))
+    }
+
+    /// Chunks that define a qualified name.
+    pub fn chunks_of_qualified(&self, name: &str, qualifier: &[&str]) -> Result<Vec<ChunkAt>> {
+        self.chunks_of(|_, source| source.chunks_of_qualified(name, qualifier))
+    }
+
+    /// How many files reference a name; `most` for more.
+    pub fn files_using(&self, name: &str, most: usize) -> Result<usize> {
+        Ok(self.ask_all(|_, source| source.files_using(name, most))?.into_iter().sum::<usize>().min(most))
+    }
+
+    pub fn defined_names(&self) -> Result<Vec<String>> {
+        self.gather(|source| source.defined_names())
+    }
+
+    /// Whether any chunk matches a query.
+    pub fn has_match(&self, query: &FtsQuery) -> Result<bool> {
+        self.any(|source| Ok(!source.chunks_with(query, 1)?.is_empty()))
+    }
+
+    pub fn chunk(&self, chunk: ChunkAt) -> Result<ChunkHit> {
+        self.ask(chunk.source, |source| source.chunk(chunk.id))
+    }
+
+    /// Paths and languages of the files of a language, or of all.
+    pub fn paths(&self, language: Option<&str>) -> Result<Vec<(String, String)>> {
+        self.gather(|source| source.paths(language))
+    }
+
+    pub fn has_language(&self, language: &str) -> Result<bool> {
+        self.any(|source| Ok(!source.paths(Some(language))?.is_empty()))
+    }
+
+    /// The languages that there are, by name.
+    pub fn languages(&self) -> Result<Vec<String>> {
+        let counts = self.gather(|source| source.language_counts())?;
+        let mut languages: Vec<String> = counts.into_iter().map(|(language, ..)| language).collect();
+        languages.sort();
+        languages.dedup();
+        Ok(languages)
+    }
+
+    pub fn has_kind(&self, kind: &str) -> Result<bool> {
+        self.any(|source| source.has_kind(kind))
+    }
+
+    pub fn has_documents(&self, language: &str) -> Result<bool> {
+        self.any(|source| Ok(!source.document_paths(language)?.is_empty()))
+    }
+
+    pub fn has_entity_of(&self, kind: &str) -> Result<bool> {
+        self.any(|source| source.has_entity_of(kind))
+    }
+
+    pub fn has_tagged(&self, tag: &str) -> Result<bool> {
+        self.any(|source| Ok(!source.paths_tagged(tag)?.is_empty()))
+    }
+
+    /// The tags of entities and documents, the most frequent first.
+    pub fn tags(&self) -> Result<Vec<String>> {
+        let mut counts = self.gather(|source| source.tag_counts(TaggedKind::Entities))?;
+        counts.extend(self.gather(|source| source.tag_counts(TaggedKind::Documents))?);
+        counts.sort_by(|(one, times), (other, others)| others.cmp(times).then_with(|| one.cmp(other)));
+        let mut tags: Vec<String> = Vec::new();
+        for (tag, _) in counts {
+            if !tags.contains(&tag) {
+                tags.push(tag);
+            }
+        }
+        Ok(tags)
+    }
+
+    /// A scope of each source.
+    pub fn scope(&self, scope: impl FnMut(usize, &'s dyn Source) -> Result<Arc<Scope>>) -> Result<CorpusScope> {
+        Ok(CorpusScope(self.ask_all(scope)?))
+    }
+
+    /// The embedding space of that key in each source; `None` if no source has it.
+    pub fn spaces(&self, key: &SpaceKey) -> Result<Option<Spaces>> {
+        let spaces: Spaces = self.ask_all(|_, source| source.space(key))?;
+        Ok(spaces.iter().any(Option::is_some).then_some(spaces))
+    }
+
+    /// The chunks in scope nearest to a vector with their cosines, nearest first; equally near ones by source, path and
+    /// position.
+    pub fn nearest(
+        &self,
+        spaces: &Spaces,
+        vector: &[i8],
+        limit: usize,
+        scope: Option<&CorpusScope>,
+    ) -> Result<Vec<(ChunkAt, f64)>> {
+        let found = self.ask_all(|at, source| {
+            let Some(space) = spaces[at] else { return Ok(Vec::new()) };
+            let near = source.nearest(space, vector, limit, scope.map(|scope| &*scope.0[at]))?;
+            Ok(near.into_iter().map(|near| (ChunkAt { source: at, id: near.id }, near.cosine)).collect())
+        })?;
+        let mut near: Vec<(ChunkAt, f64)> = found.into_iter().flatten().collect();
+        if self.sources.len() > 1 {
+            near.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+            near.truncate(limit);
+        }
+        Ok(near)
+    }
+
+    /// How near chunks are to a vector; `None` for those without one.
+    pub fn cosines(&self, spaces: &Spaces, vector: &[i8], chunks: &[ChunkAt]) -> Result<Vec<Option<f64>>> {
+        let mut cosines = vec![None; chunks.len()];
+        for (at, of_source) in self.by_source(chunks).into_iter().enumerate() {
+            let Some(space) = spaces[at].filter(|_| !of_source.is_empty()) else { continue };
+            let ids: Vec<ChunkId> = of_source.iter().map(|(_, id)| *id).collect();
+            let found = self.ask(at, |source| source.cosines(space, vector, &ids))?;
+            for ((index, _), cosine) in of_source.into_iter().zip(found) {
+                cosines[index] = cosine;
+            }
+        }
+        Ok(cosines)
+    }
+
+    /// How near some chunks are to a vector, drawn evenly from all texts, about `most`.
+    pub fn some_cosines(&self, spaces: &Spaces, vector: &[i8], most: usize) -> Result<Vec<f64>> {
+        let counts = self.ask_all(|_, source| source.all_chunks())?;
+        let all = counts.iter().sum::<u64>().max(1);
+        let drawn = self.ask_all(|at, source| {
+            let Some(space) = spaces[at] else { return Ok(Vec::new()) };
+            let share = (most as u64 * counts[at]).div_ceil(all);
+            source.some_cosines(space, vector, usize::try_from(share).unwrap_or(most))
+        })?;
+        Ok(drawn.into_iter().flatten().collect())
+    }
+}
