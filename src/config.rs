@@ -4,6 +4,7 @@
 //! Owns all reads of the environment, and (in `keys`) the table of settings. Does not own the command line, whose flags
 //! `cli` passes in, or the user's choices for one repository (`.ixmcp/state.toml`, owned by `index`).
 
+mod groups;
 mod keys;
 mod unknown;
 
@@ -21,6 +22,7 @@ use crate::platform::files::is_own;
 use crate::platform::paths::PATH_SEPARATOR;
 use crate::platform::process;
 
+pub use groups::{Groups, groups};
 use keys::Value;
 pub use keys::{Address, KEYS, Key};
 
@@ -359,6 +361,18 @@ impl Settings {
             Error::invalid_argument(format!("{shown}, line {line}, is not TOML")).hint(CORRECT_OR_REMOVE)
         })?;
         for (name, value) in flat(table) {
+            if let Some(group) = name.strip_prefix(groups::TABLE) {
+                match owner {
+                    Owner::User => drop(groups::members_of(&shown, group, &value)?),
+                    Owner::Repository => {
+                        self.warn(format!(
+                            "{shown}: {} is ignored, because a repository may not set it",
+                            printable(&name)
+                        ));
+                    }
+                }
+                continue;
+            }
             let Some(key) = KEYS.iter().find(|key| key.name == name) else {
                 self.warn(format!("{shown}: {} is not a setting{}", printable(&name), unknown::key(&name)));
                 continue;

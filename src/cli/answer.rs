@@ -3,6 +3,7 @@
 //! Owns what all answers have in common: that a list continues, and what the answer may lack.
 
 use std::ops::Deref;
+use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -30,6 +31,17 @@ struct Remarks {
     stale: Option<String>,
     vectors_pending: Option<u64>,
     indexing: Option<Indexing>,
+    #[serde(default)]
+    problems: Vec<Problem>,
+}
+
+/// A repository that did not answer.
+#[derive(Deserialize)]
+struct Problem {
+    #[serde(default)]
+    repo: String,
+    #[serde(default)]
+    reason: String,
 }
 
 /// How far a running update is, in files.
@@ -40,19 +52,25 @@ struct Indexing {
 }
 
 impl<A: DeserializeOwned> Answer<A> {
-    pub(super) fn read(json: Value) -> Result<Self> {
-        Ok(Self { typed: typed(&json)?, remarks: typed(&json)?, json })
+    /// Reads an answer. Of several repositories (`is_across`), the items of the type have absolute paths.
+    pub(super) fn read(json: Value, is_across: bool) -> Result<Self> {
+        let typed_answer = if is_across { typed(&with_absolute_paths(json.clone()))? } else { typed(&json)? };
+        Ok(Self { typed: typed_answer, remarks: typed(&json)?, json })
     }
 
     /// Notes that a list of which `shown` items were printed continues or is empty, and what the answer warns of.
     pub(super) fn note_rest(&self, shown: usize) {
-        let Remarks { truncated, total, next_offset, warning, stale, vectors_pending, indexing } = &self.remarks;
+        let Remarks { truncated, total, next_offset, warning, stale, vectors_pending, indexing, problems } =
+            &self.remarks;
         if *truncated {
             let of = total.map_or_else(String::new, |total| format!(" of {total}"));
             let more = next_offset.map_or_else(String::new, |next| format!("; more with --offset {next}"));
             output::note(&format!("{shown}{of} shown{more}"));
         } else if shown == 0 {
             output::note_nothing();
+        }
+        for Problem { repo, reason } in problems.iter().filter(|problem| !problem.repo.is_empty()) {
+            output::note(&printable(&format!("{repo}: {reason}")));
         }
         if let Some(warning) = warning {
             output::note(&printable(warning));
@@ -76,6 +94,25 @@ impl<A> Deref for Answer<A> {
     fn deref(&self) -> &A {
         &self.typed
     }
+}
+
+/// Makes the paths of all items absolute that say which repository they are of.
+fn with_absolute_paths(mut value: Value) -> Value {
+    match &mut value {
+        Value::Object(fields) => {
+            if let Some(repo) = fields.get("repo").and_then(Value::as_str).map(PathBuf::from) {
+                for name in ["file_path", "filePath", "path"] {
+                    if let Some(Value::String(path)) = fields.get_mut(name) {
+                        *path = repo.join(&*path).to_string_lossy().into_owned();
+                    }
+                }
+            }
+            fields.values_mut().for_each(|field| *field = with_absolute_paths(field.take()));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = with_absolute_paths(item.take())),
+        _ => {}
+    }
+    value
 }
 
 /// The answer of a tool or a daemon as its type.

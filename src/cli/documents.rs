@@ -18,6 +18,13 @@ pub(super) struct Arguments {
     command: Command,
 }
 
+impl Arguments {
+    /// Whether it only searches.
+    pub(super) const fn is_search(&self) -> bool {
+        matches!(self.command, Command::Search(_))
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
     Index(Index),

@@ -25,6 +25,13 @@ pub(super) struct Arguments {
     skipped: bool,
 }
 
+impl Arguments {
+    /// Whether it lists the files that are not indexed.
+    pub(super) const fn is_of_skipped(&self) -> bool {
+        self.skipped
+    }
+}
+
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let given = arguments! { "include": typed.include, "exclude": typed.exclude, "language": typed.language };
     let answer = session.call::<Answer>("list_files", given)?;

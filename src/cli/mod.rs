@@ -37,6 +37,7 @@ mod rebuild;
 mod refs;
 mod relations;
 mod rename;
+mod repos;
 mod setup;
 mod shapes;
 mod slice;
@@ -85,9 +86,13 @@ const EVERYWHERE: &str = "Global options";
 #[derive(Debug, Parser)]
 #[command(name = "ixmcp", version, max_term_width = 100)]
 struct Cli {
-    /// The repository: the nearest folder, from this one up, that contains .ixmcp, .ixchel or .git [default: $CLAUDE_PROJECT_DIR, then the current folder]
+    /// The repository: the nearest folder, from this one up, that contains .ixmcp, .ixchel or .git [default: $CLAUDE_PROJECT_DIR, then the current folder]; repeat it, or give a glob of paths, to search several
     #[arg(long, global = true, value_name = "PATH", help_heading = EVERYWHERE)]
-    repo: Option<PathBuf>,
+    repo: Vec<PathBuf>,
+
+    /// Search the repositories of a group, which [groups] in your config.toml defines; can be repeated
+    #[arg(long, global = true, value_name = "NAME", help_heading = EVERYWHERE)]
+    group: Vec<String>,
 
     /// When to use color
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
@@ -132,6 +137,7 @@ enum Command {
     Refs(refs::Arguments),
     Infer(infer::Arguments),
     Rename(rename::Arguments),
+    Repos(repos::Arguments),
     Call(call::Arguments),
     #[command(alias = "serve")]
     Mcp(mcp::Arguments),
@@ -155,6 +161,17 @@ impl Command {
     /// Whether the process stays to answer many queries: then it pays to notice changes as they happen.
     const fn stays(&self) -> bool {
         matches!(self, Self::Mcp(_) | Self::Http(_) | Self::Daemon(_) | Self::Ui(_))
+    }
+
+    /// Whether several repositories can be searched by the command.
+    const fn takes_several(&self) -> bool {
+        match self {
+            Self::Query(_) | Self::Symbol(_) | Self::Slice(_) | Self::Stats(_) | Self::Call(_) => true,
+            Self::Files(arguments) => !arguments.is_of_skipped(),
+            Self::Documents(arguments) => arguments.is_search(),
+            Self::Entity(arguments) => arguments.is_search(),
+            _ => false,
+        }
     }
 }
 
@@ -224,7 +241,10 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
         Some(Command::Daemon(arguments)) => (arguments.settings(), arguments.is_detached()),
         _ => (Vec::new(), false),
     };
-    let flags = Flags { repository: cli.repo, settings };
+    // A path alone is the repository of the command; anything else is what it searches.
+    let repository = if let ([only], []) = (&cli.repo[..], &cli.group[..]) { Some(only.clone()) } else { None };
+    let flags = Flags { repository: repository.filter(|path| !is_pattern(path)), settings };
+    let named = if flags.repository.is_some() { Vec::new() } else { names_of(&cli)? };
     let (config, _) = Config::load(&flags, &environment, None)?;
     let filter = environment.get("RUST_LOG").unwrap_or(&config.log_filter);
     // With `RUST_BACKTRACE`, a foreground command prints the whole panic. A process that stays does not: its output
@@ -244,6 +264,9 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
         );
     }
     let start = environment.start_folder(&flags)?;
+    if !named.is_empty() && !cli.command.as_ref().is_some_and(Command::takes_several) {
+        return Err(about_one());
+    }
     let sources = Sources { flags, environment };
     let watching = if cli.command.as_ref().is_some_and(Command::stays) { Watching::Yes } else { Watching::No };
     let workspaces = Arc::new(Workspaces::new(sources.clone(), watching));
@@ -251,6 +274,7 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
     let paint = Paint::new(cli.color, cli.hyperlink, &sources.environment, root);
     let session = Session {
         start,
+        named,
         config,
         sources: Arc::new(sources),
         workspaces,
@@ -284,6 +308,7 @@ fn run_command(session: &Session, command: Command) -> Result<Outcome> {
         Command::Refs(arguments) => refs::run(session, &arguments),
         Command::Infer(arguments) => infer::run(session, &arguments),
         Command::Rename(arguments) => rename::run(session, &arguments),
+        Command::Repos(arguments) => repos::run(session, &arguments),
         Command::Call(arguments) => call::run(session, &arguments),
         Command::Mcp(arguments) => mcp::run(session, &arguments),
         Command::Http(arguments) => http::run(session, &arguments),
@@ -310,6 +335,8 @@ const NO_PATH: &str = "";
 struct Session {
     /// The current folder, or the one given.
     start: PathBuf,
+    /// The repositories that are searched, if those are several: paths, globs and groups.
+    named: Vec<String>,
     /// Settings as they are before a repository has its say.
     config: Config,
     sources: Arc<Sources>,
@@ -353,6 +380,9 @@ impl Session {
     }
 
     fn workspace(&self) -> Result<Arc<Workspace>> {
+        if !self.named.is_empty() {
+            return Err(about_one());
+        }
         self.workspaces.at(&self.start)
     }
 
@@ -400,7 +430,7 @@ impl Session {
 
     /// Calls a tool for a command that prints its answer, of the type `A`.
     fn call<A: DeserializeOwned>(&self, tool: &str, arguments: Value) -> Result<Answer<A>> {
-        Answer::read(self.call_as_json(tool, arguments)?)
+        Answer::read(self.call_as_json(tool, arguments)?, !self.named.is_empty())
     }
 
     /// Calls a tool without a limit on the size of its answer, and shows the progress if it takes long. If there is no index
@@ -415,9 +445,16 @@ impl Session {
         })
     }
 
-    fn called(&self, tool: &str, arguments: Value) -> Result<Value> {
+    fn called(&self, tool: &str, mut arguments: Value) -> Result<Value> {
         let budget = Budget::unlimited();
-        let root = self.workspaces.root_of(arguments["repo"].as_str(), &self.start)?;
+        if !self.named.is_empty() && arguments.get("repo").is_none() {
+            arguments["repo"] = Value::from(self.named.clone());
+        }
+        let names = tools::repositories(arguments.get("repo"))?;
+        if self.workspaces.may_be_several(&names, &self.start) {
+            return self.called_across(tool, arguments, &names);
+        }
+        let root = self.workspaces.root_of(names.first().map(String::as_str), &self.start)?;
         if let Some(mut daemon) = self.daemon(&root) {
             let asked = serve::call_params(tool, &arguments, None, self.waits);
             let answer = output::with_remote_progress(|tell| daemon.call("ixmcp/call", asked, &budget, tell));
@@ -460,6 +497,25 @@ impl Session {
         Ok(answer)
     }
 
+    /// The same for several repositories: this process reads them, after those without a daemon are up to date.
+    fn called_across(&self, tool: &str, arguments: Value, names: &[String]) -> Result<Value> {
+        let budget = Budget::unlimited();
+        for root in self.workspaces.members(names, &self.start, &budget)?.roots {
+            if self.daemon(&root).is_some() {
+                continue;
+            }
+            // The answer reports those that cannot be read.
+            let freshened = self.workspaces.at(&root).and_then(|workspace| freshen(&workspace, &budget));
+            if let Err(error) = freshened {
+                tracing::debug!("{}: {error}", root.display());
+            }
+        }
+        let request =
+            Request { index_wait: IndexWait::TO_THE_END, ..Request::new(tool, arguments, self.start.clone()) };
+        let daemons = serve::MemberDaemons::new(self.sources.environment.clone(), None);
+        Tools::new(Arc::clone(&self.workspaces)).with_daemons(Arc::new(daemons)).call(request)
+    }
+
     /// Builds the rest of an index that was left unfinished. If that fails, the next command continues.
     fn finish_build(&self) {
         let Some(workspace) = locked(&self.unfinished).take() else { return };
@@ -476,6 +532,27 @@ impl Session {
             workspace.read(&budget, &ask)
         })
     }
+}
+
+/// The error of a command that is given several repositories and takes one.
+fn about_one() -> Error {
+    Error::invalid_argument("this command is about one repository").hint(
+        "Give one --repo. Several can be searched by query, symbol, slice, files, stats, documents search, entity search \
+         and entity tags.",
+    )
+}
+
+/// The repositories that are given, as the tools take them.
+fn names_of(cli: &Cli) -> Result<Vec<String>> {
+    let unreadable = || Error::invalid_path("--repo is not UTF-8").hint("Go to that folder and leave --repo out.");
+    let paths = cli.repo.iter().map(|path| path.to_str().map(str::to_owned).ok_or_else(unreadable));
+    paths.chain(cli.group.iter().map(|group| Ok(format!("@{group}")))).collect()
+}
+
+/// Whether `--repo` is a glob or a group, not a folder.
+fn is_pattern(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    (text.starts_with('@') || text.contains(['*', '?', '[', '{'])) && !path.is_dir()
 }
 
 /// The runtime of a process that serves.

@@ -125,13 +125,13 @@ impl Overview {
     }
 }
 
-fn totals(database: &std::path::Path) -> Result<(Totals, u64)> {
+pub(super) fn totals(database: &std::path::Path) -> Result<(Totals, u64)> {
     let store = Store::open(database, Mode::Read)?;
     let totals = store.read(&Budget::unlimited(), |snapshot| snapshot.totals())?;
     Ok((totals, store.size()))
 }
 
-fn ago(nanoseconds: i64) -> String {
+pub(super) fn ago(nanoseconds: i64) -> String {
     let then = UNIX_EPOCH + Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0));
     let seconds = SystemTime::now().duration_since(then).unwrap_or_default().as_secs();
     let (count, unit) = match seconds {

@@ -88,6 +88,13 @@ const SHAPES: &[(&str, Shape)] = &[
              seconds_left?, warning?}}",
         ),
     ),
+    (
+        "repos",
+        Written(
+            "{total, repositories: [{repo, files?, index_size_bytes?, last_update?, changed?, daemon?, gone?, error?}], \
+             groups: [{name, members, repositories?, problems?, error?}]}",
+        ),
+    ),
     ("rebuild", REPORT),
     ("snapshot save", Written("{file, bytes, files, schema}")),
     ("snapshot load", REPORT),
@@ -101,6 +108,7 @@ const OTHERS: &[(&str, &str, &str)] = &[
         "{symbols: [{file_path, name?, kind?, line?, column?, container?, relations, unexamined}], total}",
     ),
     ("files", "--skipped", "{total, skipped: [{path, reason}]}"),
+    ("repos", "--prune", "{removed, freed_bytes}"),
     ("sync", "--watch", "one such object a line"),
     ("eval", "--cost", "{rows: [{half, kind, policy, queries, found, median?, p90?, mean_of_common?}]}"),
 ];

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Outcome, Session, output, sync};
 use crate::error::Result;
@@ -15,8 +15,30 @@ use crate::tools::stats::{Answer, Language};
 pub(super) struct Arguments {}
 
 pub(super) fn run(session: &Session, _: &Arguments) -> Result<Outcome> {
+    if !session.named.is_empty() {
+        let answer = session.call_as_json("stats", json!({}))?;
+        return session.show(&answer, true, || print_all(&answer));
+    }
     let answer = session.call::<Answer>("stats", json!({}))?;
     session.show(&answer.json, true, || print(&answer))
+}
+
+/// The sums of several repositories, then one line for each.
+fn print_all(answer: &Value) {
+    let number = |of: &Value, name: &str| of[name].as_u64().unwrap_or(0);
+    let line = |of: &Value, name: &str| {
+        let (files, chunks) = (number(of, "total_files"), number(of, "total_chunks"));
+        let size = sync::size(number(of, "index_size_bytes"));
+        output::line(&format!("{files:>9} files  {chunks:>9} chunks  {size:>9}  {}", printable(name)));
+    };
+    for repository in answer["repositories"].as_array().into_iter().flatten() {
+        line(repository, repository["repo"].as_str().unwrap_or_default());
+    }
+    line(answer, "in all");
+    for problem in answer["problems"].as_array().into_iter().flatten() {
+        let text = |name: &str| problem[name].as_str().unwrap_or_default();
+        output::note(&printable(&format!("{}: {}", text("repo"), text("reason"))));
+    }
 }
 
 fn print(answer: &Answer) {

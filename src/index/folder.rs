@@ -108,7 +108,7 @@ pub(super) fn restore(root: &Path, folder: &Path, environment: &Environment) -> 
 
 /// The folders that can be used instead of the repository's own: `$XDG_CACHE_HOME/ixmcp/HASH`, or one below the folder for
 /// temporary files.
-fn elsewhere(root: &Path, environment: &Environment) -> Vec<PathBuf> {
+pub(super) fn elsewhere(root: &Path, environment: &Environment) -> Vec<PathBuf> {
     let hash = hash_of(root);
     let bases = environment.cache_folder().into_iter().chain([environment.own_temporary_folder()]);
     bases.map(|base| base.join(&hash)).collect()

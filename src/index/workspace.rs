@@ -18,14 +18,14 @@ use super::unindexed::{Listed, Unindexed};
 use super::update::{Coverage, Report, Thoroughness};
 use super::updates::{Caller, Freshness, Part, Updates};
 use super::watch::{UNREPORTED, Watch};
-use super::{OPEN_TIMEOUT, folder, idle, repair, seed};
+use super::{OPEN_TIMEOUT, folder, idle, registry, repair, seed};
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::Result;
 use crate::model::RepoPath;
 use crate::platform::files;
 use crate::pytypes::Engines;
-use crate::store::{Fact, Mode, Snapshot, Store};
+use crate::store::{Fact, HeldState, Mode, Snapshot, Store};
 
 /// One open repository with its index.
 pub struct Workspace {
@@ -69,6 +69,7 @@ impl Workspace {
         // Two processes must not create or migrate the same file at once.
         let _lock = UpdateLock::take(path.parent().unwrap_or(root), &Budget::lasting(OPEN_TIMEOUT))?;
         seed::seed(root, &path, &sources);
+        registry::note(root, &sources.environment);
         let (store, repaired) = repair::open(&path)?;
         Self::with_store(root, sources, store, repaired)
     }
@@ -123,6 +124,11 @@ impl Workspace {
     /// Reads one state of the index.
     pub fn read<T>(&self, budget: &Budget, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
         self.repository.read(budget, query)
+    }
+
+    /// Holds one state of the index, to read several at once.
+    pub fn hold(&self, budget: &Budget) -> Result<HeldState<'_>> {
+        self.repository.store.hold(budget)
     }
 
     /// Watches for changes from now on. If the system cannot, every read sweeps.

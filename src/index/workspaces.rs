@@ -4,10 +4,11 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::{Workspace, locked};
-use crate::config::Sources;
+use crate::config::{Environment, Sources};
 use crate::error::{Error, Result};
 use crate::scan::{self, Homes};
 
@@ -22,28 +23,43 @@ pub struct Workspaces {
     sources: Arc<Sources>,
     homes: Homes,
     watching: Watching,
-    opened: Mutex<HashMap<PathBuf, Arc<Workspace>>>,
+    /// Those that were opened, or are being opened: opening one delays no call for another.
+    opened: Mutex<HashMap<PathBuf, Arc<Mutex<Option<Arc<Workspace>>>>>>,
+    watched: AtomicUsize,
 }
+
+/// Repositories that one process watches; all others are swept before each read. The system limits watches per user.
+const MAX_WATCHED: usize = 64;
 
 impl Workspaces {
     pub fn new(sources: Sources, watching: Watching) -> Self {
         let homes = Homes::of_machine(sources.environment.home());
-        Self { homes, sources: Arc::new(sources), watching, opened: Mutex::new(HashMap::new()) }
+        Self {
+            homes,
+            sources: Arc::new(sources),
+            watching,
+            opened: Mutex::new(HashMap::new()),
+            watched: AtomicUsize::new(0),
+        }
     }
 
     /// The workspace of `start`: its nearest ancestor that is a repository, or else the folder itself.
     pub fn at(&self, start: &Path) -> Result<Arc<Workspace>> {
         let root = scan::repository_root(start, &self.homes)?;
-        let mut opened = locked(&self.opened);
-        if let Some(workspace) = opened.get(&root) {
+        let slot = Arc::clone(locked(&self.opened).entry(root.clone()).or_default());
+        let mut opened = locked(&slot);
+        if let Some(workspace) = &*opened {
             return Ok(Arc::clone(workspace));
         }
         let workspace = Arc::new(Workspace::open(&root, Arc::clone(&self.sources))?);
-        if self.watching == Watching::Yes {
+        if self.watching == Watching::Yes && self.watched.fetch_add(1, Ordering::Relaxed) < MAX_WATCHED {
             workspace.watch();
         }
-        opened.insert(root, Arc::clone(&workspace));
-        Ok(workspace)
+        Ok(Arc::clone(opened.insert(workspace)))
+    }
+
+    pub(super) fn environment(&self) -> &Environment {
+        &self.sources.environment
     }
 
     /// The root of the repository of `start`, without opening its index.
@@ -64,7 +80,7 @@ impl Workspaces {
     /// The root of the repository that a call names, without opening its index.
     pub fn root_of(&self, repo: Option<&str>, connection: &Path) -> Result<PathBuf> {
         let Some(repo) = repo else { return scan::repository_root(connection, &self.homes) };
-        let path = connection.join(repo);
+        let path = self.path_of(repo, connection);
         if !path.is_dir() {
             return Err(Error::invalid_path(format!(
                 "argument `repo`: {} is not a folder",

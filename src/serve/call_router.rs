@@ -1,6 +1,6 @@
 //! Forwards calls for another repository to that repository's daemon, because only one process may write a database.
 //!
-//! Owns the choice of the process that answers a call. A daemon starts the other repository's daemon if necessary. Any other
+//! Owns the choice of the process that answers a call. A call to several repositories is answered in this process. A daemon starts the other repository's daemon if necessary. Any other
 //! process forwards the call if that daemon runs, and otherwise answers it itself.
 
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::client::{Client, RemoteProgress};
 use super::launch::Launcher;
+use super::member_daemons::MemberDaemons;
 use super::service::{Service, ToolCard};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
@@ -34,7 +35,9 @@ impl CallRouter {
         own: Option<PathBuf>,
         launcher: Option<Launcher>,
     ) -> Self {
-        Self { tools: Tools::new(Arc::clone(&workspaces)), workspaces, environment, own, launcher }
+        let daemons = MemberDaemons::new(environment.clone(), own.clone());
+        let tools = Tools::new(Arc::clone(&workspaces)).with_daemons(Arc::new(daemons));
+        Self { tools, workspaces, environment, own, launcher }
     }
 
     /// Answers a view of the web page, always for this process's own repository.
@@ -89,7 +92,15 @@ impl Service for CallRouter {
             let root = self.workspaces.root_of(None, &request.root)?;
             tools::check_paths_below(&root, &request.arguments)?;
         }
-        let root = self.workspaces.root_of(request.arguments["repo"].as_str(), &request.root);
+        // The call itself reports wrong names.
+        let Ok(names) = tools::repositories(request.arguments.get("repo")) else { return self.tools.call(request) };
+        if self.workspaces.may_be_several(&names, &request.root) {
+            if request.scope == ClientScope::Root {
+                return Err(tools::outside("repo"));
+            }
+            return self.tools.call(request);
+        }
+        let root = self.workspaces.root_of(names.first().map(String::as_str), &request.root);
         let root = match (root, &self.own) {
             (Ok(root), Some(own)) if root != *own => root,
             // The call itself reports an invalid root.

@@ -6,6 +6,7 @@
 //! | `ixmcp/status` | | what `ixmcp daemon status` prints |
 //! | `ixmcp/call` | `{tool, arguments, cap?, patient?, unseen?}` | the tool's answer; patient: wait while the index is built; unseen: do not list it among the recent calls |
 //! | `ixmcp/view` | `{view, arguments, cap?}` | a view of the web page |
+//! | `ixmcp/freshen` | | `{fresh}`: whether the index is up to date, for processes that read it themselves |
 //! | `ixmcp/recent` | `{after?, wait_ms?}` | the calls that began or ended after that version; waits until there is one |
 //! | `ixmcp/sync` | `{thoroughness}` | what `ixmcp sync --json` prints |
 //! | `ixmcp/stop` | | `{}`, then the daemon drains and ends |
@@ -30,7 +31,7 @@ use super::recent::RecentCalls;
 use super::service::{Service, ToolCard};
 use crate::budget::{self, Progress};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{IndexWait, Thoroughness, Workspace};
+use crate::index::{Freshness, IndexWait, Thoroughness, Workspace};
 use crate::locked::locked;
 use crate::tools::{self, ClientScope, Request};
 
@@ -190,6 +191,11 @@ impl DaemonService {
         self.router.view(Request { tool: view, arguments, cap, root: self.about.root.clone(), ..control })
     }
 
+    fn control_freshen(&self, control: &Request) -> Result<Value> {
+        let freshness = self.workspace.freshen(Some(control.index_wait.partial_after), &control.budget);
+        Ok(json!({ "fresh": matches!(freshness, Ok(Freshness::Fresh)) }))
+    }
+
     fn control_recent(&self, mut control: Request) -> Result<Value> {
         #[derive(Deserialize)]
         struct Params {
@@ -228,7 +234,16 @@ impl Service for DaemonService {
     }
 
     fn controls(&self) -> &'static [&'static str] {
-        &[ABOUT, "ixmcp/status", "ixmcp/call", "ixmcp/view", "ixmcp/recent", "ixmcp/sync", "ixmcp/stop"]
+        &[
+            ABOUT,
+            "ixmcp/status",
+            "ixmcp/call",
+            "ixmcp/view",
+            "ixmcp/freshen",
+            "ixmcp/recent",
+            "ixmcp/sync",
+            "ixmcp/stop",
+        ]
     }
 
     fn call(&self, request: Request) -> Result<Value> {
@@ -237,6 +252,7 @@ impl Service for DaemonService {
             "ixmcp/status" => Ok(json!(self.status())),
             "ixmcp/call" => self.control_call(request),
             "ixmcp/view" => self.control_view(request),
+            "ixmcp/freshen" => self.control_freshen(&request),
             "ixmcp/recent" => self.control_recent(request),
             "ixmcp/sync" => self.control_sync(request),
             "ixmcp/stop" => {

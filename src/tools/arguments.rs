@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 /// Arguments that every tool takes, separated from its own.
 #[derive(Debug, Default)]
 pub(super) struct Common {
-    pub repo: Option<String>,
+    /// The repositories as they are named; empty if none is.
+    pub repo: Vec<String>,
     pub timeout_ms: Option<u64>,
 }
 
@@ -52,22 +53,7 @@ fn whole(number: f64) -> Option<Value> {
 
 /// Removes `repo` and `timeout_ms` from the arguments.
 pub(super) fn common(arguments: &mut Map<String, Value>) -> Result<Common> {
-    let wrong = |name: &str, what: &str, got: &Value| {
-        Error::invalid_argument(format!("argument `{name}`: expected {what}, got {}", type_name(got)))
-            .hint("See the tool's input schema.")
-    };
-    let repo = match arguments.remove("repo") {
-        None => None,
-        Some(Value::String(repo)) if repo.contains('\0') => {
-            return Err(Error::invalid_path("argument `repo` has a NUL in it").hint("Give the path of a repository."));
-        }
-        Some(Value::String(repo)) if repo.len() > MAX_PATH => {
-            return Err(Error::invalid_path(format!("argument `repo` is longer than {MAX_PATH} bytes"))
-                .hint("Give the path of a repository."));
-        }
-        Some(Value::String(repo)) => Some(repo),
-        Some(other) => return Err(wrong("repo", "the path of a repository", &other)),
-    };
+    let repo = repositories(arguments.remove("repo").as_ref())?;
     let timeout_ms = match arguments.remove("timeout_ms") {
         None => None,
         Some(value) => match value.as_u64() {
@@ -76,6 +62,39 @@ pub(super) fn common(arguments: &mut Map<String, Value>) -> Result<Common> {
         },
     };
     Ok(Common { repo, timeout_ms })
+}
+
+/// The repositories that `repo` names: a text, a list, or a list written as a text, by clients that know only texts there.
+pub fn repositories(repo: Option<&Value>) -> Result<Vec<String>> {
+    let names = match repo {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::String(text)) => match serde_json::from_str::<Vec<String>>(text) {
+            Ok(names) if text.starts_with('[') => names,
+            _ => vec![text.clone()],
+        },
+        Some(Value::Array(items)) => {
+            let name = |item: &Value| match item {
+                Value::String(text) => Ok(text.clone()),
+                other => Err(wrong("repo", "a list of paths", other)),
+            };
+            items.iter().map(name).collect::<Result<_>>()?
+        }
+        Some(other) => return Err(wrong("repo", "the path of a repository", other)),
+    };
+    for name in &names {
+        let fault = match name {
+            name if name.contains('\0') => "has a NUL in it".to_owned(),
+            name if name.len() > MAX_PATH => format!("is longer than {MAX_PATH} bytes"),
+            _ => continue,
+        };
+        return Err(Error::invalid_path(format!("argument `repo` {fault}")).hint("Give the path of a repository."));
+    }
+    Ok(names.into_iter().filter(|name| !name.is_empty()).collect())
+}
+
+fn wrong(name: &str, what: &str, got: &Value) -> Error {
+    Error::invalid_argument(format!("argument `{name}`: expected {what}, got {}", type_name(got)))
+        .hint("See the tool's input schema.")
 }
 
 /// A tool's own arguments.

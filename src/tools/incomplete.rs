@@ -116,7 +116,25 @@ impl Call<'_> {
         otherwise: Otherwise,
         query: impl Fn(&Snapshot) -> Result<T>,
     ) -> Result<T> {
-        let Some(listed) = self.freshen_or_list()? else { return self.workspace.read(self.budget(), query) };
+        let Some(listed) = self.prepare(needed, otherwise)? else { return self.workspace.read(self.budget(), query) };
+        self.workspace.read(self.budget(), |snapshot| {
+            self.note(&listed, snapshot, otherwise == Otherwise::Partial)?;
+            query(snapshot)
+        })
+    }
+
+    /// Brings the index up to date, or, if that takes long, the files that contain words of `text`. Returns what is not
+    /// indexed yet.
+    pub(super) fn prepare_words(&self, text: &str) -> Result<Option<Arc<Listed>>> {
+        self.prepare(|unindexed| unindexed.needed_for(&words_of(text), self.budget()), Otherwise::Partial)
+    }
+
+    fn prepare(
+        &self,
+        needed: impl Fn(&Unindexed) -> Result<Vec<RepoPath>>,
+        otherwise: Otherwise,
+    ) -> Result<Option<Arc<Listed>>> {
+        let Some(listed) = self.freshen_or_list()? else { return Ok(None) };
         // Looking for the files takes a while, and holds no snapshot.
         let unindexed = self.workspace.read(self.budget(), |snapshot| self.workspace.unindexed(&listed, snapshot))?;
         let needed = needed(&unindexed)?;
@@ -127,10 +145,7 @@ impl Call<'_> {
             }
             tracing::debug!("the files of a query are not indexed in time");
         }
-        self.workspace.read(self.budget(), |snapshot| {
-            self.note(&listed, snapshot, otherwise == Otherwise::Partial)?;
-            query(snapshot)
-        })
+        Ok(Some(listed))
     }
 
     fn note(&self, listed: &Listed, snapshot: &Snapshot, has_outdated: bool) -> Result<Arc<Unindexed>> {

@@ -3,6 +3,7 @@
 //! Owns the declarations, from which the MCP entry, the plain method, the CLI form and README's row come, and
 //! the one way in: [`Tools::call`]. Does not own transports, or the queries themselves, which are in `query`.
 
+mod across;
 mod analyze_project;
 mod arguments;
 mod below;
@@ -47,6 +48,7 @@ mod worktree;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -56,6 +58,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 pub use below::{check_paths_below, outside};
+pub use across::Daemons;
+pub use arguments::repositories;
 pub use request::{ClientScope, OnProgress, Request};
 pub use schema::InOrder;
 pub use worktree::{name_worktree, worktree_of_path};
@@ -65,7 +69,7 @@ use jobs::{Jobs, Outcome};
 
 use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{EntityReport, Freshness, ModelAvailability, Part, Workspace, Workspaces};
+use crate::index::{EntityReport, Freshness, Members, ModelAvailability, Part, Workspace, Workspaces};
 use crate::locked::locked;
 use crate::query::near;
 use crate::query::smart::Reranker;
@@ -142,6 +146,12 @@ pub struct Declaration {
     run: fn(&Call, Map<String, Value>) -> Result<Value>,
 }
 
+/// The repositories of a call.
+enum Named {
+    One(PathBuf),
+    Several(Members),
+}
+
 /// A running call: its request, and what is learnt while it runs.
 struct Call<'a> {
     workspace: &'a Arc<Workspace>,
@@ -163,12 +173,19 @@ pub const MODEL_BYTES: usize = 40 << 10;
 const DEFAULT_BYTES: usize = 10_000;
 /// Arguments that say it.
 const SIZES: &[&str] = &["limit", "budget_tokens", "end_line"];
+/// What `repo` is where it may name several repositories.
+const SEVERAL: &str = "Path of another repository, or several: a list, a glob (~/src/pay-*), a group (@pay).";
 /// Bytes of `"warning":,` in an answer.
 const WARNING_FIELD: usize = 12;
 /// A long-running call over MCP is answered after this time: some clients have a timeout of 60 s.
 const RUNNING_AFTER: Duration = Duration::from_secs(45);
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    fn new(workspace: &'a Arc<Workspace>, request: &'a Request, progress: Arc<Progress>) -> Self {
+        let (stale, warning, incomplete) = (RefCell::default(), RefCell::default(), RefCell::default());
+        Self { workspace, request, progress, stale, warning, incomplete }
+    }
+
     fn workspace(&self) -> &Workspace {
         self.workspace
     }
@@ -251,13 +268,20 @@ impl Call<'_> {
 pub struct Tools {
     workspaces: Arc<Workspaces>,
     jobs: Jobs,
+    daemons: Option<Arc<dyn Daemons>>,
     /// Input schemas of the tools that were called.
     schemas: Mutex<HashMap<&'static str, Arc<Value>>>,
 }
 
 impl Tools {
     pub fn new(workspaces: Arc<Workspaces>) -> Self {
-        Self { workspaces, jobs: Jobs::default(), schemas: Mutex::default() }
+        Self { workspaces, jobs: Jobs::default(), daemons: None, schemas: Mutex::default() }
+    }
+
+    /// Has calls to several repositories ask the daemons of those that have one.
+    #[must_use]
+    pub fn with_daemons(self, daemons: Arc<dyn Daemons>) -> Self {
+        Self { daemons: Some(daemons), ..self }
     }
 
     /// Answers a call. The error has the kind `UnknownTool`, a protocol error, only if no tool has that name or the
@@ -304,8 +328,17 @@ impl Tools {
         if !asks_for_size(&arguments) {
             request.cap = request.cap.map(|cap| if cap > MODEL_BYTES { cap } else { cap.min(DEFAULT_BYTES) });
         }
-        let workspace = self.workspaces.named(common.repo.as_deref(), &request.root)?;
         let timeout = common.timeout_ms.map(Duration::from_millis);
+        let workspace = match self.named(&common.repo, &request)? {
+            Named::One(root) => self.workspaces.at(&root)?,
+            Named::Several(members) => {
+                if timeout.is_some() || request.budget.deadline().is_none() {
+                    let deadline = Instant::now().checked_add(timeout.unwrap_or(DEADLINE));
+                    request.budget = request.budget.with_deadline(deadline);
+                }
+                return self.across(tool, members, &request, &arguments);
+            }
+        };
         if tool.long {
             return self.join(tool, &workspace, &request, timeout, arguments);
         }
@@ -314,6 +347,23 @@ impl Tools {
             request.budget = request.budget.with_deadline(deadline);
         }
         run(tool, &workspace, &request, &Arc::default(), &arguments)
+    }
+
+    /// The repositories that a call is about.
+    fn named(&self, names: &[String], request: &Request) -> Result<Named> {
+        if !self.workspaces.may_be_several(names, &request.root) {
+            let root = self.workspaces.root_of(names.first().map(String::as_str), &request.root)?;
+            return Ok(Named::One(root));
+        }
+        if request.scope != ClientScope::Machine {
+            return Err(Error::invalid_path("this connection reaches one repository")
+                .hint("Use `ixmcp mcp` or the command line to search several."));
+        }
+        let members = self.workspaces.members(names, &request.root, &request.budget)?;
+        match &members.roots[..] {
+            [only] if members.failed.is_empty() => Ok(Named::One(only.clone())),
+            _ => Ok(Named::Several(members)),
+        }
     }
 
     /// Runs a long-running tool as a job, or joins the job of an equal call, and waits for it until the timeout.
@@ -373,8 +423,7 @@ fn run(
 ) -> Result<Value> {
     let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
     let progress = Arc::clone(progress);
-    let (stale, warning, incomplete) = (RefCell::default(), RefCell::default(), RefCell::default());
-    let call = Call { workspace, request, progress, stale, warning, incomplete };
+    let call = Call::new(workspace, request, progress);
     let mut answer = workspace.with_repair(|| (tool.run)(&call, arguments.clone())).map_err(with_next_step)?;
     if let Some(incomplete) = call.incomplete.take() {
         incomplete.mark(&mut answer, tool.list);
@@ -480,7 +529,11 @@ where
 impl Declaration {
     /// JSON Schema of the arguments: an object, no references, nothing but what a client needs.
     pub fn input_schema(&self) -> Value {
-        (self.input)()
+        let mut schema = (self.input)();
+        if across::is_combined(self.name) {
+            schema["properties"]["repo"]["description"] = json!(SEVERAL);
+        }
+        schema
     }
 
     /// The names of all arguments, in the order in which clients see them, apart from required ones, which come first.
@@ -496,6 +549,9 @@ impl Declaration {
                 "type": "object",
                 "properties": { "root": { "type": "string" }, "branch": { "type": "string" } },
             });
+        }
+        if across::is_combined(self.name) {
+            across::admit(&mut schema, self);
         }
         if self.long {
             schema::admit_running(&mut schema);

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
+use super::across::{Across, in_order};
 use super::incomplete::Needs;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
+use crate::index::Workspace;
 use crate::query::corpus::Corpus;
 use crate::query::exact::DiskFiles;
 use crate::query::{Hit, PathFilter, Searched, exact, smart};
@@ -149,13 +152,52 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         suggestion,
         vectors_pending,
         warning: super::joined([warning, call.warning()]),
-        results: found.items.into_iter().map(|hit| shown(call, hit, explain)).collect(),
+        results: found.items.into_iter().map(|hit| shown(call.workspace(), hit, explain)).collect(),
     })
 }
 
-fn shown(call: &Call, hit: Hit, explain: bool) -> Found {
+/// The same in several repositories: a smart query ranks the hits of all of them once.
+pub(super) fn across(across: &Across) -> Result<Value> {
+    let arguments: Arguments = super::arguments::parse(across.arguments.clone())?;
+    if arguments.mode.unwrap_or_default() != Mode::Smart {
+        return across.list("results", "", (Some(DEFAULT_LIMIT), MAX_LIMIT), in_order);
+    }
+    if arguments.text.trim().is_empty() {
+        return Err(Error::invalid_argument("argument `text` is empty").hint("Give a query."));
+    }
+    let explain = arguments.explain.unwrap_or(false);
+    let filter = PathFilter::new(&arguments.include, &arguments.exclude)?;
+    let page = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
+    let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
+    let budget = &across.request.budget;
+    across.ranked(&arguments.text, |corpus, members| {
+        let Searched { page: found, warning } =
+            smart::search(corpus, None, &arguments.text, &filter, context, page, budget)?;
+        let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
+        let suggestion = if is_nothing { smart::suggest(corpus, &arguments.text)? } else { None };
+        let answer = Answer {
+            total: found.total,
+            truncated: found.is_cut,
+            next_offset: found.next_offset(),
+            suggestion,
+            vectors_pending: None,
+            warning,
+            results: Vec::new(),
+        };
+        let mut answer = json!(answer);
+        let hits = found.items.into_iter().filter_map(|hit| {
+            let member = &members[hit.source];
+            let (path, workspace) = (hit.path.clone(), member.workspace);
+            member.shows(&path, json!(shown(workspace, hit, explain)))
+        });
+        answer["results"] = hits.collect();
+        Ok(answer)
+    })
+}
+
+fn shown(workspace: &Workspace, hit: Hit, explain: bool) -> Found {
     Found {
-        extracted: call.workspace().documents.shows_extracted(&hit.path),
+        extracted: workspace.documents.shows_extracted(&hit.path),
         file_path: hit.path,
         line: hit.line,
         start_line: hit.start_line,

@@ -99,7 +99,7 @@ pub(crate) struct Language {
 }
 
 /// A time as answers tell it: RFC 3339.
-pub(super) fn instant(ns: i64) -> String {
+pub(crate) fn instant(ns: i64) -> String {
     Timestamp::from_nanosecond(ns.into()).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
 }
 

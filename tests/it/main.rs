@@ -51,6 +51,7 @@ mod rename_kin;
 mod repair;
 mod retrieval;
 mod scan;
+mod scopes;
 mod scripts;
 mod search;
 mod secrets;

@@ -20,6 +20,13 @@ pub(super) struct Arguments {
     command: Command,
 }
 
+impl Arguments {
+    /// Whether it only searches, or lists tags.
+    pub(super) const fn is_search(&self) -> bool {
+        matches!(self.command, Command::Search(_) | Command::Tags(_))
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(Init),

@@ -1,0 +1,261 @@
+//! The repositories that a call names: a path, a list of paths, a glob of paths, a group.
+//!
+//! Owns how those are written and which repositories they are. Does not own what is asked of them (`tools`), or which
+//! folders may be repositories (`scan`).
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::{Workspaces, folder};
+use crate::budget::Budget;
+use crate::config::{Groups, groups};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{first_of, printable};
+use crate::platform::files::is_own;
+use crate::platform::process::raise_file_limit;
+
+/// The maximum number of repositories of one call.
+pub const MAX_MEMBERS: usize = 512;
+/// More open indexes than this may exceed the usual limit of open files.
+const MANY: usize = 64;
+/// Folders that a glob may look at.
+const MAX_LOOKED_AT: usize = 20_000;
+/// Characters of a name that an error shows.
+const MAX_SHOWN: usize = 200;
+
+/// What begins the name of a group.
+const GROUP: char = '@';
+
+/// The repositories of a call.
+#[derive(Debug, Default)]
+pub struct Members {
+    /// Their roots in order, each once.
+    pub roots: Vec<PathBuf>,
+    /// What was named that cannot be asked, with the reason.
+    pub failed: Vec<(String, Error)>,
+}
+
+impl Members {
+    /// How many repositories were named.
+    pub fn len(&self) -> usize {
+        self.roots.len() + self.failed.len()
+    }
+}
+
+/// What is gathered while names are read.
+struct Gathering<'g> {
+    connection: &'g Path,
+    budget: &'g Budget,
+    groups: Option<Groups>,
+    /// Groups that are being read, and those that were.
+    within: Vec<String>,
+    read: BTreeSet<String>,
+    roots: BTreeSet<PathBuf>,
+    failed: Vec<(String, Error)>,
+}
+
+impl Workspaces {
+    /// Whether what a call names may be several repositories.
+    pub fn may_be_several(&self, named: &[String], connection: &Path) -> bool {
+        match named {
+            [] => false,
+            [one] => one.starts_with(GROUP) || (is_glob(one) && !self.path_of(one, connection).is_dir()),
+            _ => true,
+        }
+    }
+
+    /// The path that a text names: relative to the connection's folder, or below `~`.
+    pub(super) fn path_of(&self, text: &str, connection: &Path) -> PathBuf {
+        let home = self.environment().home();
+        let below_home = text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        match (below_home, home) {
+            (Some(rest), Some(home)) if !connection.join(text).exists() => home.join(rest.trim_start_matches('/')),
+            _ => connection.join(text),
+        }
+    }
+
+    /// The repositories that a call names. One that may not be named, or does not exist, is among those that failed. An
+    /// error if the names themselves are wrong.
+    pub fn members(&self, named: &[String], connection: &Path, budget: &Budget) -> Result<Members> {
+        let mut gathering = Gathering {
+            connection,
+            budget,
+            groups: None,
+            within: Vec::new(),
+            read: BTreeSet::new(),
+            roots: BTreeSet::new(),
+            failed: Vec::new(),
+        };
+        for name in named {
+            self.gather(name, &mut gathering)?;
+        }
+        let Gathering { roots, mut failed, .. } = gathering;
+        if roots.len() + failed.len() > MAX_MEMBERS {
+            let count = roots.len() + failed.len();
+            return Err(Error::invalid_argument(format!("argument `repo` names {count} repositories"))
+                .hint(format!("Name at most {MAX_MEMBERS}.")));
+        }
+        if roots.len() > MANY {
+            // Each open index takes a few files.
+            raise_file_limit();
+        }
+        failed.sort_by(|(one, _), (other, _)| one.cmp(other));
+        failed.dedup_by(|(one, _), (other, _)| one == other);
+        Ok(Members { roots: roots.into_iter().collect(), failed })
+    }
+
+    fn gather(&self, name: &str, gathering: &mut Gathering) -> Result<()> {
+        if let Some(group) = name.strip_prefix(GROUP) {
+            return self.gather_group(group, gathering);
+        }
+        let path = self.path_of(name, gathering.connection);
+        if is_glob(name) && !path.is_dir() {
+            return self.gather_glob(name, &path, gathering);
+        }
+        match self.root_of(Some(name), gathering.connection) {
+            Ok(root) => drop(gathering.roots.insert(root)),
+            Err(error) => gathering.failed.push((shown(name), error)),
+        }
+        Ok(())
+    }
+
+    fn gather_group(&self, group: &str, gathering: &mut Gathering) -> Result<()> {
+        if gathering.within.iter().any(|around| around == group) {
+            let mut cycle: Vec<String> = gathering.within.iter().map(|name| shown(&format!("@{name}"))).collect();
+            cycle.push(shown(&format!("@{group}")));
+            return Err(Error::invalid_argument(format!("the groups form a cycle: {}", cycle.join(" -> ")))
+                .hint("Correct [groups] in config.toml."));
+        }
+        if gathering.read.contains(group) {
+            return Ok(());
+        }
+        if gathering.groups.is_none() {
+            gathering.groups = Some(groups(self.environment())?);
+        }
+        let known = gathering.groups.as_ref();
+        let Some(members) = known.and_then(|groups| groups.get(group)).cloned() else {
+            let names: Vec<&str> = known.into_iter().flat_map(|groups| groups.keys().map(String::as_str)).collect();
+            return Err(unknown_group(group, &names, self.environment().user_file().as_deref()));
+        };
+        if members.is_empty() {
+            gathering.failed.push((shown(&format!("@{group}")), Error::not_found("the group is empty")));
+        }
+        gathering.within.push(group.to_owned());
+        for member in &members {
+            // Paths of a group are relative to the home folder: the file that defines it belongs to no repository.
+            let absolute = self.environment().home().map_or_else(|| PathBuf::from(member), |home| home.join(member));
+            let is_relative = !member.starts_with([GROUP, '~']) && Path::new(member).is_relative();
+            let absolute = absolute.to_string_lossy();
+            self.gather(if is_relative { &absolute } else { member }, gathering)?;
+        }
+        gathering.within.pop();
+        gathering.read.insert(group.to_owned());
+        Ok(())
+    }
+
+    /// Adds the repositories that a glob matches and that are indexed.
+    fn gather_glob(&self, name: &str, path: &Path, gathering: &mut Gathering) -> Result<()> {
+        let folders = folders_matching(name, path, gathering.budget)?;
+        let mut is_any = false;
+        for folder in &folders {
+            gathering.budget.check()?;
+            // `/`, homes and folders of the system are never repositories.
+            let Some(root) = self.root(folder).ok().filter(|root| root.canonicalize().is_ok_and(|own| own == *root))
+            else {
+                continue;
+            };
+            let is_root = folder.canonicalize().is_ok_and(|folder| folder == root);
+            if is_root && self.is_indexed(&root) {
+                is_any = true;
+                gathering.roots.insert(root);
+            }
+        }
+        if !is_any {
+            let what = match folders.len() {
+                0 => "no folder matches it".to_owned(),
+                1 => "it matches one folder, which is not an indexed repository".to_owned(),
+                count => format!("it matches {count} folders, none of which is an indexed repository"),
+            };
+            let error = Error::new(ErrorKind::IndexNotFound, what);
+            gathering.failed.push((shown(name), error.hint("`ixmcp sync --repo PATH` indexes a repository.")));
+        }
+        Ok(())
+    }
+
+    /// Whether this user has an index of the repository at `root`.
+    pub fn is_indexed(&self, root: &Path) -> bool {
+        let database = folder::database(root, self.environment());
+        fs::symlink_metadata(database).is_ok_and(|data| data.is_file() && is_own(&data))
+    }
+}
+
+/// Whether a text has the special characters of a glob.
+fn is_glob(text: &str) -> bool {
+    text.contains(['*', '?', '[', '{'])
+}
+
+fn shown(name: &str) -> String {
+    printable(name).chars().take(MAX_SHOWN).collect()
+}
+
+fn unknown_group(group: &str, known: &[&str], file: Option<&Path>) -> Error {
+    let file = file.map_or_else(|| "config.toml".to_owned(), |file| printable(&file.to_string_lossy()));
+    let hint = if known.is_empty() {
+        format!("Define it under [groups] in {file}. A folder of that name is ./@NAME.")
+    } else {
+        format!("Groups in {file}: {}.", first_of(known, 8))
+    };
+    Error::invalid_argument(format!("there is no group {}", shown(&format!("@{group}")))).hint(hint)
+}
+
+/// The folders that a glob matches, component by component, in order. A component without special characters is taken as it
+/// is; `*` does not match a leading dot.
+fn folders_matching(name: &str, path: &Path, budget: &Budget) -> Result<Vec<PathBuf>> {
+    let invalid = |what: String, hint: &str| {
+        Error::invalid_argument(format!("argument `repo`: the glob {:?} {what}", shown(name))).hint(hint)
+    };
+    let mut folders = vec![PathBuf::new()];
+    let mut looked_at = 0;
+    for component in path.components() {
+        let text = component.as_os_str().to_string_lossy();
+        if !matches!(component, Component::Normal(_)) || !is_glob(&text) {
+            folders.iter_mut().for_each(|folder| folder.push(component));
+            continue;
+        }
+        if text.contains("**") {
+            return Err(invalid("contains `**`".to_owned(), "A glob of repositories names each level: ~/src/*/api."));
+        }
+        let matcher = matcher(&text)
+            .map_err(|error| invalid(format!("is not valid: {}", error.kind()), "Correct it, or list the paths."))?;
+        let mut matching = Vec::new();
+        for folder in &folders {
+            // One that cannot be read matches nothing.
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                looked_at += 1;
+                if looked_at > MAX_LOOKED_AT {
+                    let what = format!("looks at more than {MAX_LOOKED_AT} folders and files");
+                    return Err(invalid(what, "Use one that begins with a folder of few entries, or list the paths."));
+                }
+                if looked_at % 1_000 == 0 {
+                    budget.check()?;
+                }
+                let entry_name = entry.file_name();
+                let is_hidden = entry_name.to_string_lossy().starts_with('.') && !text.starts_with('.');
+                if !is_hidden && matcher.is_match(Path::new(&entry_name)) && entry.path().is_dir() {
+                    matching.push(entry.path());
+                }
+            }
+        }
+        matching.sort();
+        folders = matching;
+    }
+    folders.retain(|folder| folder.is_dir());
+    Ok(folders)
+}
+
+fn matcher(component: &str) -> Result<GlobMatcher, globset::Error> {
+    Ok(GlobBuilder::new(component).literal_separator(true).build()?.compile_matcher())
+}

@@ -1,0 +1,441 @@
+//! Calls that name several repositories: each is asked, and all answer as one.
+//!
+//! Owns which tools can be asked so, that the repositories work at the same time while their answers are combined in the
+//! order of their roots, and what is reported of those that cannot answer. Does not own which repositories a call names
+//! (`index`), or the ranking of several ([`crate::query::corpus`]).
+
+mod lists;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+
+pub(super) use self::lists::in_order;
+use self::lists::{by_score, combined, files, slice, stats, symbols, tags};
+use super::{Call, Declaration, Request, Tools, query, render, run};
+use crate::budget::Budget;
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::{Listed, Members, Unindexed, Workspace};
+use crate::locked::locked;
+use crate::model::first_of;
+use crate::query::corpus::Corpus;
+use crate::query::source::Source;
+use crate::store::{HeldState, Snapshot};
+
+/// The daemons of other repositories that are running. None is started.
+pub trait Daemons: Send + Sync {
+    /// Calls a method of the daemon of the repository at `root`; `None` if there is none that answers.
+    fn call(&self, root: &Path, method: &str, params: Map<String, Value>, budget: &Budget) -> Option<Result<Value>>;
+}
+
+/// How the answers of several repositories become one.
+type Combine = fn(&Across) -> Result<Value>;
+
+/// The tools that several repositories can be asked by.
+static COMBINED: &[(&str, Combine)] = &[
+    ("query", query::across),
+    ("get_slice", slice),
+    ("get_symbol", symbols),
+    ("list_files", files),
+    ("stats", stats),
+    ("search_documents", |across| across.list("results", "options", (Some(10), 100), by_score)),
+    ("ixchel_search", |across| across.list("hits", "", (Some(10), 100), by_score)),
+    ("ixchel_tags", tags),
+];
+
+/// Threads that ask repositories. Most of the time they wait for the disk, or for a daemon.
+const MAX_THREADS: usize = 8;
+/// The share of the time of a call that may pass before its repositories are up to date: thirds.
+const THIRDS: u32 = 2;
+/// Problems that an answer of limited size lists.
+const MAX_PROBLEMS: usize = 20;
+
+/// Whether several repositories can be asked by that tool.
+pub(super) fn is_combined(tool: &str) -> bool {
+    COMBINED.iter().any(|(name, _)| *name == tool)
+}
+
+/// A call to several repositories.
+pub(super) struct Across<'t> {
+    tools: &'t Tools,
+    tool: &'static Declaration,
+    pub request: &'t Request,
+    pub arguments: &'t Map<String, Value>,
+    roots: Vec<PathBuf>,
+    /// What is to be said of the answer.
+    remarks: Mutex<Remarks>,
+}
+
+/// What answers say about themselves.
+#[derive(Default)]
+struct Remarks {
+    failed: Vec<(String, Error)>,
+    stale: Vec<String>,
+    warnings: Vec<String>,
+    indexing: Option<(u64, u64)>,
+}
+
+impl Tools {
+    /// Asks several repositories.
+    pub(super) fn across(
+        &self,
+        tool: &'static Declaration,
+        members: Members,
+        request: &Request,
+        arguments: &Map<String, Value>,
+    ) -> Result<Value> {
+        let Some((_, combine)) = COMBINED.iter().find(|(name, _)| *name == tool.name) else {
+            let names: Vec<&str> = COMBINED.iter().map(|(name, _)| *name).collect();
+            return Err(Error::invalid_argument(format!("argument `repo`: {} takes one repository", tool.name))
+                .hint(format!("Name one. Several can be asked by {}.", names.join(", "))));
+        };
+        let Members { roots, failed } = members;
+        let remarks = Mutex::new(Remarks { failed, ..Remarks::default() });
+        let across = Across { tools: self, tool, request, arguments, roots, remarks };
+        let answer = combine(&across)?;
+        across.finish(answer)
+    }
+}
+
+impl Across<'_> {
+    /// Asks every repository, several at the same time. The answers are in the order of the roots; one that fails is a
+    /// problem of the answer.
+    fn each<T: Send>(&self, ask: impl Fn(&Path) -> Result<T> + Sync) -> Result<Vec<(PathBuf, T)>> {
+        self.each_of(self.roots.iter().map(|root| (root.clone(), ())).collect(), |root, ()| ask(root))
+    }
+
+    /// The same of some of them, each with what is known of it.
+    fn each_of<K: Sync, T: Send>(
+        &self,
+        known: Vec<(PathBuf, K)>,
+        ask: impl Fn(&Path, &K) -> Result<T> + Sync,
+    ) -> Result<Vec<(PathBuf, T)>> {
+        let answers: Vec<Mutex<Option<Result<T>>>> = known.iter().map(|_| Mutex::default()).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some((root, known)) = known.get(at) else { break };
+                *locked(&answers[at]) = Some(ask(root, known));
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..MAX_THREADS.min(known.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        self.request.budget.check()?;
+        let mut answered = Vec::new();
+        for ((root, _), answer) in known.into_iter().zip(answers) {
+            match answer.into_inner().unwrap_or_default() {
+                Some(Ok(answer)) => answered.push((root, answer)),
+                Some(Err(error)) => self.fail(&root, error),
+                None => self.fail(&root, Error::internal("it was not asked")),
+            }
+        }
+        Ok(answered)
+    }
+
+    fn remarks(&self) -> MutexGuard<'_, Remarks> {
+        locked(&self.remarks)
+    }
+
+    /// Reports a repository that cannot answer.
+    fn fail(&self, root: &Path, error: Error) {
+        self.remarks().failed.push((name(root), error));
+    }
+
+    /// Reports that a repository's answer may be outdated.
+    fn note_stale(&self, root: &Path, reason: &str) {
+        self.remarks().stale.push(format!("{}: {reason}", name(root)));
+    }
+
+    /// Reports how far a repository is indexed, in files.
+    fn note_indexing(&self, (done, total): (u64, u64)) {
+        let indexing = &mut self.remarks().indexing;
+        let (before, of) = indexing.unwrap_or_default();
+        *indexing = Some((before + done, of + total));
+    }
+
+    /// Whether the daemon of a repository runs and has brought its index up to date.
+    fn is_fresh_by_daemon(&self, root: &Path) -> bool {
+        let daemons = self.tools.daemons.as_ref();
+        let answer = daemons.and_then(|daemons| daemons.call(root, "ixmcp/freshen", Map::new(), &self.budget()));
+        answer.is_some_and(|answer| answer.is_ok_and(|answer| answer["fresh"] == true))
+    }
+
+    /// The time in which repositories must be up to date.
+    fn budget(&self) -> Budget {
+        let now = Instant::now();
+        let deadline = self.request.budget.deadline();
+        self.request.budget.with_deadline(deadline.map(|end| now + end.saturating_duration_since(now) * THIRDS / 3))
+    }
+
+    /// One repository's answer, without a limit on its size: by its daemon, if that runs.
+    fn ask(&self, root: &Path, arguments: &Map<String, Value>) -> Result<Value> {
+        let budget = self.budget();
+        let mut params = Map::new();
+        params.insert("tool".to_owned(), json!(self.tool.name));
+        params.insert("arguments".to_owned(), Value::Object(arguments.clone()));
+        let daemons = self.tools.daemons.as_ref();
+        let mut answer = match daemons.and_then(|daemons| daemons.call(root, "ixmcp/call", params, &budget)) {
+            Some(answer) => answer?,
+            None => {
+                let workspace = self.tools.workspaces.at(root)?;
+                let request = Request { cap: None, budget, on_progress: None, ..self.request.clone() };
+                run(self.tool, &workspace, &request, &Arc::default(), arguments)?
+            }
+        };
+        if let Some(reason) = answer["stale"].as_str() {
+            self.note_stale(root, reason);
+        }
+        if let Some(warning) = answer["warning"].as_str() {
+            let warning = format!("{}: {warning}", name(root));
+            self.remarks().warnings.push(warning);
+        }
+        if let (Some(done), Some(total)) = (answer["indexing"]["done"].as_u64(), answer["indexing"]["total"].as_u64()) {
+            self.note_indexing((done, total));
+        }
+        if let Some(fields) = answer.as_object_mut() {
+            ["stale", "warning", "indexing", "worktree"].iter().for_each(|field| drop(fields.remove(*field)));
+        }
+        Ok(answer)
+    }
+
+    /// The first `need` items of one repository's list, or all; and the rest of its answer.
+    fn first(&self, root: &Path, list: &str, limit_in: &str, need: Option<usize>) -> Result<(Vec<Value>, Value)> {
+        let mut items = Vec::new();
+        loop {
+            let mut arguments = self.arguments.clone();
+            arguments.insert("offset".to_owned(), json!(items.len()));
+            if let Some(need) = need {
+                let limit = json!(need - items.len());
+                if limit_in.is_empty() {
+                    arguments.insert("limit".to_owned(), limit);
+                } else if let Some(options) = arguments.entry(limit_in).or_insert_with(|| json!({})).as_object_mut() {
+                    options.insert("limit".to_owned(), limit);
+                }
+            }
+            let mut answer = self.ask(root, &arguments)?;
+            let page = answer.get_mut(list).and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
+            let is_last = page.is_empty() || !answer["next_offset"].is_u64();
+            items.extend(page);
+            if is_last || need.is_none_or(|need| items.len() >= need) {
+                return Ok((items, answer));
+            }
+        }
+    }
+
+    /// The number in an argument.
+    fn number(&self, name: &str, within: &str) -> Option<usize> {
+        let arguments = if within.is_empty() { Some(self.arguments) } else { self.arguments.get(within)?.as_object() };
+        usize::try_from(arguments?.get(name)?.as_u64()?).ok()
+    }
+
+    /// Combines the lists of all repositories to one, sorted by `place`, of which each is asked for as much as the page may
+    /// need: the default limit and the maximum are those of the tool.
+    pub fn list(
+        &self,
+        list: &str,
+        limit_in: &str,
+        (default, most): (Option<usize>, usize),
+        place: fn(&Value, usize, usize) -> lists::Place,
+    ) -> Result<Value> {
+        let offset = self.number("offset", "").unwrap_or(0);
+        let limit = self.number("limit", limit_in).map(|limit| limit.min(most)).or(default);
+        let need = limit.map(|limit| offset.saturating_add(limit));
+        let lists = self.each(|root| self.first(root, list, limit_in, need))?;
+        Ok(combined(lists, list, (offset, limit), place))
+    }
+
+    /// Ranks the chunks of all repositories once, by a query for `text`. Each is brought up to date before, or the files
+    /// that contain the words are; one that cannot be read is left out.
+    pub fn ranked(&self, text: &str, query: impl Fn(&Corpus, &[RankedMember]) -> Result<Value>) -> Result<Value> {
+        let opened = self.each(|root| self.tools.workspaces.at(root))?;
+        let mut ready = self.each_of(opened, |root, workspace| {
+            if self.is_fresh_by_daemon(root) {
+                return Ok((Arc::clone(workspace), None));
+            }
+            let request = Request { budget: self.budget(), on_progress: None, ..self.request.clone() };
+            let call = Call::new(workspace, &request, Arc::default());
+            let listed = workspace.with_repair(|| call.prepare_words(text))?;
+            if let Some(reason) = call.stale.take() {
+                self.note_stale(root, &reason);
+            }
+            Ok((Arc::clone(workspace), listed))
+        })?;
+        loop {
+            match self.rank_ready(&ready, &query) {
+                Ok(answer) => return Ok(answer),
+                Err((Some(at), error)) if !matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Timeout) => {
+                    let (root, _) = ready.remove(at);
+                    self.fail(&root, error);
+                }
+                Err((_, error)) => return Err(error),
+            }
+        }
+    }
+
+    /// The same of those that are ready. An error says in which of them it happened, if in one.
+    fn rank_ready(
+        &self,
+        ready: &[(PathBuf, (Arc<Workspace>, Option<Arc<Listed>>))],
+        query: impl Fn(&Corpus, &[RankedMember]) -> Result<Value>,
+    ) -> Result<Value, (Option<usize>, Error)> {
+        let budget = &self.request.budget;
+        let mut held = Vec::with_capacity(ready.len());
+        for (at, (_, (workspace, _))) in ready.iter().enumerate() {
+            held.push(workspace.hold(budget).map_err(|error| (Some(at), error))?);
+        }
+        let snapshots: Vec<Snapshot> = held.iter().map(HeldState::snapshot).collect();
+        let mut members = Vec::with_capacity(ready.len());
+        for (at, ((root, (workspace, listed)), snapshot)) in ready.iter().zip(&snapshots).enumerate() {
+            let unindexed = listed.as_ref().map(|listed| workspace.unindexed(listed, snapshot)).transpose();
+            let unindexed = unindexed.map_err(|error| (Some(at), error))?.filter(|unindexed| !unindexed.is_complete());
+            members.push(RankedMember { root, workspace, unindexed });
+        }
+        let corpus = Corpus::of_all(snapshots.iter().map(|snapshot| snapshot as &dyn Source).collect());
+        let mut answer = query(&corpus, &members).map_err(|error| (corpus.failed(), error))?;
+        for member in &members {
+            if let Some(unindexed) = &member.unindexed {
+                self.note_indexing(unindexed.progress());
+            }
+        }
+        let mut pending = 0;
+        for (at, (member, snapshot)) in members.iter().zip(&snapshots).enumerate() {
+            let missing = snapshot.vectors_out_of_reach(&member.workspace.embeddings.space(), None);
+            pending += missing.map_err(|error| (Some(at), error))?;
+        }
+        if pending > 0 {
+            answer["vectors_pending"] = json!(pending);
+        }
+        Ok(answer)
+    }
+
+    /// Adds what is to be said of the answer, and makes it small enough.
+    fn finish(&self, mut answer: Value) -> Result<Value> {
+        let Remarks { mut failed, stale, warnings, indexing } = std::mem::take(&mut *self.remarks());
+        failed.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let count = self.roots.len().max(failed.len());
+        if let Some(error) = none_answers(&mut failed, self.roots.len()) {
+            return Err(error);
+        }
+        let is_limited = self.request.cap.is_some();
+        let shown = if is_limited { failed.len().min(MAX_PROBLEMS) } else { failed.len() };
+        if !failed.is_empty() {
+            let problem = |(repo, error): &(String, Error)| json!({ "repo": repo, "reason": error.to_string() });
+            answer["problems"] = failed[..shown].iter().map(problem).collect();
+        }
+        if let Some((done, total)) = indexing {
+            if let Some(fields) = answer.as_object_mut() {
+                fields.remove("total");
+            }
+            answer["indexing"] = json!({ "done": done, "total": total });
+        }
+        if !stale.is_empty() {
+            answer["stale"] = json!(first_of(&stale, 3));
+        }
+        for warning in warnings.iter().take(3) {
+            render::warn(&mut answer, warning);
+        }
+        if shown < failed.len() {
+            let sentence = format!("{} of {count} repositories did not answer; {shown} are listed.", failed.len());
+            render::warn(&mut answer, &sentence);
+        }
+        let offset = self.number("offset", "").unwrap_or(0);
+        if let Some(cap) = self.request.cap {
+            if let Some(list) = self.tool.list {
+                render::fit(&mut answer, list, offset, cap);
+            }
+            if render::shorten(&mut answer, cap) {
+                render::warn(&mut answer, "One entry alone is too large: its longest texts and lists are cut.");
+            }
+        }
+        Ok(answer)
+    }
+}
+
+/// A repository whose chunks are ranked with those of others.
+pub(super) struct RankedMember<'r> {
+    root: &'r Path,
+    pub workspace: &'r Workspace,
+    /// What is not indexed yet.
+    unindexed: Option<Arc<Unindexed>>,
+}
+
+impl RankedMember<'_> {
+    /// An item about the file at `path` as the answer shows it; `None` if the file has changed since it was indexed.
+    pub fn shows(&self, path: &str, mut item: Value) -> Option<Value> {
+        if self.unindexed.as_ref().is_some_and(|unindexed| unindexed.is_really_outdated(path)) {
+            return None;
+        }
+        if self.workspace.files.masks_secrets() {
+            render::mask(&mut item);
+        }
+        name_repository(&mut item, self.root);
+        Some(item)
+    }
+}
+
+/// The error if no repository answers: what is wrong with the arguments is the same for all.
+fn none_answers(failed: &mut Vec<(String, Error)>, asked: usize) -> Option<Error> {
+    let is_wrong = |error: &Error| matches!(error.kind, ErrorKind::InvalidArgument | ErrorKind::UnknownTool);
+    if failed.len() < asked.max(1) {
+        return None;
+    }
+    let (first, error) = failed.first()?;
+    if is_wrong(error) || failed.len() == 1 {
+        return Some(failed.swap_remove(0).1);
+    }
+    let message = format!("none of {} repositories answers. The first, {first}: {}", failed.len(), error.message);
+    let summary = Error::new(error.kind, message);
+    Some(match &error.hint {
+        Some(hint) => summary.hint(hint.clone()),
+        None => summary,
+    })
+}
+
+/// Says which repository an item is of: a path alone becomes absolute.
+pub(super) fn name_repository(item: &mut Value, root: &Path) {
+    match item {
+        Value::Object(fields) => drop(fields.insert("repo".to_owned(), json!(name(root)))),
+        Value::String(path) => *path = root.join(&*path).to_string_lossy().into_owned(),
+        _ => {}
+    }
+}
+
+/// A repository as answers name it, and as `repo` takes it.
+fn name(root: &Path) -> String {
+    root.to_string_lossy().into_owned()
+}
+
+/// The schema of an answer of several repositories: items name theirs, and those that cannot answer are listed.
+pub(super) fn admit(schema: &mut Value, tool: &Declaration) {
+    let properties = &mut schema["properties"];
+    for list in tool.list.into_iter().chain(["items"]) {
+        if let Some(items) = properties[list]["items"]["properties"].as_object_mut() {
+            items.insert("repo".to_owned(), json!({"type": "string"}));
+        }
+    }
+    if tool.list.is_none() {
+        properties["repo"] = json!({"type": "string"});
+    }
+    properties["problems"] = json!({
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": { "repo": { "type": "string" }, "reason": { "type": "string" } },
+        },
+    });
+    if tool.name == "stats" {
+        properties["repositories"] = json!({"type": "array", "items": {"type": "object"}});
+        if let Some(required) = schema["required"].as_array_mut() {
+            // Of one repository alone.
+            required.retain(|name| !["root", "index_path", "watch_mode"].iter().any(|own| name == own));
+        }
+    }
+}

@@ -1,0 +1,490 @@
+//! One call about several repositories: which those are, that their hits are ranked as in one index, and that one that fails
+//! takes nothing from the others.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::{Repo, Server};
+
+/// Repositories next to each other, and one that asks.
+struct Several {
+    /// Where commands run. Its home is the user's.
+    own: Repo,
+    around: TempDir,
+}
+
+impl Several {
+    fn new(repositories: &[(&str, &str)]) -> Self {
+        let around = tempfile::Builder::new().prefix("ixmcp-several").tempdir().unwrap();
+        let several = Self { own: Repo::new("//- /own.md\nnothing to find\n"), around };
+        for (name, files) in repositories {
+            several.add(name, files);
+        }
+        several
+    }
+
+    fn root(&self, name: &str) -> PathBuf {
+        self.around.path().canonicalize().unwrap().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.root(name).to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, path: &str, text: &str) {
+        let path = self.root(name).join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// A repository with files as blocks, each headed by `//- /path`.
+    fn add(&self, name: &str, files: &str) {
+        fs::create_dir_all(self.root(name).join(".git")).unwrap();
+        for block in files.split("//- /").skip(1) {
+            let (path, text) = block.split_once('\n').unwrap();
+            self.write(name, path.trim(), text);
+        }
+    }
+
+    fn sync(&self, name: &str) {
+        self.own.ok(&["--repo", &self.text(name), "sync"]);
+    }
+
+    /// The user's settings.
+    fn configure(&self, text: &str) {
+        let folder = self.own.home().join(".config/ixmcp");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("config.toml"), text).unwrap();
+    }
+
+    fn names(&self, names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| self.text(name)).collect()
+    }
+
+    fn query(&self, repo: impl serde::Serialize, text: &str) -> Value {
+        self.own.call("query", &json!({ "repo": repo, "text": text }))
+    }
+}
+
+/// `name/path:line` of each hit.
+fn hits(answer: &Value) -> Vec<String> {
+    let of = |hit: &Value| {
+        let repo = Path::new(hit["repo"].as_str().unwrap()).file_name().unwrap().to_str().unwrap().to_owned();
+        format!("{repo}/{}:{}", hit["file_path"].as_str().unwrap(), hit["line"])
+    };
+    answer["results"].as_array().unwrap().iter().map(of).collect()
+}
+
+fn problems(answer: &Value) -> Vec<(String, String)> {
+    let text = |problem: &Value, name: &str| problem[name].as_str().unwrap().to_owned();
+    let problems = answer["problems"].as_array().cloned().unwrap_or_default();
+    problems.iter().map(|problem| (text(problem, "repo"), text(problem, "reason"))).collect()
+}
+
+const PAY: &str = "//- /pay.py\ndef charge_card(card):\n    \"\"\"Charge a credit card.\"\"\"\n    return card\n";
+const SHOP: &str =
+    "//- /shop.py\nfrom pay import charge_card\n\ndef checkout(cart):\n    return charge_card(cart.card)\n";
+const MAIL: &str =
+    "//- /mail.py\ndef send_receipt(order):\n    \"\"\"Send the receipt of a charged card.\"\"\"\n    return order\n";
+
+#[test]
+fn every_hit_of_several_repositories_names_its_own_and_pages_cover_all_of_them() {
+    let several = Several::new(&[("pay", PAY), ("shop", SHOP), ("mail", MAIL)]);
+    let all = several.names(&["shop", "pay", "mail"]);
+    let answer = several.query(&all, "charge card");
+    let found = hits(&answer);
+    assert_eq!(found[0], "pay/pay.py:1", "{answer}");
+    let of: BTreeSet<&str> = found.iter().map(|hit| hit.split('/').next().unwrap()).collect();
+    assert_eq!(of, ["mail", "pay", "shop"].into(), "{answer}");
+    assert_eq!(answer["problems"], Value::Null);
+    // One page after the other is the whole list, whatever the order of the names.
+    let mut paged = Vec::new();
+    let mut offset = 0;
+    loop {
+        let repo: Vec<&String> = all.iter().rev().collect();
+        let call = json!({ "repo": repo, "text": "charge card", "limit": 1, "offset": offset });
+        let page = several.own.call("query", &call);
+        assert_eq!(page["total"], answer["total"], "{page}");
+        paged.extend(hits(&page));
+        match page["next_offset"].as_u64() {
+            Some(next) => offset = next,
+            None => break,
+        }
+    }
+    assert_eq!(paged, found);
+    // A single repository says nothing of itself, in whatever form it is named.
+    for one in
+        [json!(several.text("pay")), json!([several.text("pay")]), json!([several.text("pay"), several.text("pay")])]
+    {
+        let answer = several.query(&one, "charge card");
+        assert_eq!(answer["results"][0]["file_path"], "pay.py", "{answer}");
+        assert_eq!(answer["results"][0]["repo"], Value::Null, "{answer}");
+    }
+    let as_text = json!(json!(all).to_string());
+    assert_eq!(hits(&several.query(&as_text, "charge card")), found, "a list that is written as a text");
+}
+
+#[test]
+fn exact_search_lists_the_lines_of_each_repository_in_order_of_their_roots() {
+    let several = Several::new(&[("b", PAY), ("a", SHOP)]);
+    let call = |offset: u64, limit: u64| {
+        let repo = several.names(&["b", "a"]);
+        several.own.call(
+            "query",
+            &json!({ "repo": repo, "text": "charge_card", "mode": "literal", "limit": limit, "offset": offset }),
+        )
+    };
+    let answer = call(0, 10);
+    assert_eq!(hits(&answer), ["a/shop.py:1", "a/shop.py:4", "b/pay.py:1"]);
+    assert_eq!((&answer["total"], &answer["truncated"]), (&json!(3), &json!(false)), "{answer}");
+    let second = call(1, 1);
+    assert_eq!(hits(&second), ["a/shop.py:4"]);
+    assert_eq!((&second["total"], &second["next_offset"]), (&json!(3), &json!(2)), "{second}");
+    assert_eq!(hits(&call(2, 5)), ["b/pay.py:1"]);
+    let none = call(0, 0);
+    assert_eq!((&none["total"], &none["truncated"]), (&json!(3), &json!(true)), "{none}");
+}
+
+/// The files of a folder of this project, as a repository.
+fn copy_sources(from: &str, to: &Path) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(from);
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(&from).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn several_repositories_are_ranked_like_one_index_over_their_parent() {
+    const FOLDERS: &[&str] = &["store", "index", "serve"];
+    const QUERIES: &[&str] = &[
+        "how are changed files noticed",
+        "update lock of a repository",
+        "read one state of the index",
+        "daemon exits when idle",
+        "vectors of chunks that are gone",
+        "open a connection to the database",
+        "cookie file of the watcher",
+        "Workspaces.at",
+        "frequency of a word in chunks",
+        "progress of an update",
+        "token of a client over TCP",
+        "replace a damaged index",
+    ];
+    let several = Several::new(&[]);
+    // The parent is one repository with the same files.
+    let parent = several.root("parent");
+    fs::create_dir_all(parent.join(".git")).unwrap();
+    for folder in FOLDERS {
+        copy_sources(folder, &parent.join(folder));
+        copy_sources(folder, &several.root(folder));
+        fs::create_dir_all(several.root(folder).join(".git")).unwrap();
+        several.sync(folder);
+    }
+    several.sync("parent");
+    let members = several.names(FOLDERS);
+    let (mut same, mut all, mut differing) = (0, 0, Vec::new());
+    for query in QUERIES {
+        let whole = several.query(several.text("parent"), query);
+        let wanted: BTreeSet<String> = whole["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hit| format!("{}:{}", hit["file_path"].as_str().unwrap(), hit["line"]))
+            .collect();
+        let found: BTreeSet<String> = hits(&several.query(&members, query)).into_iter().collect();
+        all += wanted.len();
+        same += wanted.intersection(&found).count();
+        if wanted != found {
+            differing.push(format!("{query}: {wanted:?} {found:?}"));
+        }
+    }
+    // The parent's paths have one more word.
+    assert!(same * 100 >= all * 95, "{same} of {all}: {}", differing.join("\n"));
+}
+
+#[test]
+fn a_name_is_found_where_it_is_defined_and_where_others_use_it() {
+    let several = Several::new(&[("pay", PAY), ("shop", SHOP), ("mail", MAIL)]);
+    let repo = several.names(&["mail", "pay", "shop"]);
+    let answer = several.own.call("get_symbol", &json!({ "repo": repo, "symbol_name": "charge_card" }));
+    let found: Vec<(&str, String)> = (answer["symbols"].as_array().unwrap().iter())
+        .map(|symbol| {
+            let repo = Path::new(symbol["repo"].as_str().unwrap()).file_name().unwrap();
+            (symbol["role"].as_str().unwrap(), format!("{}:{}", repo.to_str().unwrap(), symbol["line"]))
+        })
+        .collect();
+    assert_eq!(found[0], ("definition", "pay:1".to_owned()), "{answer}");
+    assert!(found.contains(&("reference", "shop:4".to_owned())), "{answer}");
+    let unknown = several.own.call("get_symbol", &json!({ "repo": repo, "symbol_name": "charge_cart" }));
+    assert_eq!(unknown["suggestions"], json!(["charge_card"]), "{unknown}");
+
+    let files = several.own.call("list_files", &json!({ "repo": repo }));
+    let expected: Vec<String> =
+        ["mail/mail.py", "pay/pay.py", "shop/shop.py"].iter().map(|path| several.text(path)).collect();
+    assert_eq!(files["files"], json!(expected), "{files}");
+    assert_eq!(files["total"], 3);
+
+    let stats = several.own.call("stats", &json!({ "repo": repo }));
+    assert_eq!((&stats["total_files"], &stats["languages"]["python"]["files"]), (&json!(3), &json!(3)), "{stats}");
+    assert_eq!(stats["repositories"].as_array().unwrap().len(), 3);
+
+    let slice = |path: &str| json!({ "repo": repo, "file_path": path, "start_line": 1, "end_line": 1 });
+    let lines = several.own.call("get_slice", &slice("shop.py"));
+    assert_eq!((&lines["repo"], &lines["start_line"]), (&json!(several.text("shop")), &json!(1)), "{lines}");
+    several.write("mail", "shop.py", "x = 1\n");
+    let refused = several.own.fails(&["call", "get_slice", "--args", &slice("shop.py").to_string()]);
+    assert!(refused.contains("INVALID_ARGUMENT: shop.py is in 2 repositories"), "{refused}");
+    let refused = several.own.fails(&["call", "get_slice", "--args", &slice("gone.py").to_string()]);
+    assert!(refused.contains("INVALID_PATH: no repository of the scope has the file gone.py"), "{refused}");
+    let check = json!({ "repo": repo }).to_string();
+    let refused = several.own.fails(&["call", "check", "--args", &check]);
+    assert!(refused.contains("INVALID_ARGUMENT: argument `repo`: check takes one repository"), "{refused}");
+}
+
+#[test]
+fn documents_entities_and_tags_are_found_in_all_repositories() {
+    let entity = |id: &str, title: &str| {
+        format!(
+            "//- /.ixchel/decisions/{id}.md\n---\nid: {id}\ntitle: {title}\ntags: [money]\n---\n\n{title} by card.\n"
+        )
+    };
+    let several = Several::new(&[("pay", &entity("dec-1", "Payments")), ("shop", &entity("dec-2", "Refunds"))]);
+    let repo = several.names(&["pay", "shop"]);
+    let found = several.own.call("ixchel_search", &json!({ "repo": repo, "query": "refunds by card" }));
+    assert_eq!((&found["hits"][0]["id"], &found["hits"][0]["repo"]), (&json!("dec-2"), &json!(repo[1])), "{found}");
+    let tags = several.own.call("ixchel_tags", &json!({ "repo": repo }));
+    assert_eq!((&tags["tags"], &tags["total"]), (&json!([{ "tag": "money", "count": 2 }]), &json!(1)), "{tags}");
+    let options = json!({ "minScore": 0.1, "limit": 5 });
+    let call = json!({ "repo": repo, "query": "payments by card", "options": options });
+    let documents = several.own.call("search_documents", &call);
+    let results = documents["results"].as_array().unwrap();
+    assert!(results.iter().all(|hit| hit["repo"].is_string()) && results.len() >= 2, "{documents}");
+    assert_eq!(results[0]["repo"], json!(repo[0]), "{documents}");
+}
+
+#[test]
+fn a_group_is_defined_by_the_user_alone() {
+    let several = Several::new(&[("pay", PAY), ("shop", SHOP), ("mail", MAIL)]);
+    several.configure(&format!(
+        "[groups]\nmoney = [{:?}, {:?}]\nall = [\"@money\", {:?}]\n\"odd 'name'\\n\" = [{:?}]\nempty = []\na = [\"@b\"]\nb = [\"@a\"]\n",
+        several.text("pay"),
+        several.text("shop"),
+        several.text("mail"),
+        several.text("p*"),
+    ));
+    let found = |repo: &str| -> BTreeSet<String> {
+        hits(&several.query(repo, "card")).iter().map(|hit| hit.split('/').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(found("@money"), ["pay".to_owned(), "shop".to_owned()].into());
+    assert_eq!(found("@all").len(), 3);
+    // A glob of a group matches what is indexed.
+    let one = several.query("@odd 'name'\n", "card");
+    assert_eq!(one["results"][0]["file_path"], "pay.py", "{one}");
+    let printed = several.own.ok(&["query", "card", "--group", "money"]);
+    assert!(printed.contains("pay.py") && printed.contains("shop.py") && !printed.contains("mail.py"), "{printed}");
+
+    let fails =
+        |repo: &str| several.own.fails(&["call", "query", "--args", &json!({ "repo": repo, "text": "x" }).to_string()]);
+    assert!(fails("@a").contains("INVALID_ARGUMENT: the groups form a cycle: @a -> @b -> @a"), "{}", fails("@a"));
+    assert!(
+        fails("@mone").contains("there is no group @mone") && fails("@mone").contains("Groups in"),
+        "{}",
+        fails("@mone")
+    );
+    assert!(fails("@empty").contains("the group is empty"), "{}", fails("@empty"));
+    let long = format!("@{}", "x".repeat(300));
+    assert!(fails(&long).contains("there is no group"), "{}", fails(&long));
+    // A group of the repository's own file would say what others' queries read.
+    several.own.write(".ixmcp.toml", "[groups]\nstolen = [\"/etc\"]\n");
+    assert!(fails("@stolen").contains("there is no group @stolen"));
+    let warned = several.own.run(&["stats"]);
+    let warned = String::from_utf8_lossy(&warned.stderr).into_owned();
+    assert!(warned.contains("groups.stolen is ignored, because a repository may not set it"), "{warned}");
+    several.configure("[groups]\nmoney = \"pay\"\n");
+    assert!(fails("@money").contains("groups.money must be a list of paths"), "{}", fails("@money"));
+}
+
+#[test]
+fn a_glob_matches_repositories_that_are_indexed_and_nothing_else() {
+    let several = Several::new(&[("pay-a", PAY), ("pay-b", SHOP), ("pay-c", MAIL), ("other", PAY)]);
+    fs::create_dir_all(several.root("pay-plain/sub")).unwrap();
+    fs::write(several.root("pay-file"), "x").unwrap();
+    ["pay-a", "pay-b", "other"].iter().for_each(|name| several.sync(name));
+    let answer = several.query(several.text("pay-*"), "card");
+    let of: BTreeSet<String> = hits(&answer).iter().map(|hit| hit.split('/').next().unwrap().to_owned()).collect();
+    assert_eq!(of, ["pay-a".to_owned(), "pay-b".to_owned()].into(), "{answer}");
+    assert!(!several.root("pay-c").join(".ixmcp").exists() && !several.root("pay-plain").join(".ixmcp").exists());
+    let printed = several.own.ok(&["query", "card", "--repo", &several.text("pay-[ab]")]);
+    assert!(printed.contains("pay-a/pay.py") && printed.contains("pay-b/shop.py"), "{printed}");
+
+    let fails =
+        |repo: &str| several.own.fails(&["call", "query", "--args", &json!({ "repo": repo, "text": "x" }).to_string()]);
+    for (glob, message) in [
+        (several.text("none-*"), "INDEX_NOT_FOUND: no folder matches it"),
+        (several.text("pay-f*"), "INDEX_NOT_FOUND: no folder matches it"),
+        (several.text("pay-p*"), "it matches one folder, which is not an indexed repository"),
+        (several.text("**/x"), "contains `**`"),
+        (several.text("[x"), "is not valid"),
+        ("/*".to_owned(), "none of which is an indexed repository"),
+        (format!("{}*", several.own.home().display()), "INDEX_NOT_FOUND"),
+        ("~/*".to_owned(), "INDEX_NOT_FOUND"),
+    ] {
+        let refused = fails(&glob);
+        assert!(refused.contains(message), "{glob}: {refused}");
+    }
+    assert!(fails("~").contains("a home folder"), "{}", fails("~"));
+    // A folder that is named like a glob is a folder.
+    several.add("[x]", PAY);
+    let answer = several.query(several.text("[x]"), "charge card");
+    assert_eq!(answer["results"][0]["file_path"], "pay.py", "{answer}");
+    for folder in 0..3_000 {
+        fs::create_dir_all(several.root("many").join(folder.to_string())).unwrap();
+    }
+    let refused = fails(&several.text("many/*"));
+    assert!(refused.contains("it matches 3000 folders, none of which is an indexed repository"), "{refused}");
+}
+
+#[test]
+fn a_repository_that_cannot_answer_is_a_problem_and_the_others_answer() {
+    let several = Several::new(&[("pay", PAY), ("shop", SHOP), ("newer", MAIL)]);
+    several.sync("newer");
+    let newer =
+        "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (999, 'later', '', '1')";
+    let database = several.root("newer").join(".ixmcp/index.db");
+    assert!(Command::new("sqlite3").arg(database).arg(newer).status().unwrap().success());
+    fs::create_dir_all(several.root("plain")).unwrap();
+    let odd = "quote ' \" and\nnewline";
+    several.add(odd, PAY);
+    let long = format!("/tmp/{}", "x".repeat(300));
+    let mut repo = several.names(&["pay", "shop", "newer", "plain", "missing", odd]);
+    repo.extend(["/etc".to_owned(), "/".to_owned(), long.clone()]);
+    let answer = several.query(&repo, "charge card");
+    let of: BTreeSet<String> = hits(&answer).iter().map(|hit| hit.split('/').next().unwrap().to_owned()).collect();
+    assert_eq!(of, [odd.to_owned(), "pay".to_owned(), "shop".to_owned()].into(), "{answer}");
+    let problems = problems(&answer);
+    let reason = |name: &str| {
+        let found = problems.iter().find(|(repo, _)| repo.ends_with(name));
+        found.map(|(_, reason)| reason.clone()).unwrap_or_else(|| panic!("{name}: {problems:?}"))
+    };
+    assert!(reason("/newer").starts_with("NEWER_INDEX"), "{problems:?}");
+    assert!(reason("/plain").contains("is not a repository of yours"), "{problems:?}");
+    assert!(reason("/missing").contains("is not a folder"), "{problems:?}");
+    assert!(reason("/etc").contains("a folder of the system"), "{problems:?}");
+    assert_eq!(problems.len(), 6, "{problems:?}");
+    let none =
+        several.own.fails(&["call", "query", "--args", &json!({ "repo": ["/etc", "/proc"], "text": "x" }).to_string()]);
+    assert!(none.contains("INVALID_PATH: none of 2 repositories answers"), "{none}");
+    let empty = several.own.fails(&["call", "query", "--args", &json!({ "repo": repo, "text": " " }).to_string()]);
+    assert!(empty.contains("INVALID_ARGUMENT: argument `text` is empty"), "{empty}");
+    let wrong = several.own.fails(&["call", "query", "--args", &json!({ "repo": [1], "text": "x" }).to_string()]);
+    assert!(wrong.contains("argument `repo`: expected a list of paths, got a number"), "{wrong}");
+}
+
+#[test]
+fn a_repository_may_vanish_between_two_pages_and_be_named_by_two_paths() {
+    let several = Several::new(&[("a", PAY), ("b", SHOP), ("c", MAIL)]);
+    std::os::unix::fs::symlink(several.root("b"), several.root("link")).unwrap();
+    let repo = several.names(&["a", "b", "link", "c", "b/../b/."]);
+    let mut server = Server::start_mcp(several.own.command(&["mcp", "--no-daemon"]));
+    let page = |server: &mut Server, offset: usize| {
+        server.tool("query", &json!({ "repo": repo, "text": "card", "limit": 1, "offset": offset }))
+    };
+    let first = page(&mut server, 0);
+    let all = first["total"].as_u64().unwrap();
+    assert_eq!(first["results"].as_array().unwrap().len(), 1, "{first}");
+    assert_eq!(problems(&first), []);
+    fs::remove_dir_all(several.root("c")).unwrap();
+    let second = page(&mut server, 1);
+    assert!(second["total"].as_u64().unwrap() < all, "{second}");
+    assert!(hits(&second).iter().all(|hit| !hit.starts_with("c/")), "{second}");
+    let [(name, reason)] = &problems(&second)[..] else { panic!("{second}") };
+    assert!(name.ends_with("/c") && reason.contains("is not a folder"), "{second}");
+}
+
+#[test]
+fn every_repository_is_fresh_whichever_process_keeps_it() {
+    let several = Several::new(&[("a", PAY), ("b", SHOP)]);
+    let repo = several.names(&["a", "b"]);
+    let count = |answer: &Value| hits(answer).iter().filter(|hit| hit.contains("new.py")).count();
+    assert_eq!(count(&several.query(&repo, "quarterly invoice")), 0);
+    several.write("b", "new.py", "def quarterly_invoice():\n    pass\n");
+    assert_eq!(count(&several.query(&repo, "quarterly invoice")), 1);
+    // By a process that stays and watches.
+    let mut server = Server::start_mcp(several.own.command(&["mcp", "--no-daemon"]));
+    let mut ask = |text: &str| count(&server.tool("query", &json!({ "repo": repo, "text": text })));
+    assert_eq!(ask("yearly statement"), 0);
+    several.write("a", "new.py", "def yearly_statement():\n    pass\n");
+    assert_eq!(ask("yearly statement"), 1);
+    // The daemon of a member keeps it fresh; none is started for the other.
+    several.own.ok(&["--repo", &repo[0], "daemon", "start"]);
+    several.write("a", "new.py", "def monthly_reminder():\n    pass\n");
+    assert_eq!(ask("monthly reminder"), 1);
+    several.write("a", "new.py", "def weekly_digest():\n    pass\n");
+    assert_eq!(count(&several.query(&repo, "weekly digest")), 1);
+    let literal = json!({ "repo": repo, "text": "weekly_digest", "mode": "literal" });
+    assert_eq!(count(&several.own.call("query", &literal)), 1);
+    let status: Value =
+        serde_json::from_slice(&several.own.run(&["--repo", &repo[1], "daemon", "status", "--json"]).stdout).unwrap();
+    assert_eq!(status["running"], false, "{status}");
+    several.own.ok(&["--repo", &repo[0], "daemon", "stop"]);
+    // Its folder must not be removed while it ends.
+    std::thread::sleep(Duration::from_millis(100));
+}
+
+#[test]
+fn commands_about_one_repository_refuse_several() {
+    let several = Several::new(&[("a", PAY), ("b", SHOP)]);
+    let (a, b) = (several.text("a"), several.text("b"));
+    for command in [&["sync"][..], &["rebuild"], &["entity", "create", "issue", "x"], &["files", "--skipped"], &["ui"]]
+    {
+        let refused = several.own.fails(&[&["--repo", &a, "--repo", &b], command].concat());
+        assert!(refused.contains("this command is about one repository"), "{command:?}: {refused}");
+    }
+    let refused = several.own.fails(&["--repo", &a, "--repo", &b, "check"]);
+    assert!(refused.contains("this command is about one repository"), "{refused}");
+    let printed = several.own.ok(&["--repo", &a, "--repo", &b, "symbol", "charge_card"]);
+    assert!(printed.contains("a/pay.py") && printed.contains("b/shop.py"), "{printed}");
+    let printed = several.own.ok(&["--repo", &a, "--repo", &b, "stats"]);
+    assert!(printed.contains("in all"), "{printed}");
+    let files = several.own.ok(&["--repo", &a, "--repo", &b, "files"]);
+    assert_eq!(files.lines().count(), 2, "{files}");
+}
+
+#[test]
+fn five_hundred_repositories_of_which_fifty_fail_are_answered() {
+    let several = Several::new(&[]);
+    let mut repo = Vec::new();
+    for number in 0..500 {
+        let name = format!("r{number:03}");
+        repo.push(several.text(&name));
+        if number % 10 != 0 {
+            several.add(&name, &format!("//- /main.py\ndef handler_{number}(request):\n    return request\n"));
+        }
+    }
+    let answer = several.query(&repo, "handler 123");
+    assert_eq!(hits(&answer)[0], "r123/main.py:1", "{}", answer["results"]);
+    assert_eq!(problems(&answer).len(), 50, "{}", answer["problems"]);
+    let literal = json!({ "repo": repo, "text": "def handler_", "mode": "literal", "limit": 1000 });
+    let answer = several.own.call("query", &literal);
+    assert_eq!(answer["total"], 450);
+    assert_eq!(hits(&answer).len(), 450);
+    repo.extend((0..100).map(|number| several.text(&format!("more{number}"))));
+    let refused = several.own.fails(&["call", "query", "--args", &json!({ "repo": repo, "text": "x" }).to_string()]);
+    assert!(refused.contains("argument `repo` names 600 repositories") && refused.contains("at most 512"), "{refused}");
+    // Over MCP, the problems leave space for hits.
+    let mut server = Server::start_mcp(several.own.command(&["mcp", "--no-daemon"]));
+    let answer = server.tool("query", &json!({ "repo": repo[..500], "text": "handler 77", "timeout_ms": 120_000 }));
+    assert_eq!(hits(&answer)[0], "r077/main.py:1", "{answer}");
+    assert_eq!(answer["problems"].as_array().unwrap().len(), 20);
+    assert!(
+        answer["warning"].as_str().unwrap().contains("50 of 500 repositories did not answer; 20 are listed."),
+        "{answer}"
+    );
+}
