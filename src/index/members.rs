@@ -38,13 +38,6 @@ pub struct Members {
     pub failed: Vec<(String, Error)>,
 }
 
-impl Members {
-    /// How many repositories were named.
-    pub fn len(&self) -> usize {
-        self.roots.len() + self.failed.len()
-    }
-}
-
 /// What is gathered while names are read.
 struct Gathering<'g> {
     connection: &'g Path,

@@ -36,7 +36,8 @@ impl CorpusScope {
         Self(scopes)
     }
 
-    pub fn len(&self) -> usize {
+    /// How many chunks it has.
+    pub fn chunk_count(&self) -> usize {
         self.0.iter().map(|scope| scope.len()).sum()
     }
 
@@ -76,12 +77,8 @@ impl<'s> Corpus<'s> {
     }
 
     /// How many sources there are.
-    pub fn len(&self) -> usize {
+    pub fn source_count(&self) -> usize {
         self.sources.len()
-    }
-
-    pub fn source(&self, at: usize) -> &'s dyn Source {
-        self.sources[at]
     }
 
     /// The source, where there is only one.
@@ -277,7 +274,7 @@ impl<'s> Corpus<'s> {
     /// position.
     pub fn nearest(
         &self,
-        spaces: &Spaces,
+        spaces: &[Option<SpaceId>],
         vector: &[i8],
         limit: usize,
         scope: Option<&CorpusScope>,
@@ -296,7 +293,7 @@ impl<'s> Corpus<'s> {
     }
 
     /// How near chunks are to a vector; `None` for those without one.
-    pub fn cosines(&self, spaces: &Spaces, vector: &[i8], chunks: &[ChunkAt]) -> Result<Vec<Option<f64>>> {
+    pub fn cosines(&self, spaces: &[Option<SpaceId>], vector: &[i8], chunks: &[ChunkAt]) -> Result<Vec<Option<f64>>> {
         let mut cosines = vec![None; chunks.len()];
         for (at, of_source) in self.by_source(chunks).into_iter().enumerate() {
             let Some(space) = spaces[at].filter(|_| !of_source.is_empty()) else { continue };
@@ -310,7 +307,7 @@ impl<'s> Corpus<'s> {
     }
 
     /// How near some chunks are to a vector, drawn evenly from all texts, about `most`.
-    pub fn some_cosines(&self, spaces: &Spaces, vector: &[i8], most: usize) -> Result<Vec<f64>> {
+    pub fn some_cosines(&self, spaces: &[Option<SpaceId>], vector: &[i8], most: usize) -> Result<Vec<f64>> {
         let counts = self.ask_all(|_, source| source.all_chunks())?;
         let all = counts.iter().sum::<u64>().max(1);
         let drawn = self.ask_all(|at, source| {

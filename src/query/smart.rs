@@ -234,7 +234,7 @@ fn containing(
         return only.containing(&pattern, filter_of(filters, 0), context, (offset, limit), budget);
     }
     let (mut items, mut total, mut is_cut) = (Vec::new(), Some(0), false);
-    for at in 0..corpus.len() {
+    for at in 0..corpus.source_count() {
         let first = (0, SPREAD.max(offset.saturating_add(limit)));
         let filter = filter_of(filters, at);
         let page = corpus.ask(at, |source| source.containing(&pattern, filter, context, first, budget))?;
@@ -434,8 +434,9 @@ fn load(
     budget: &Budget,
 ) -> Result<Vec<LoadedCandidate>> {
     let filters = &query.filters;
-    let of_kinds: Vec<HashSet<String>> =
-        (0..corpus.len()).map(|at| corpus.ask(at, |source| filters.paths_of_kinds(source))).collect::<Result<_>>()?;
+    let of_kinds: Vec<HashSet<String>> = (0..corpus.source_count())
+        .map(|at| corpus.ask(at, |source| filters.paths_of_kinds(source)))
+        .collect::<Result<_>>()?;
     let raising = if query.raises.is_empty() { None } else { Some(ResolvedFilters::of_all(corpus, &query.raises)?) };
     let mut loaded = Vec::new();
     for id in candidates {

@@ -174,9 +174,9 @@ fn in_scope(
     scope: Option<&CorpusScope>,
 ) -> Result<(bool, usize, bool)> {
     match scope {
-        Some(scope) if scope.is_in_folders() && chunks > COMMON.min(2 * scope.len()) => {
+        Some(scope) if scope.is_in_folders() && chunks > COMMON.min(2 * scope.chunk_count()) => {
             let (chunks, _) = corpus.frequency(asked, Some(scope), COMMON + 1)?;
-            Ok((true, chunks, is_common(scope.len() as u64, chunks)))
+            Ok((true, chunks, is_common(scope.chunk_count() as u64, chunks)))
         }
         _ => Ok((false, chunks, is_common(all, chunks))),
     }

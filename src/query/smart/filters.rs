@@ -50,7 +50,7 @@ impl<'f> ResolvedFilters<'f> {
 
     /// The same for each source.
     pub fn of_all(corpus: &Corpus, filters: &'f Filters) -> Result<Vec<Self>> {
-        (0..corpus.len()).map(|at| corpus.ask(at, |source| Self::of(source, filters))).collect()
+        (0..corpus.source_count()).map(|at| corpus.ask(at, |source| Self::of(source, filters))).collect()
     }
 
     /// Whether a file passes, regardless of its content.

@@ -31,7 +31,7 @@ pub(super) fn list(
     budget: &Budget,
 ) -> Result<Page<Hit>> {
     let (mut all, mut is_complete) = (Vec::new(), true);
-    for at in 0..corpus.len() {
+    for at in 0..corpus.source_count() {
         let filter = filter_of(filters, at);
         is_complete &= corpus.ask(at, |source| add(&mut all, (at, source), query, filter, budget))?;
     }
