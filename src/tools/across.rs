@@ -236,20 +236,20 @@ impl Across<'_> {
         usize::try_from(arguments?.get(name)?.as_u64()?).ok()
     }
 
-    /// Combines the lists of all repositories to one, sorted by `place`, of which each is asked for as much as the page may
+    /// Combines the lists of all repositories to one, sorted by `key`, of which each is asked for as much as the page may
     /// need: the default limit and the maximum are those of the tool.
     pub fn list(
         &self,
         list: &str,
         limit_in: &str,
         (default, most): (Option<usize>, usize),
-        place: fn(&Value, usize, usize) -> lists::Place,
+        key: fn(&Value, usize, usize) -> lists::SortKey,
     ) -> Result<Value> {
         let offset = self.number("offset", "").unwrap_or(0);
         let limit = self.number("limit", limit_in).map(|limit| limit.min(most)).or(default);
         let need = limit.map(|limit| offset.saturating_add(limit));
         let lists = self.each(|root| self.first(root, list, limit_in, need))?;
-        Ok(combined(lists, list, (offset, limit), place))
+        Ok(combined(lists, list, (offset, limit), key))
     }
 
     /// Ranks the chunks of all repositories once, by a query for `text`. Each is brought up to date before, or the files

@@ -18,20 +18,20 @@ const MAX_SYMBOLS: usize = 1000;
 /// References that `get_symbol` returns without a limit.
 const REFERENCES: usize = 20;
 
-/// The place of an item: lists are sorted by it.
-pub(super) type Place = [i64; 4];
+/// What the items of a list are sorted by.
+pub(super) type SortKey = [i64; 4];
 
 /// The lists of several repositories as one, of which `limit` items are shown from `offset` on.
 pub(super) fn combined(
     lists: Vec<(PathBuf, (Vec<Value>, Value))>,
     list: &str,
     (offset, limit): (usize, Option<usize>),
-    place: fn(&Value, usize, usize) -> Place,
+    key: fn(&Value, usize, usize) -> SortKey,
 ) -> Value {
     let mut total = Some(0);
     let mut has_more = false;
     let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut placed: Vec<(Place, Value)> = Vec::new();
+    let mut sorted: Vec<(SortKey, Value)> = Vec::new();
     for (member, (root, (items, rest))) in lists.into_iter().enumerate() {
         total = total.zip(rest["total"].as_u64()).map(|(total, more)| total + more);
         has_more |= rest["truncated"] == true;
@@ -40,16 +40,16 @@ pub(super) fn combined(
                 *sums.entry(name).or_default() += number;
             }
         }
-        placed.extend(items.into_iter().enumerate().map(|(index, mut item)| {
-            let place = place(&item, index, member);
+        sorted.extend(items.into_iter().enumerate().map(|(index, mut item)| {
+            let key = key(&item, index, member);
             name_repository(&mut item, &root);
-            (place, item)
+            (key, item)
         }));
     }
-    placed.sort_by_key(|(place, _)| *place);
-    let gathered = placed.len();
+    sorted.sort_by_key(|(key, _)| *key);
+    let gathered = sorted.len();
     let shown: Vec<Value> =
-        placed.into_iter().skip(offset).take(limit.unwrap_or(usize::MAX)).map(|(_, item)| item).collect();
+        sorted.into_iter().skip(offset).take(limit.unwrap_or(usize::MAX)).map(|(_, item)| item).collect();
     let end = offset.saturating_add(shown.len());
     let is_cut = has_more || end < gathered;
     let mut answer = json!({ "truncated": is_cut });
@@ -71,19 +71,19 @@ fn int(number: usize) -> i64 {
 }
 
 /// One repository after the other.
-pub(in crate::tools) fn in_order(_: &Value, index: usize, member: usize) -> Place {
+pub(in crate::tools) fn in_order(_: &Value, index: usize, member: usize) -> SortKey {
     [int(member), int(index), 0, 0]
 }
 
 /// The best first. Scores have at most six decimals that count.
-pub(super) fn by_score(item: &Value, index: usize, member: usize) -> Place {
+pub(super) fn by_score(item: &Value, index: usize, member: usize) -> SortKey {
     #[expect(clippy::cast_possible_truncation, reason = "scores are small")]
     let score = (item["score"].as_f64().unwrap_or(0.0) * -1e6).round() as i64;
     [score, int(member), int(index), 0]
 }
 
 /// Definitions first, then references: the nearest of each repository, then the next of each.
-fn by_role(item: &Value, index: usize, member: usize) -> Place {
+fn by_role(item: &Value, index: usize, member: usize) -> SortKey {
     [i64::from(item["role"] != "definition"), int(index), int(member), 0]
 }
 
