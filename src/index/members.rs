@@ -134,7 +134,8 @@ impl Workspaces {
             return Err(unknown_group(group, &names, self.environment().user_file().as_deref()));
         };
         if members.is_empty() {
-            gathering.failed.push((shown(&format!("@{group}")), Error::not_found("the group is empty")));
+            return Err(Error::invalid_argument(format!("the group {} is empty", shown(&format!("@{group}"))))
+                .hint("Add repositories to it in config.toml."));
         }
         gathering.within.push(group.to_owned());
         for member in &members {

@@ -65,6 +65,8 @@ pub(super) struct Across<'t> {
     pub request: &'t Request,
     pub arguments: &'t Map<String, Value>,
     roots: Vec<PathBuf>,
+    /// How many repositories are named, with those that cannot be asked.
+    named: usize,
     /// What is to be said of the answer.
     remarks: Mutex<Remarks>,
 }
@@ -93,8 +95,9 @@ impl Tools {
                 .hint(format!("Name one. Several can be asked by {}.", names.join(", "))));
         };
         let Members { roots, failed } = members;
+        let named = roots.len() + failed.len();
         let remarks = Mutex::new(Remarks { failed, ..Remarks::default() });
-        let across = Across { tools: self, tool, request, arguments, roots, remarks };
+        let across = Across { tools: self, tool, request, arguments, roots, named, remarks };
         let answer = combine(&across)?;
         across.finish(answer)
     }
@@ -320,9 +323,8 @@ impl Across<'_> {
     fn finish(&self, mut answer: Value) -> Result<Value> {
         let Remarks { mut failed, stale, warnings, indexing } = std::mem::take(&mut *self.remarks());
         failed.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let count = self.roots.len().max(failed.len());
-        if let Some(error) = none_answers(&mut failed, self.roots.len()) {
-            return Err(error);
+        if failed.len() >= self.named {
+            return Err(none_answers(failed));
         }
         let is_limited = self.request.cap.is_some();
         let shown = if is_limited { failed.len().min(MAX_PROBLEMS) } else { failed.len() };
@@ -343,7 +345,8 @@ impl Across<'_> {
             render::warn(&mut answer, warning);
         }
         if shown < failed.len() {
-            let sentence = format!("{} of {count} repositories did not answer; {shown} are listed.", failed.len());
+            let sentence =
+                format!("{} of {} repositories did not answer; {shown} are listed.", failed.len(), self.named);
             render::warn(&mut answer, &sentence);
         }
         let offset = self.number("offset", "").unwrap_or(0);
@@ -382,21 +385,23 @@ impl RankedMember<'_> {
 }
 
 /// The error if no repository answers: what is wrong with the arguments is the same for all.
-fn none_answers(failed: &mut Vec<(String, Error)>, asked: usize) -> Option<Error> {
+fn none_answers(mut failed: Vec<(String, Error)>) -> Error {
+    let count = failed.len();
     let is_wrong = |error: &Error| matches!(error.kind, ErrorKind::InvalidArgument | ErrorKind::UnknownTool);
-    if failed.len() < asked.max(1) {
-        return None;
+    let of_arguments = failed.iter().position(|(_, error)| is_wrong(error));
+    if failed.is_empty() {
+        return Error::invalid_argument("argument `repo` names no repository").hint("Name one.");
     }
-    let (first, error) = failed.first()?;
-    if is_wrong(error) || failed.len() == 1 {
-        return Some(failed.swap_remove(0).1);
+    let (first, error) = failed.swap_remove(of_arguments.unwrap_or(0));
+    if of_arguments.is_some() || count == 1 {
+        return error;
     }
-    let message = format!("none of {} repositories answers. The first, {first}: {}", failed.len(), error.message);
-    let summary = Error::new(error.kind, message);
-    Some(match &error.hint {
-        Some(hint) => summary.hint(hint.clone()),
+    let summary =
+        Error::new(error.kind, format!("none of {count} repositories answers. The first, {first}: {}", error.message));
+    match error.hint {
+        Some(hint) => summary.hint(hint),
         None => summary,
-    })
+    }
 }
 
 /// Says which repository an item is of: a path alone becomes absolute.
@@ -417,7 +422,8 @@ fn name(root: &Path) -> String {
 pub(super) fn admit(schema: &mut Value, tool: &Declaration) {
     let properties = &mut schema["properties"];
     for list in tool.list.into_iter().chain(["items"]) {
-        if let Some(items) = properties[list]["items"]["properties"].as_object_mut() {
+        let fields = properties.get_mut(list).and_then(|list| list.pointer_mut("/items/properties"));
+        if let Some(items) = fields.and_then(Value::as_object_mut) {
             items.insert("repo".to_owned(), json!({"type": "string"}));
         }
     }

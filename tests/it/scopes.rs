@@ -298,7 +298,7 @@ fn a_group_is_defined_by_the_user_alone() {
         "{}",
         fails("@mone")
     );
-    assert!(fails("@empty").contains("the group is empty"), "{}", fails("@empty"));
+    assert!(fails("@empty").contains("the group @empty is empty"), "{}", fails("@empty"));
     let long = format!("@{}", "x".repeat(300));
     assert!(fails(&long).contains("there is no group"), "{}", fails(&long));
     // A group of the repository's own file would say what others' queries read.
