@@ -15,6 +15,7 @@ use crate::config::{Groups, groups};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{first_of, printable};
 use crate::platform::files::is_own;
+use crate::platform::paths::canonical;
 use crate::platform::process::raise_file_limit;
 
 /// The maximum number of repositories of one call.
@@ -157,11 +158,8 @@ impl Workspaces {
         for folder in &folders {
             gathering.budget.check()?;
             // `/`, homes and folders of the system are never repositories.
-            let Some(root) = self.root(folder).ok().filter(|root| root.canonicalize().is_ok_and(|own| own == *root))
-            else {
-                continue;
-            };
-            let is_root = folder.canonicalize().is_ok_and(|folder| folder == root);
+            let Ok(root) = self.root(folder) else { continue };
+            let is_root = canonical(folder).is_ok_and(|folder| folder == root);
             if is_root && self.is_indexed(&root) {
                 is_any = true;
                 gathering.roots.insert(root);

@@ -24,9 +24,12 @@ pub struct Workspaces {
     homes: Homes,
     watching: Watching,
     /// Those that were opened, or are being opened: opening one delays no call for another.
-    opened: Mutex<HashMap<PathBuf, Arc<Mutex<Option<Arc<Workspace>>>>>>,
+    opened: Mutex<HashMap<PathBuf, Arc<Slot>>>,
     watched: AtomicUsize,
 }
+
+/// A repository that is open once it was opened.
+type Slot = Mutex<Option<Arc<Workspace>>>;
 
 /// Repositories that one process watches; all others are swept before each read. The system limits watches per user.
 const MAX_WATCHED: usize = 64;

@@ -174,7 +174,7 @@ const DEFAULT_BYTES: usize = 10_000;
 /// Arguments that say it.
 const SIZES: &[&str] = &["limit", "budget_tokens", "end_line"];
 /// What `repo` is where it may name several repositories.
-const SEVERAL: &str = "Path of another repository, or several: a list, a glob (~/src/pay-*), a group (@pay).";
+const SEVERAL: &str = "Path of another repository; a list, glob or @group.";
 /// Bytes of `"warning":,` in an answer.
 const WARNING_FIELD: usize = 12;
 /// A long-running call over MCP is answered after this time: some clients have a timeout of 60 s.
@@ -530,7 +530,8 @@ impl Declaration {
     /// JSON Schema of the arguments: an object, no references, nothing but what a client needs.
     pub fn input_schema(&self) -> Value {
         let mut schema = (self.input)();
-        if across::is_combined(self.name) {
+        if self.name == query::QUERY.name {
+            // Said once: the list of tools is a part of each prompt.
             schema["properties"]["repo"]["description"] = json!(SEVERAL);
         }
         schema
