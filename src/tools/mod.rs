@@ -57,9 +57,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-pub use below::{check_paths_below, outside};
 pub use across::Daemons;
 pub use arguments::repositories;
+pub use below::{check_paths_below, outside};
 pub use request::{ClientScope, OnProgress, Request};
 pub use schema::InOrder;
 pub use worktree::{name_worktree, worktree_of_path};
