@@ -241,10 +241,13 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
         Some(Command::Daemon(arguments)) => (arguments.settings(), arguments.is_detached()),
         _ => (Vec::new(), false),
     };
-    // A path alone is the repository of the command; anything else is what it searches.
-    let repository = if let ([only], []) = (&cli.repo[..], &cli.group[..]) { Some(only.clone()) } else { None };
-    let flags = Flags { repository: repository.filter(|path| !is_pattern(path)), settings };
-    let named = if flags.repository.is_some() { Vec::new() } else { names_of(&cli)? };
+    // `http` has the same option, for what it serves. Elsewhere a path alone is the repository of the command, and anything
+    // else is what it searches.
+    let is_served = matches!(cli.command, Some(Command::Http(_)));
+    let only = if cli.repo.len() == 1 && cli.group.is_empty() { cli.repo.first() } else { None };
+    let repository = if is_served { cli.repo.first() } else { only.filter(|path| !is_pattern(path)) }.cloned();
+    let flags = Flags { repository, settings };
+    let named = if is_served || flags.repository.is_some() { Vec::new() } else { names_of(&cli)? };
     let (config, _) = Config::load(&flags, &environment, None)?;
     let filter = environment.get("RUST_LOG").unwrap_or(&config.log_filter);
     // With `RUST_BACKTRACE`, a foreground command prints the whole panic. A process that stays does not: its output
