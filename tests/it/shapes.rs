@@ -144,6 +144,8 @@ const ASKED: &[(&str, &[&str])] = &[
     ("eval", &["questions.jsonl", "--cost"]),
     ("model list", &[]),
     ("model info", &[]),
+    ("repos", &[]),
+    ("repos", &["--prune"]),
     ("rebuild", &[]),
     ("snapshot save", &["index.snapshot"]),
     ("snapshot load", &["index.snapshot"]),
