@@ -383,7 +383,7 @@ fn command(client: &Client, scope: Scope, environment: &Environment) -> String {
     path.map_or_else(|| NAME.to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
-/// Asks on a terminal. Without a terminal the answer is no: stdin is not read, because an open pipe would block the command.
+/// Asks on a terminal. Without a terminal nothing is agreed to: stdin is not read, because an open pipe would block the command.
 fn agreed(file: &Path) -> Result<bool> {
     let shown = printable(&file.to_string_lossy());
     if !std::io::stdin().is_terminal() {
