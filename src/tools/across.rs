@@ -286,7 +286,7 @@ impl Across<'_> {
     /// The same of those that are ready. An error says in which of them it happened, if in one.
     fn rank_ready(
         &self,
-        ready: &[(PathBuf, (Arc<Workspace>, Option<Arc<Listed>>))],
+        ready: &[(PathBuf, Ready)],
         query: impl Fn(&Corpus, &[RankedMember]) -> Result<Value>,
     ) -> Result<Value, (Option<usize>, Error)> {
         let budget = &self.request.budget;
@@ -361,6 +361,9 @@ impl Across<'_> {
         Ok(answer)
     }
 }
+
+/// A repository whose index is ready to be ranked, with what is on disk if its update takes long.
+type Ready = (Arc<Workspace>, Option<Arc<Listed>>);
 
 /// A repository whose chunks are ranked with those of others.
 pub(super) struct RankedMember<'r> {

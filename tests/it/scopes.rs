@@ -364,7 +364,7 @@ fn a_repository_that_cannot_answer_is_a_problem_and_the_others_answer() {
     several.add(odd, PAY);
     let long = format!("/tmp/{}", "x".repeat(300));
     let mut repo = several.names(&["pay", "shop", "newer", "plain", "missing", odd]);
-    repo.extend(["/etc".to_owned(), "/".to_owned(), long.clone()]);
+    repo.extend(["/etc".to_owned(), "/".to_owned(), long]);
     let answer = several.query(&repo, "charge card");
     let of: BTreeSet<String> = hits(&answer).iter().map(|hit| hit.split('/').next().unwrap().to_owned()).collect();
     assert_eq!(of, [odd.to_owned(), "pay".to_owned(), "shop".to_owned()].into(), "{answer}");
