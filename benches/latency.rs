@@ -14,6 +14,9 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_ixmcp");
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 const STATS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"stats"}"#;
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_symbol","arguments":{"symbol_name":"Model"}}}"#;
+const RELATIONS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_symbol","arguments":{"symbol_name":"Model","relations":true}}}"#;
+/// In a repository of git with uncommitted changes.
+const CHANGES: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"changes","arguments":{}}}"#;
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
 
 fn main() {
@@ -37,6 +40,8 @@ fn main() {
     figure("socket, MCP ping", direct.times(PING, 5000));
     figure("socket, stats", direct.times(STATS, 200));
     figure("socket, MCP get_symbol", direct.times(CALL, 200));
+    figure("socket, MCP get_symbol with relations", direct.times(RELATIONS, 50));
+    figure("socket, MCP changes", direct.times(CHANGES, 50));
     let mut child = relay(&root);
     let (input, output) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
     let mut relayed = Client { reader: BufReader::new(output), writer: input };

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::locked::locked;
 use crate::model::printable;
 use crate::platform::files::is_own;
-use crate::platform::paths::PATH_SEPARATOR;
+use crate::platform::paths::{PATH_SEPARATOR, canonical};
 use crate::platform::process;
 
 pub use groups::{Groups, groups};
@@ -156,6 +156,14 @@ impl Environment {
     pub fn on_path(&self, name: &str) -> Option<PathBuf> {
         let mut programs = self.get("PATH")?.split(PATH_SEPARATOR).map(|folder| Path::new(folder).join(name));
         programs.find(|program| program.is_file())
+    }
+
+    /// The same outside of `root`: nothing that a repository contains is run, even if `PATH` leads into it.
+    pub fn on_path_outside(&self, name: &str, root: &Path) -> Option<PathBuf> {
+        let folders = self.get("PATH")?.split(PATH_SEPARATOR).map(Path::new).filter(|folder| folder.is_absolute());
+        let mut programs = folders.map(|folder| folder.join(name)).filter(|program| program.is_file());
+        programs
+            .find(|program| canonical(program).is_ok_and(|real| !program.starts_with(root) && !real.starts_with(root)))
     }
 
     /// The path of this program's executable.

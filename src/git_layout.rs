@@ -106,6 +106,44 @@ pub fn worktree(root: &Path) -> Option<Worktree> {
     Some(Worktree { branch: text.strip_prefix("ref: refs/heads/").map(str::to_owned) })
 }
 
+/// What belongs to the repository of a common directory and must lie in it: through a link it would be another repository's.
+const OWN_PARTS: &[&str] = &["HEAD", "objects", "refs", "packed-refs", "config"];
+
+/// The nearest folder at or above `root` with a `.git` whose history is that folder's own; otherwise why it is not. A `.git` that
+/// leads to another repository is not followed: an unpacked archive can name any.
+pub fn with_own_history(root: &Path) -> Result<PathBuf, &'static str> {
+    let (folder, directory) = directory(root).ok_or("there is no git repository here")?;
+    let git = folder.join(".git");
+    let is_link = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    if is_link(&git) {
+        return Err("`.git` is a symbolic link");
+    }
+    let is_folder = std::fs::metadata(&git).is_ok_and(|found| found.is_dir());
+    let common = match is_folder {
+        true if directory.join("commondir").exists() => None,
+        true => Some(directory),
+        false => linked_common_directory(&folder).or_else(|| of_submodule(&folder, &directory)),
+    };
+    let common = common.ok_or("`.git` names a repository that does not name this folder in return")?;
+    if OWN_PARTS.iter().any(|part| is_link(&common.join(part))) {
+        return Err("`.git` contains symbolic links to another repository");
+    }
+    Ok(folder)
+}
+
+/// The directory of the submodule in `folder`, if its settings name the folder as its work tree.
+fn of_submodule(folder: &Path, directory: &Path) -> Option<PathBuf> {
+    let directory = canonical(directory).ok().filter(|directory| !directory.join("commondir").exists())?;
+    let file = directory.join("config");
+    let found =
+        std::fs::symlink_metadata(&file).ok().filter(|found| found.is_file() && found.len() <= MAX_POINTER_BYTES)?;
+    let text = std::fs::read_to_string(&file).ok().filter(|_| is_own(&found))?;
+    let (_, worktree) =
+        text.lines().filter_map(|line| line.split_once('=')).find(|(key, _)| key.trim() == "worktree")?;
+    let worktree = canonical(&directory.join(worktree.trim().trim_matches('"'))).ok()?;
+    (canonical(folder).ok()? == worktree).then_some(directory)
+}
+
 /// Whether git has forgotten the worktree in `folder`: its `.git` file names a directory that does not exist.
 pub fn is_forgotten(folder: &Path) -> bool {
     let git = folder.join(".git");

@@ -15,7 +15,8 @@
 //!
 //! The modules below are in the order in which data passes through them. Under them lie the base modules, which anyone
 //! may use: [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words`
-//! (splitting identifiers), `locked` (mutexes), `git_layout` (where git keeps a repository and its worktrees), `platform` (what differs by operating system), `child_process` (work that
+//! (splitting identifiers), `locked` (mutexes), `git_layout` (where git keeps a repository and its worktrees),
+//! `git_objects` (commits and their files, read with git's plumbing), `platform` (what differs by operating system), `child_process` (work that
 //! may crash runs out of process), [`secrets`] (detects secrets by name and content), [`config`] (settings; the only
 //! reader of the environment).
 //!
@@ -89,6 +90,7 @@ pub mod config;
 mod cycles;
 pub mod error;
 mod git_layout;
+mod git_objects;
 mod locked;
 pub mod model;
 pub mod panics;

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
-pub use one_shot::run_to_end;
+pub use one_shot::{Finished, run_to_end};
 
 use crate::locked::locked;
 use crate::platform::process;

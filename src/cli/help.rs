@@ -11,7 +11,7 @@ use super::{Cli, shapes};
 /// The commands by purpose.
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Get started", &["setup", "sync", "doctor"]),
-    ("Search and read", &["query", "documents", "symbol", "slice", "files", "stats", "repos"]),
+    ("Search and read", &["query", "documents", "symbol", "changes", "slice", "files", "stats", "repos"]),
     ("Python types", &["check", "type-at", "def", "refs", "infer", "rename"]),
     ("Knowledge graph", &["init", "entity", "graph"]),
     ("Serve agents", &["mcp", "http", "daemon", "call"]),

@@ -4,6 +4,7 @@
 
 mod answer;
 mod call;
+mod changes;
 mod check;
 mod completions;
 mod daemon;
@@ -135,6 +136,7 @@ enum Command {
     TypeAt(type_at::Arguments),
     Def(def::Arguments),
     Refs(refs::Arguments),
+    Changes(changes::Arguments),
     Infer(infer::Arguments),
     Rename(rename::Arguments),
     Repos(repos::Arguments),
@@ -309,6 +311,7 @@ fn run_command(session: &Session, command: Command) -> Result<Outcome> {
         Command::TypeAt(arguments) => type_at::run(session, &arguments),
         Command::Def(arguments) => def::run(session, &arguments),
         Command::Refs(arguments) => refs::run(session, &arguments),
+        Command::Changes(arguments) => changes::run(session, &arguments),
         Command::Infer(arguments) => infer::run(session, &arguments),
         Command::Rename(arguments) => rename::run(session, &arguments),
         Command::Repos(arguments) => repos::run(session, &arguments),

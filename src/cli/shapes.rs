@@ -42,6 +42,7 @@ const SHAPES: &[(&str, Shape)] = &[
     ("type-at", Tool("type_at")),
     ("def", Tool("goto_definition")),
     ("refs", Tool("find_references")),
+    ("changes", Tool("changes")),
     ("infer", Tool("infer_types")),
     ("rename", Tool("rename_symbol")),
     ("init", Written("{root, folder, made}")),

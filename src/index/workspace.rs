@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::documents::Documents;
 use super::embedding_model::EmbeddingModel;
 use super::files::Files;
+use super::history::History;
 use super::lock::UpdateLock;
 use super::repair::Repaired;
 use super::repository::Repository;
@@ -39,6 +40,8 @@ pub struct Workspace {
     pub documents: Documents,
     /// The files that callers name.
     pub files: Files,
+    /// The files as they were at a commit.
+    pub history: History,
     /// The type engines of this repository's callers.
     pub type_engines: Engines,
 }
@@ -88,6 +91,7 @@ impl Workspace {
         Ok(Self {
             documents: Documents::new(Arc::clone(&repository), Arc::clone(&updates)),
             files: Files::new(Arc::clone(&repository)),
+            history: History::new(Arc::clone(&repository)),
             type_engines: Engines::default(),
             repository,
             trigrams,

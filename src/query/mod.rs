@@ -3,6 +3,7 @@
 //! Owns what a query means: which rows answer it, in which order, and how pages are cut. Returns plain values: no
 //! JSON, no SQL. Does not own freshness (`index`) nor how answers are shown (`tools`, `cli`).
 
+pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod context;
 pub mod corpus;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::relations::{Resolver, may_refer_to};
+use super::relations::{Reading, Resolver, reading, under_other_name};
 use super::smart::qualified;
 use crate::error::Result;
 use crate::extract::kinds::TYPES;
@@ -43,6 +43,19 @@ pub struct Mention {
     pub column: u32,
     /// What it is used as; `None` for the definition itself.
     pub kind: Option<String>,
+    /// What an import calls it there, if not by its name.
+    pub alias: Option<String>,
+}
+
+/// Where definitions are named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mentions {
+    /// By path, line and column.
+    pub found: Vec<Mention>,
+    /// References that were not resolved because there are too many, and stay.
+    pub unresolved: usize,
+    /// References through an import that could not be followed to a definition, and stay.
+    pub unfollowed: usize,
 }
 
 /// References that one query resolves.
@@ -80,8 +93,8 @@ pub fn definitions_at(snapshot: &Snapshot, path: &str, line: u32, named: &Named)
 
 /// Where these definitions are named, including the definitions: by path, line and column. References that are known to
 /// refer to something else are left out.
-pub fn mentions(snapshot: &Snapshot, definitions: &[Definition]) -> Result<Vec<Mention>> {
-    let Some(first) = definitions.first() else { return Ok(Vec::new()) };
+pub fn mentions(snapshot: &Snapshot, definitions: &[Definition]) -> Result<Mentions> {
+    let Some(first) = definitions.first() else { return Ok(Mentions::default()) };
     let wanted: Vec<(String, u32, u32)> =
         definitions.iter().map(|one| (one.path.clone(), one.line, one.column)).collect();
     let own = wanted.iter().map(|(path, line, column)| Mention {
@@ -89,18 +102,31 @@ pub fn mentions(snapshot: &Snapshot, definitions: &[Definition]) -> Result<Vec<M
         line: *line,
         column: *column,
         kind: None,
+        alias: None,
     });
     let mut mentions: Vec<Mention> = own.collect();
     let (references, _) = snapshot.references(&first.name, 0, usize::MAX)?;
     let mut resolver = Resolver::new(snapshot);
+    let unresolved = references.len().saturating_sub(RESOLVED);
+    let mut unfollowed = 0;
+    let mention = |used: Reference| {
+        let alias = Some(used.name).filter(|name| *name != first.name);
+        Mention { path: used.path, line: used.line, column: used.column, kind: Some(used.kind), alias }
+    };
     for (at, used) in references.into_iter().enumerate() {
-        if at >= RESOLVED || may_refer_to(&mut resolver, &used, &wanted)? {
-            mentions.push(Mention { path: used.path, line: used.line, column: used.column, kind: Some(used.kind) });
+        let reading = if at < RESOLVED { reading(&mut resolver, &used, &wanted)? } else { Reading::May };
+        unfollowed += usize::from(reading == Reading::Unfollowed);
+        if reading == Reading::Other {
+            continue;
         }
+        if used.kind == "import" && at < RESOLVED {
+            mentions.extend(under_other_name(&mut resolver, &used)?.into_iter().map(mention));
+        }
+        mentions.push(mention(used));
     }
     mentions.sort_by(|a, b| (&a.path, a.line, a.column, &a.kind).cmp(&(&b.path, b.line, b.column, &b.kind)));
     mentions.dedup_by(|a, b| (&a.path, a.line, a.column) == (&b.path, b.line, b.column));
-    Ok(mentions)
+    Ok(Mentions { found: mentions, unresolved, unfollowed })
 }
 
 /// The symbols of a file, nested; `None` when it is not indexed. A method is under its type, also where it is written outside

@@ -28,7 +28,7 @@ pub(crate) use resolve::{Resolved, Resolver};
 pub(crate) use root::{Homes, is_own_repository, repository_root};
 pub use rules::Rules;
 pub(crate) use rules::is_rule_file;
-pub(crate) use tracked::git_rule_files;
+pub(crate) use tracked::{Staged, git_rule_files, staged};
 pub(crate) use walk::is_private_name;
 pub(crate) use without_files::ignoring_rules;
 

@@ -2,12 +2,13 @@
 //!
 //! Owns reading the index; git itself is never run. Only names are taken from it. Does not own where it is (`git_layout`).
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use gix_index::entry::Mode;
+use gix_index::entry::{Flags, Mode};
 
 use crate::git_layout::{common_directory, directory};
 use crate::locked::locked;
@@ -76,6 +77,96 @@ pub(super) fn of(root: &Path, cache: &Mutex<Cache>) -> Result<Option<Arc<Tracked
     Ok(Some(tracked))
 }
 
+/// What git's index records of the files at or below the root.
+#[derive(Debug, Default)]
+pub(crate) struct Staged {
+    /// By path.
+    files: HashMap<String, StagedFile>,
+    /// Folders of a sparse index that are not checked out.
+    absent: Vec<String>,
+    /// Submodules, each with a `/` at its end.
+    submodules: Vec<String>,
+    /// Paths with a conflict of a merge.
+    pub conflicts: usize,
+}
+
+#[derive(Debug)]
+struct StagedFile {
+    /// The id of the blob.
+    id: String,
+    /// As it was when the file had that content; `None` where its times do not show that.
+    stat: Option<Stat>,
+    /// Sparse checkouts leave it out.
+    is_absent: bool,
+}
+
+impl Staged {
+    /// Whether a file with that stat has the content of the blob, as git itself decides it without reading the file.
+    pub(crate) fn is_clean(&self, path: &str, id: &str, stat: &Stat) -> bool {
+        let Some(staged) = self.files.get(path).filter(|staged| staged.id == id) else { return false };
+        let Some(known) = &staged.stat else { return false };
+        // Some programs write whole seconds.
+        let is_equal = |known: i64, now: i64| {
+            known == now || (known % 1_000_000_000 == 0 && known / 1_000_000_000 == now.div_euclid(1_000_000_000))
+        };
+        let inode = |inode: u64| inode & u64::from(u32::MAX);
+        known.size == stat.size & u64::from(u32::MAX)
+            && is_equal(known.mtime_ns, stat.mtime_ns)
+            && (known.ctime_ns == 0 || is_equal(known.ctime_ns, stat.ctime_ns))
+            && (known.inode == 0 || known.inode == inode(stat.inode))
+    }
+
+    /// Whether the path is in a submodule, whose history is its own.
+    pub(crate) fn is_in_submodule(&self, path: &str) -> bool {
+        self.submodules.iter().any(|folder| path.starts_with(folder.as_str()))
+    }
+
+    /// Whether a sparse checkout leaves the path out.
+    pub(crate) fn is_absent(&self, path: &str) -> bool {
+        self.files.get(path).is_some_and(|staged| staged.is_absent)
+            || self.absent.iter().any(|folder| path.starts_with(folder.as_str()))
+    }
+}
+
+/// What git's index records; nothing without one, or if it is damaged: then every file has to be compared.
+pub(crate) fn staged(root: &Path) -> Staged {
+    let Some((worktree, index)) = find_index(root) else { return Staged::default() };
+    let inside = root.strip_prefix(&worktree).unwrap_or(Path::new(""));
+    let Ok(file) = parse(&index) else { return Staged::default() };
+    let prefix = prefix_of(inside);
+    let written = std::fs::metadata(&index).map(|metadata| stat_of(&metadata).mtime_ns).unwrap_or_default();
+    let mut staged = Staged::default();
+    for entry in file.entries() {
+        let Some(path) = entry.path(&file).strip_prefix(prefix.as_slice()) else { continue };
+        let Ok(path) = std::str::from_utf8(path) else { continue };
+        if entry.mode == Mode::DIR {
+            staged.absent.push(format!("{}/", path.trim_end_matches('/')));
+            continue;
+        }
+        if entry.mode == Mode::COMMIT {
+            staged.submodules.push(format!("{path}/"));
+            continue;
+        }
+        if entry.flags.stage_raw() != 0 {
+            staged.conflicts += usize::from(entry.flags.stage_raw() == 2);
+            continue;
+        }
+        let ns = |time: gix_index::entry::stat::Time| i64::from(time.secs) * 1_000_000_000 + i64::from(time.nsecs);
+        let stat = Stat {
+            size: u64::from(entry.stat.size),
+            mtime_ns: ns(entry.stat.mtime),
+            ctime_ns: ns(entry.stat.ctime),
+            inode: u64::from(entry.stat.ino),
+        };
+        // A file that changed while the index was written may have changed again with the same times.
+        let is_certain = stat.mtime_ns < written && stat.mtime_ns != 0;
+        let is_absent = entry.flags.contains(Flags::SKIP_WORKTREE);
+        let id = entry.id.to_string();
+        staged.files.insert(path.to_owned(), StagedFile { id, stat: is_certain.then_some(stat), is_absent });
+    }
+    staged
+}
+
 /// Whether git's index may hold `path` or something below it. Looking for the name in the bytes takes a tenth of
 /// reading all entries; but the fourth version of an index writes names in parts.
 pub(super) fn may_name(root: &Path, path: &str) -> bool {
@@ -111,6 +202,27 @@ fn find_index(root: &Path) -> Option<(PathBuf, PathBuf)> {
     directory(root).map(|(worktree, directory)| (worktree, directory.join("index")))
 }
 
+/// The file is not ours and may be damaged in any way: whatever its parser does then, the walk goes on.
+fn parse(index: &Path) -> Result<gix_index::File, String> {
+    let parsed = catch_unwind(AssertUnwindSafe(|| {
+        let options = gix_index::decode::Options { alloc_limit_bytes: Some(1 << 30), ..Default::default() };
+        gix_index::File::at(index, hash_kind(index), true, options)
+    }));
+    match parsed {
+        Ok(Ok(file)) => Ok(file),
+        Ok(Err(error)) => Err(printable(&error.to_string())),
+        Err(_) => Err("it is damaged".to_owned()),
+    }
+}
+
+fn prefix_of(inside: &Path) -> Vec<u8> {
+    let mut prefix = inside.as_os_str().as_encoded_bytes().to_vec();
+    if !prefix.is_empty() {
+        prefix.push(b'/');
+    }
+    prefix
+}
+
 fn read(index: &Path, inside: &Path) -> Result<Tracked, String> {
     let failed = |reason: String| {
         format!(
@@ -119,20 +231,8 @@ fn read(index: &Path, inside: &Path) -> Result<Tracked, String> {
             reason
         )
     };
-    // The file is not ours and may be damaged in any way: whatever its parser does then, the walk goes on.
-    let parsed = catch_unwind(AssertUnwindSafe(|| {
-        let options = gix_index::decode::Options { alloc_limit_bytes: Some(1 << 30), ..Default::default() };
-        gix_index::File::at(index, hash_kind(index), true, options)
-    }));
-    let file = match parsed {
-        Ok(Ok(file)) => file,
-        Ok(Err(error)) => return Err(failed(printable(&error.to_string()))),
-        Err(_) => return Err(failed("it is damaged".to_owned())),
-    };
-    let mut prefix = inside.as_os_str().as_encoded_bytes().to_vec();
-    if !prefix.is_empty() {
-        prefix.push(b'/');
-    }
+    let file = parse(index).map_err(failed)?;
+    let prefix = prefix_of(inside);
     let mut tracked = Tracked::default();
     for entry in file.entries().iter().filter(|entry| !matches!(entry.mode, Mode::COMMIT | Mode::DIR)) {
         let Some(name) = entry.path(&file).strip_prefix(prefix.as_slice()) else { continue };

@@ -11,14 +11,14 @@ use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
 use crate::pytypes::values::{Answer as Answered, Position, Query, Reference};
 use crate::query::Page;
-use crate::query::positions::{self, Mention};
+use crate::query::positions::{self, Mention, Mentions};
 
 pub(super) static FIND_REFERENCES: Declaration = declare! {
     run;
     name: "find_references",
     title: "Find references",
     about: "Find all references to one symbol, given by position or symbol_name: for Python by types, without \
-        same-named others; else by syntax. Use it before a change; to look a name up use get_symbol.",
+        same-named others; else by syntax. To look a name up use get_symbol.",
     access: Access::Read,
     core: true,
     list: Some("references"),
@@ -63,6 +63,12 @@ pub(crate) struct Answer {
     /// Which references are missing, for a method that Python calls implicitly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
+    /// False if references may be missing, or may be to another symbol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complete: Option<bool>,
+    /// Why it is not complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     pub precision: String,
 }
 
@@ -74,13 +80,24 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         Subject::OneOf(candidates) => {
             let (references, precision) = (Vec::new(), "name".to_owned());
             let (total, truncated, next_offset, left_out) = (Some(0), false, None, None);
-            return Ok(Answer { references, candidates, total, truncated, next_offset, left_out, precision });
+            let (complete, reason) = (None, None);
+            return Ok(Answer {
+                references,
+                candidates,
+                total,
+                truncated,
+                next_offset,
+                left_out,
+                complete,
+                reason,
+                precision,
+            });
         }
     };
     let include_declaration = arguments.include_declaration.unwrap_or(true);
     let max = if call.cap().is_some() { MAX_LIMIT } else { usize::MAX };
     let (offset, limit) = super::page(arguments.offset, arguments.limit, max, max);
-    let mut left_out = None;
+    let (mut left_out, mut reason) = (None, None);
     let position = at.position()?;
     let (total, references, precision) = if at.file.is_python {
         let (found, unlisted) = by_types(call, position, include_declaration)?;
@@ -96,10 +113,11 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
                     positions::mentions(snapshot, &definitions)
                 })?,
             ),
-            None => ("", Vec::new()),
+            None => ("", Mentions::default()),
         };
+        reason = why_incomplete(&found);
         let found: Vec<Mention> =
-            found.into_iter().filter(|mention| include_declaration || mention.kind.is_some()).collect();
+            found.found.into_iter().filter(|mention| include_declaration || mention.kind.is_some()).collect();
         (found.len(), Page::of(found, offset, limit).map(|mention| mention_item(call, &mention, name)), "syntax")
     };
     Ok(Answer {
@@ -109,8 +127,20 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         references: references.items,
         candidates: Vec::new(),
         left_out,
+        complete: reason.is_some().then_some(false),
+        reason,
         precision: precision.to_owned(),
     })
+}
+
+/// What syntax alone cannot know of the references.
+fn why_incomplete(found: &Mentions) -> Option<String> {
+    let unresolved =
+        (found.unresolved > 0).then(|| format!("{} references have the name and were not resolved.", found.unresolved));
+    let unfollowed = (found.unfollowed > 0).then(|| {
+        format!("{} references are imported from modules in which the definition was not found.", found.unfollowed)
+    });
+    super::joined([unresolved, unfollowed])
 }
 
 /// Asks the engine for the symbol, the index for files that contain its name, and the engine for the references in
@@ -150,7 +180,7 @@ pub(super) fn candidates(call: &Call, names: &[&str]) -> Result<Vec<String>> {
 
 fn mention_item(call: &Call, mention: &Mention, name: &str) -> Reference {
     Reference {
-        span: span_of(mention.path.clone(), mention.line, mention.column, name),
+        span: span_of(mention.path.clone(), mention.line, mention.column, mention.alias.as_deref().unwrap_or(name)),
         role: mention.kind.clone().unwrap_or_else(|| "definition".to_owned()),
         preview: preview(call, &mention.path, mention.line),
     }

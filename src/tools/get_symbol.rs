@@ -8,15 +8,17 @@ use crate::error::{Error, Result};
 use crate::extract::kinds;
 use crate::model::printable;
 use crate::query::near;
+use crate::query::relations::call_graph::{self, CallGraph};
+use crate::query::relations::{self, Group, Resolver};
 use crate::query::symbols::{self, Match, Occurrence};
+use crate::store::Snapshot;
 
 pub(super) static GET_SYMBOL: Declaration = declare! {
     run;
     name: "get_symbol",
     title: "Find a symbol",
-    about: "Find a name: its definitions with kind, signature and range, then its nearest references, by name \
-        alone. Use it when you know a name. For exactly the references to one symbol use find_references; for \
-        other text, query.",
+    about: "Find a name: definitions with signature and range, then nearest references by name. For all \
+        references to one symbol use find_references; for other text, query.",
     access: Access::Read,
     core: true,
     list: Some("symbols"),
@@ -29,15 +31,19 @@ pub(super) static GET_SYMBOL: Declaration = declare! {
 struct Arguments {
     /// Name, Class.method or module::name.
     symbol_name: String,
-    /// class, function, …; of references: call, import, … (default: all).
+    /// class, function, call, import, … (default all).
     kind: Option<String>,
-    /// Default exact. prefix and fuzzy find definitions only.
+    /// Default exact; the others find definitions only.
     #[serde(rename = "match")]
     how: Option<Match>,
-    /// Symbols to return (default: definitions and 20 references).
+    /// Default: definitions and 20 references.
     limit: Option<u64>,
     /// Symbols to skip (default 0).
     offset: Option<u64>,
+    /// Add callers, bases, imports, …
+    relations: Option<bool>,
+    /// Steps of calls, 1 to 3.
+    depth: Option<u32>,
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -51,6 +57,44 @@ pub(crate) struct Answer {
     /// Similar names, if nothing has this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,
+    /// With relations: of each definition.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relations: Vec<SymbolRelations>,
+}
+
+/// What relates to one definition.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub(crate) struct SymbolRelations {
+    /// Qualified.
+    pub name: String,
+    pub file_path: String,
+    pub line: u32,
+    pub groups: Vec<RelationGroup>,
+    /// False if not all references to the name were examined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complete: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub(crate) struct RelationGroup {
+    /// contains, calls, called_by, inherits, implements, imports, …
+    pub relation: String,
+    pub total: usize,
+    pub items: Vec<RelatedItem>,
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub(crate) struct RelatedItem {
+    pub name: String,
+    pub file_path: String,
+    pub line: u32,
+    /// container, file, import, package: the code states it. name, ambiguous: only the name suggests it.
+    pub how: String,
+    /// Steps of calls, from 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
 }
 
 const MAX_LIMIT: usize = 1000;
@@ -63,22 +107,118 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         return Err(unknown_kind(unknown));
     }
     let how = arguments.how.unwrap_or_default();
+    let depth = arguments.depth.unwrap_or(1);
+    if !(1..=call_graph::MAX_DEPTH).contains(&depth) {
+        return Err(
+            Error::invalid_argument(format!("argument `depth`: {depth} is not from 1 to 3")).hint("Give 1, 2 or 3.")
+        );
+    }
     let (offset, limit) = super::page(arguments.offset, arguments.limit, MAX_LIMIT, MAX_LIMIT);
     let limit = arguments.limit.map(|_| limit);
-    let (page, suggestions) = call.read_words(&arguments.symbol_name, |snapshot| {
+    let (page, suggestions, relations) = call.read_words(&arguments.symbol_name, |snapshot| {
         let name = &arguments.symbol_name;
         let page = symbols::occurrences(snapshot, name, arguments.kind.as_deref(), how, offset, limit)?;
         let is_unknown = page.items.is_empty() && page.total == Some(0);
         let suggestions = if is_unknown { symbols::similar_names(snapshot, name)? } else { Vec::new() };
-        Ok((page, suggestions))
+        let relations = match arguments.relations {
+            Some(true) => related(snapshot, name, depth)?,
+            _ => Vec::new(),
+        };
+        Ok((page, suggestions, relations))
     })?;
     Ok(Answer {
         suggestions,
+        relations,
         total: page.total,
         truncated: page.is_cut,
         next_offset: page.next_offset(),
         symbols: page.items,
     })
+}
+
+/// Definitions of a name whose relations are shown, and items of their groups in all.
+const MAX_SUBJECTS: usize = 3;
+const MAX_ITEMS: usize = 60;
+/// Items of one group, where few definitions have the name.
+const MAX_IN_GROUP: usize = 10;
+
+fn related(snapshot: &Snapshot, name: &str, depth: u32) -> Result<Vec<SymbolRelations>> {
+    let mut subjects = symbols::subjects(snapshot, name)?;
+    subjects.retain(|subject| subject.definition.kind != "heading");
+    subjects.truncate(MAX_SUBJECTS);
+    let in_group = (MAX_IN_GROUP / subjects.len().max(1)).max(3);
+    let mut resolver = Resolver::new(snapshot);
+    let mut left = MAX_ITEMS;
+    let mut all = Vec::new();
+    for subject in &subjects {
+        let found = relations::of_symbol(&mut resolver, subject, in_group)?;
+        let mut groups: Vec<RelationGroup> = found.groups.iter().map(group).collect();
+        if depth > 1 {
+            let graph = call_graph::call_graph(&mut resolver, subject, depth)?;
+            add_steps(&mut groups, &graph, in_group);
+        }
+        for group in &mut groups {
+            group.items.truncate(left);
+            left -= group.items.len();
+        }
+        let reason = (found.unexamined > 0)
+            .then(|| format!("{} more references to the name were not examined", found.unexamined));
+        all.push(SymbolRelations {
+            name: relations::qualified(subject),
+            file_path: subject.definition.path.clone(),
+            line: subject.definition.line,
+            groups,
+            complete: reason.is_some().then_some(false),
+            reason,
+        });
+    }
+    Ok(all)
+}
+
+fn group(found: &Group) -> RelationGroup {
+    let items = found.items.iter().map(|item| RelatedItem {
+        name: item.name.clone(),
+        file_path: item.path.clone(),
+        line: item.line,
+        how: item.how.as_str().to_owned(),
+        depth: None,
+    });
+    RelationGroup { relation: found.relation.replace(' ', "_"), total: found.total, items: items.collect() }
+}
+
+/// Adds what is more than one call away to the groups of calls.
+fn add_steps(groups: &mut Vec<RelationGroup>, graph: &CallGraph, most: usize) {
+    for (relation, sign) in [("calls", 1), ("called_by", -1)] {
+        let far = graph.nodes.iter().enumerate().filter(|(_, node)| node.distance * sign > 1);
+        let items: Vec<RelatedItem> = far
+            .map(|(at, node)| RelatedItem {
+                name: node.name.clone(),
+                file_path: node.path.clone(),
+                line: node.line,
+                how: graph
+                    .edges
+                    .iter()
+                    .filter(|edge| if sign > 0 { edge.to == at } else { edge.from == at })
+                    .map(|edge| edge.how)
+                    .min()
+                    .map_or("name", relations::ResolutionRule::as_str)
+                    .to_owned(),
+                depth: Some(node.distance.unsigned_abs()),
+            })
+            .collect();
+        if items.is_empty() {
+            continue;
+        }
+        let total = items.len();
+        let items = items.into_iter().take(most);
+        match groups.iter_mut().find(|group| group.relation == relation) {
+            Some(group) => {
+                group.total += total;
+                group.items.extend(items);
+            }
+            None => groups.push(RelationGroup { relation: relation.to_owned(), total, items: items.collect() }),
+        }
+    }
 }
 
 fn unknown_kind(unknown: &str) -> Error {

@@ -7,6 +7,7 @@ mod across;
 mod analyze_project;
 mod arguments;
 mod below;
+pub(crate) mod changes;
 pub(crate) mod check;
 mod engine;
 mod file_chunks;
@@ -87,6 +88,7 @@ pub static TOOLS: &[&Declaration] = &[
     &symbols::SYMBOLS,
     &goto_definition::GOTO_DEFINITION,
     &find_references::FIND_REFERENCES,
+    &changes::CHANGES,
     &infer_types::INFER_TYPES,
     &rename_symbol::RENAME_SYMBOL,
     &analyze_project::ANALYZE_PROJECT,

@@ -6,6 +6,7 @@
 
 mod begin;
 mod by_name;
+mod changes;
 mod cli;
 mod compared_with_ty;
 mod crash;
@@ -44,6 +45,7 @@ mod pdf;
 mod projects;
 mod protocol;
 mod ranking;
+mod reexports;
 mod refactor;
 mod relations;
 mod rename;

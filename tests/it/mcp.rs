@@ -41,7 +41,14 @@ fn talk(repo: &Repo, lines: &[&str]) -> Vec<Value> {
     String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A call of every tool that works on [`SMALL`].
+/// [`SMALL`] before the first commit.
+fn small() -> Repo {
+    let repo = Repo::new(SMALL);
+    crate::worktrees::git(repo.path(), &["init", "-q"]);
+    repo
+}
+
+/// A call of every tool that works on [`small`].
 fn calls() -> Value {
     json!({
         "query": { "text": "total price" },
@@ -54,6 +61,7 @@ fn calls() -> Value {
         "symbols": { "file": "src/shop.py" },
         "goto_definition": { "file": "src/shop.py", "line": 1, "column": 7 },
         "find_references": { "file": "src/shop.py", "line": 1, "column": 7 },
+        "changes": {},
         "analyze_project": {},
         "infer_types": { "file": "src/shop.py" },
         "rename_symbol": { "file": "src/shop.py", "line": 1, "column": 7, "new_name": "Basket" },
@@ -78,7 +86,7 @@ fn plain(repo: &Repo, method: &str, params: &Value) -> Value {
 
 #[test]
 fn the_official_python_clients_can_use_every_tool() {
-    let repo = Repo::new(SMALL);
+    let repo = small();
     let plan = json!({
         "calls": calls(),
         "faults": [
@@ -124,7 +132,7 @@ fn the_official_python_clients_can_use_every_tool() {
 
 #[test]
 fn the_official_typescript_clients_can_use_every_tool() {
-    let repo = Repo::new(SMALL);
+    let repo = small();
     let plan_file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(plan_file.path(), json!({ "calls": calls() }).to_string()).unwrap();
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -551,7 +559,7 @@ fn a_search_ends_with_its_deadline_whatever_the_pattern() {
 /// The official client's models, made from each revision's `schema.json`, judge what the program really wrote.
 #[test]
 fn what_is_written_on_the_wire_fits_the_published_schemas() {
-    let repo = Repo::new(SMALL);
+    let repo = small();
     let exchanges = [old_revision(&repo), new_revision(&repo), progress(&repo)].concat();
     let captured = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(captured.path(), exchanges.iter().map(|exchange| format!("{exchange}\n")).collect::<String>())

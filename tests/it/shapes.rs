@@ -120,6 +120,7 @@ const ASKED: &[(&str, &[&str])] = &[
     ("type-at", &["shop.py:5:5"]),
     ("def", &["shop.py:3:16"]),
     ("refs", &["shop.py:5:5"]),
+    ("changes", &[]),
     ("rename", &["shop.py:5:5", "renamed"]),
     ("infer", &["shop.py"]),
     ("init", &[]),
@@ -174,6 +175,7 @@ def pay(cart):
         "//- /.ixchel/issues/iss-2.md\n---\nid: iss-2\nkind: issue\ntitle: Earn\nblocks: iss-9\n---\n",
         "//- /questions.jsonl\n{\"query\": \"checkout\", \"relevant\": [\"shop.py\"]}\n",
     ));
+    crate::worktrees::git(repo.path(), &["init", "-q"]);
     let mut listed = String::new();
     for (command, arguments) in ASKED {
         let words: Vec<&str> = command.split_whitespace().chain(arguments.iter().copied()).chain(["--json"]).collect();

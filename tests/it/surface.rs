@@ -123,6 +123,7 @@ fn descriptions_say_when_to_use_another_tool() {
         ("search_documents", &["query", "get_file_details"]),
         ("get_symbol", &["find_references", "query"]),
         ("find_references", &["get_symbol"]),
+        ("changes", &["find_references"]),
         ("goto_definition", &["get_symbol"]),
         ("type_at", &["goto_definition"]),
         ("get_slice", &["get_file_details"]),
@@ -176,6 +177,8 @@ fn arguments_are_listed_in_the_order_of_their_declaration_required_ones_first() 
 pub fn project() -> Repo {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let repo = Repo::new("");
+    // Before the first commit, every definition is a change.
+    crate::worktrees::git(repo.path(), &["init", "-q"]);
     for file in
         ["README.md", "migrations/V1__schema.sql", "src/index/mod.rs", "src/lib.rs", "tests/clients/python_mcp.py"]
     {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What every module may import: plain values, errors, deadlines, words, what differs by operating system, child
-/// processes, mutexes, detection of secrets, where git keeps a repository.
+/// processes, mutexes, detection of secrets, where git keeps a repository and what it keeps there.
 const BASE: &[&str] = &[
     "model",
     "error",
@@ -19,6 +19,7 @@ const BASE: &[&str] = &[
     "panics",
     "secrets",
     "git_layout",
+    "git_objects",
 ];
 
 /// The modules that each module may import, in the order in which data passes. A module may always import itself.
@@ -30,6 +31,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("locked", &[]),
     ("cycles", &[]),
     ("git_layout", &["platform"]),
+    ("git_objects", &["budget", "child_process", "error", "git_layout", "model"]),
     ("panics", &["error"]),
     ("secrets", &[]),
     ("platform", &["model"]),

@@ -22,7 +22,7 @@ pub fn git(folder: &Path, arguments: &[&str]) {
 }
 
 /// A repository with a commit of its files.
-fn committed(files: &str) -> Repo {
+pub fn committed(files: &str) -> Repo {
     let repo = Repo::new(files);
     git(repo.path(), &["init", "-q", "-b", "main"]);
     git(repo.path(), &["add", "."]);

@@ -7,6 +7,7 @@ mod layout;
 mod mermaid;
 mod settle;
 mod svg;
+mod symbol;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,10 +28,13 @@ use crate::store::Snapshot;
 pub(super) struct Arguments {
     /// The id of the entity to start from [default: draw all entities]
     id: Option<String>,
+    /// Draw the calls of this symbol instead: what calls it, and what it calls
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "direction", "rel", "kind"])]
+    symbol: Option<String>,
     /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     format: Format,
-    /// Maximum number of edges to follow from ID
+    /// Maximum number of edges to follow from ID, or of calls from NAME (at most 3)
     #[arg(long, short, default_value_t = 2)]
     depth: u32,
     /// The direction in which to follow edges
@@ -111,17 +115,28 @@ const COLORS: &[(&str, &str, &str)] = &[
     ("session", "#ffedd5", "#c2410c"),
     ("note", "#f1f5f9", "#475569"),
 ];
+/// The same of a graph of calls.
+const CALL_COLORS: &[(&str, &str, &str)] =
+    &[("caller", "#dcfce7", "#15803d"), ("symbol", "#fef9c3", "#a16207"), ("callee", "#dbeafe", "#1d4ed8")];
 const OTHER_COLOR: (&str, &str) = ("#f5f5f4", "#57534e");
 const MISSING_COLOR: (&str, &str) = ("#ffffff", "#9ca3af");
 
 /// Fill and line of a node.
 fn colors(kind: Option<&str>) -> (&'static str, &'static str) {
     let Some(kind) = kind else { return MISSING_COLOR };
-    COLORS.iter().find(|(name, ..)| *name == kind).map_or(OTHER_COLOR, |(_, fill, line)| (fill, line))
+    COLORS
+        .iter()
+        .chain(CALL_COLORS)
+        .find(|(name, ..)| *name == kind)
+        .map_or(OTHER_COLOR, |(_, fill, line)| (fill, line))
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let picture = session.read(|snapshot| gather(snapshot, typed))?;
+    let picture = session.read(|snapshot| match &typed.symbol {
+        Some(name) => symbol::calls(snapshot, name, typed.depth),
+        None => gather(snapshot, typed),
+    })?;
+    let [one, several] = if typed.symbol.is_some() { ["definition", "definitions"] } else { ["entity", "entities"] };
     let (nodes, edges) = (picture.nodes.len(), picture.edges.len());
     let drawn = match if typed.json { Format::Json } else { typed.format } {
         Format::Text => text::draw(&picture),
@@ -130,13 +145,15 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         Format::Json => value(&picture),
         Format::Svg => {
             let picture = picture.with_edges_merged();
-            svg::draw(&picture, &layout::layout(&picture)?, edges)
+            let title = if typed.symbol.is_some() { "Call graph" } else { "Knowledge graph" };
+            let title = format!("{title}: {nodes} {several}, {edges} edges");
+            svg::draw(&picture, &layout::layout(&picture)?, &title)
         }
     };
     match &typed.output {
         Some(file) => {
             std::fs::write(file, drawn).map_err(|error| Error::io("write", file, error))?;
-            let nodes = output::count(nodes as u64, "entity", "entities");
+            let nodes = output::count(nodes as u64, one, several);
             output::note(&format!("{nodes}, {}", output::count(edges as u64, "edge", "edges")));
         }
         None => output::raw(&drawn),

@@ -11,17 +11,16 @@ const REL_CHARS: usize = 26;
 /// The length of tooltips.
 const MAX_TOOLTIP_CHARS: usize = 400;
 
-/// `edges` are counted before those that lead the same way became one line.
-pub(super) fn draw(picture: &Picture, layout: &Layout, edges: usize) -> String {
+pub(super) fn draw(picture: &Picture, layout: &Layout, title: &str) -> String {
     let kinds: BTreeSet<Option<&str>> = picture.nodes.iter().map(|node| node.kind.as_deref()).collect();
     let legend_width: f64 = kinds.iter().map(|kind| legend_size(*kind)).sum::<f64>() + 40.0;
     let (width, height) = (layout.width.max(legend_width), layout.height + LEGEND);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n\
-         <title>Knowledge graph: {} entities, {edges} edges</title>\n\
+         <title>{}</title>\n\
          <defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" fill=\"#6b7280\"/></marker></defs>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-        picture.nodes.len(),
+        escaped(title),
     );
     legend(&mut svg, &kinds);
     let _ = writeln!(svg, "<g transform=\"translate(0,{LEGEND})\">");

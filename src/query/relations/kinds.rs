@@ -50,6 +50,11 @@ pub(super) fn is_member(declared: &DefinitionNode) -> bool {
     definition.container.is_some() && MEMBERS.contains(&definition.kind.as_str())
 }
 
+/// Whether it is too small to be what contains a reference: a value rather than the code around it.
+pub(super) fn is_local(kind: &str) -> bool {
+    matches!(kind, "variable" | "field" | "attribute" | "property" | "variant")
+}
+
 /// Whether it is more than a declaration, by C's conventions: a function of several lines, or one in a source.
 pub(super) fn has_body(declared: &DefinitionNode) -> bool {
     let definition = &declared.definition;
@@ -67,7 +72,7 @@ pub(super) fn is_private_to_file(declared: &DefinitionNode) -> bool {
     source && definition.signature.as_deref().is_some_and(|signature| signature.starts_with("static "))
 }
 
-pub(super) fn is_test(path: &str) -> bool {
+pub(crate) fn is_test(path: &str) -> bool {
     path.split('/').any(|part| {
         let part = part.to_ascii_lowercase();
         matches!(part.as_str(), "test" | "tests" | "testing" | "spec" | "__tests__" | "testdata")

@@ -4,10 +4,14 @@
 //! The index holds what each file states; what that means is resolved here when asked, so that a change in one file
 //! never touches the rows of another. Owns the queries; `resolve` has the rules, `families` what languages differ in.
 
+pub(crate) mod call_graph;
+mod exports;
 mod families;
 mod kinds;
 mod modules;
 mod opened;
+mod packages;
+pub(crate) mod reach;
 mod receiver;
 mod resolve;
 mod types;
@@ -19,7 +23,9 @@ use std::rc::Rc;
 use crate::error::Result;
 use crate::store::{Definition, DefinitionNode, Reference, Snapshot};
 
+pub(crate) use self::kinds::is_test;
 use self::opened::Opened;
+pub(crate) use self::resolve::qualified;
 pub use self::resolve::{Resolution, ResolutionRule, Resolver};
 
 /// A definition, or a position in one, that something relates to.
@@ -113,20 +119,52 @@ pub fn of_file(snapshot: &Snapshot, path: &str, limit: usize) -> Result<Option<R
     Ok(Some(groups.done(0)))
 }
 
+/// Whether a reference refers to one of some definitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// It does, or nothing shows that it does not.
+    May,
+    /// It is imported from a module of this repository in which nothing of the name was found: it may.
+    Unfollowed,
+    /// It is known to refer to something else.
+    Other,
+}
+
 /// Whether a reference may refer to one of these definitions: not if it is known to refer to something else.
 pub fn may_refer_to(resolver: &mut Resolver, used: &Reference, wanted: &[(String, u32, u32)]) -> Result<bool> {
-    let Some(found) = resolver.resolve(used)? else { return Ok(true) };
+    Ok(reading(resolver, used, wanted)? != Reading::Other)
+}
+
+/// The same, with whether an import could not be followed.
+pub fn reading(resolver: &mut Resolver, used: &Reference, wanted: &[(String, u32, u32)]) -> Result<Reading> {
+    let Some(found) = resolver.resolve(used)? else { return Ok(Reading::May) };
     let is_wanted = |target: &Rc<DefinitionNode>| {
         let definition = &target.definition;
         wanted.iter().any(|(path, line, column)| {
             *path == definition.path && *line == definition.line && *column == definition.column
         })
     };
-    Ok(!found.how.is_proof() || found.targets.iter().any(is_wanted))
+    if !found.how.is_proof() || found.targets.iter().any(is_wanted) {
+        return Ok(Reading::May);
+    }
+    let is_unfollowed = found.targets.is_empty() && resolver.imports_from_here(used)?;
+    Ok(if is_unfollowed { Reading::Unfollowed } else { Reading::Other })
+}
+
+/// The references to what an import renames, in the file of the import.
+pub fn under_other_name(resolver: &mut Resolver, import: &Reference) -> Result<Vec<Reference>> {
+    let aliased = under_alias(resolver, import)?;
+    let mut found = Vec::new();
+    for used in aliased.map(|(_, references)| references).unwrap_or_default() {
+        if used.kind != "import" && resolver.resolve(&used)?.is_some_and(|found| found.how.is_proof()) {
+            found.push(used);
+        }
+    }
+    Ok(found)
 }
 
 fn contained(resolver: &mut Resolver, file: &Rc<Opened>, subject: &DefinitionNode, groups: &mut Groups) -> Result<()> {
-    let whole = resolve::qualified(subject);
+    let whole = qualified(subject);
     let mut inside = resolver.library.snapshot.children(subject.id)?;
     if kinds::is_type(&subject.definition.kind) && file.family.open_types {
         let folder = modules::folder(&file.path);
@@ -231,7 +269,7 @@ fn references(resolver: &mut Resolver, subject: &DefinitionNode, groups: &mut Gr
         for item in &mut group.items {
             let Some(file) = resolver.library.open(&item.path)? else { continue };
             match resolver.library.around(&file, item.line)?.into_iter().find(|d| d.id != subject.id) {
-                Some(around) => (item.name, item.kind) = (resolve::qualified(&around), around.definition.kind.clone()),
+                Some(around) => (item.name, item.kind) = (qualified(&around), around.definition.kind.clone()),
                 None => (item.name, item.kind) = (modules::stem(&item.path).to_owned(), "file".to_owned()),
             }
         }
@@ -279,7 +317,7 @@ fn related(declared: &DefinitionNode, how: ResolutionRule) -> Related {
     Related {
         path: definition.path.clone(),
         line: definition.line,
-        name: resolve::qualified(declared),
+        name: qualified(declared),
         kind: definition.kind.clone(),
         how,
     }

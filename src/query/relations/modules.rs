@@ -23,7 +23,7 @@ pub(super) fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-fn path_parts(path: &str) -> Vec<String> {
+pub(super) fn parts_of_path(path: &str) -> Vec<String> {
     path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
@@ -71,7 +71,7 @@ impl Module {
         let name = written.trim_start_matches('.');
         let dots = written.len() - name.len();
         let anchor = (dots > 0).then(|| {
-            let mut folder = path_parts(folder(importer));
+            let mut folder = parts_of_path(folder(importer));
             folder.truncate(folder.len().saturating_sub(dots - 1));
             folder
         });
@@ -81,7 +81,7 @@ impl Module {
     fn rust(importer: &str, written: &str, inline: usize) -> Vec<Self> {
         let mut words = parts(written);
         let first = words.first().map_or("", String::as_str);
-        let folders = path_parts(folder(importer));
+        let folders = parts_of_path(folder(importer));
         let own = || {
             let mut own = folders.clone();
             if !matches!(stem(importer), "mod" | "lib" | "main") {
@@ -134,22 +134,22 @@ impl Module {
             return Some(Self::file(importer, bare));
         }
         if let Some(rest) = bare.strip_prefix("@/").or_else(|| bare.strip_prefix("~/")) {
-            return Some(Self::floating(path_parts(rest)));
+            return Some(Self::floating(parts_of_path(rest)));
         }
         if bare.contains(':') {
             return None;
         }
-        let words = path_parts(bare);
+        let words = parts_of_path(bare);
         let scope = usize::from(bare.starts_with('@') && words.len() > 1);
         Some(Self::floating(words[scope..].to_vec()))
     }
 
     fn go(written: &str, package: Option<(&str, &str)>) -> Self {
-        let words = path_parts(written);
+        let words = parts_of_path(written);
         match package {
             Some((folder, name)) => match written.strip_prefix(name) {
                 Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-                    Self { anchor: Some(path_parts(folder)), parts: path_parts(rest) }
+                    Self { anchor: Some(parts_of_path(folder)), parts: parts_of_path(rest) }
                 }
                 _ => Self::floating(words),
             },
@@ -162,7 +162,7 @@ impl Module {
     }
 
     fn file(importer: &str, written: &str) -> Self {
-        let mut anchor = path_parts(folder(importer));
+        let mut anchor = parts_of_path(folder(importer));
         let mut relative = false;
         let mut rest = written.trim_start_matches("$(dirname \"$0\")/").trim_start_matches("${BASH_SOURCE%/*}/");
         loop {
@@ -178,7 +178,7 @@ impl Module {
             }
             relative = true;
         }
-        Self { anchor: relative.then_some(anchor), parts: path_parts(rest) }
+        Self { anchor: relative.then_some(anchor), parts: parts_of_path(rest) }
     }
 
     /// Folders that this module can lead on from, likeliest first.
@@ -222,10 +222,20 @@ impl Module {
         paths
     }
 
+    /// Whether a file at that path, which need not exist, is this module's.
+    pub(super) fn is_at(&self, family: &Family, path: &str) -> bool {
+        let own = module_path(family, path, false);
+        let wanted: Vec<String> =
+            self.anchor.iter().flatten().chain(&self.parts).filter_map(|p| said(family, p)).collect();
+        if self.anchor.is_some() { own == wanted } else { !wanted.is_empty() && own.ends_with(&wanted) }
+    }
+
     /// Whether a definition in `container` of the file at `path` is one that this module offers; if so, how many
     /// folders lead to the module.
     pub(super) fn offers(&self, family: &Family, path: &str, container: Option<&str>) -> Option<usize> {
-        let with_extension = self.parts.last().is_some_and(|last| last.contains('.'));
+        // `./user.service` is a whole name: scripts are imported without their extension.
+        let is_script = family.spelling == Spelling::Script;
+        let with_extension = !is_script && self.parts.last().is_some_and(|last| last.contains('.'));
         let own = module_path(family, path, with_extension);
         let inside: Vec<String> = container.map(parts).unwrap_or_default();
         let wanted: Vec<String> =
@@ -253,7 +263,7 @@ impl Module {
 
 /// How other files may write the module that a file is, with the name they must then take from it.
 pub(super) fn spellings(family: &Family, path: &str) -> Vec<(String, Option<String>)> {
-    let mut whole = path_parts(folder(path));
+    let mut whole = parts_of_path(folder(path));
     if family.spelling == Spelling::File {
         whole.push(path.rsplit('/').next().unwrap_or(path).to_owned());
     } else if !family.folders && !family.index.contains(&stem(path)) {
@@ -299,7 +309,7 @@ fn said(family: &Family, part: &str) -> Option<String> {
 
 /// The name of a file's module, or of its folder where that is the module.
 fn module_path(family: &Family, path: &str, with_extension: bool) -> Vec<String> {
-    let mut own: Vec<String> = path_parts(folder(path)).iter().filter_map(|part| said(family, part)).collect();
+    let mut own: Vec<String> = parts_of_path(folder(path)).iter().filter_map(|part| said(family, part)).collect();
     let name = stem(path);
     if with_extension {
         own.push(path.rsplit('/').next().unwrap_or(path).replace('-', "_"));
@@ -340,6 +350,9 @@ mod tests {
         assert!(offers("rust", "tests/it.rs", "shop::cart", "src/cart.rs", None));
         assert!(!offers("rust", "src/x.rs", "std::fs", "src/fs.rs", None));
         assert!(offers("typescript", "src/a/b.ts", "../c.js", "src/c/index.ts", None));
+        assert!(offers("typescript", "src/a.ts", "./user.service", "src/user.service.ts", None));
+        assert!(!offers("typescript", "src/a.ts", "./user.service", "src/user.ts", None));
+        assert!(offers("typescript", "src/a.ts", "./routeTree.gen.js", "src/routeTree.gen.ts", None));
         assert!(offers("java", "src/main/java/p/A.java", "org.shop", "src/main/java/org/shop/Cart.java", None));
         assert!(offers("c", "src/a.c", "util/list.h", "include/util/list.h", None));
         assert!(offers("csharp", "A.cs", "Shop.Core", "lib/Cart.cs", Some("Shop.Core")));

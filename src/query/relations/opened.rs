@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::families::{Family, Plain, Spelling};
 use super::modules::{self, Module};
+use super::packages::Packages;
 use crate::error::Result;
 use crate::store::{DefinitionNode, FileId, Import, Snapshot};
 
@@ -17,6 +18,9 @@ const NAMED: usize = 2_000;
 const TEXTS: usize = 16;
 /// Files that one file's includes are followed to.
 const INCLUDED: usize = 64;
+
+/// First words of paths in Rust that are not names of crates.
+const OWN_ROOTS: &[&str] = &["crate", "self", "super", "std", "core", "alloc"];
 
 /// A file that the resolver reads.
 pub(super) struct Opened {
@@ -39,6 +43,9 @@ pub(super) struct Library<'s> {
     found: HashMap<(String, String), Rc<[String]>>,
     packages: HashMap<String, Option<(String, String)>>,
     starts: HashMap<String, bool>,
+    /// Read when the first module is named by a package.
+    scripts: OnceCell<Packages>,
+    crates: OnceCell<Packages>,
 }
 
 /// Whether an import brings all names of its module.
@@ -79,6 +86,8 @@ impl<'s> Library<'s> {
             found: HashMap::new(),
             packages: HashMap::new(),
             starts: HashMap::new(),
+            scripts: OnceCell::new(),
+            crates: OnceCell::new(),
         }
     }
 
@@ -177,7 +186,40 @@ impl<'s> Library<'s> {
         if file.family.spelling == Spelling::Rust && written.starts_with("super") {
             inline = self.around(file, line)?.iter().filter(|d| d.definition.kind == "module").count();
         }
-        Ok(Module::read(file.family, &file.path, written, inline, package))
+        let mut modules = self.named_here(file, written)?;
+        modules.extend(Module::read(file.family, &file.path, written, inline, package));
+        Ok(modules)
+    }
+
+    /// The modules of this repository that are imported by the name of their package, or by an alias.
+    fn named_here(&self, file: &Opened, written: &str) -> Result<Vec<Module>> {
+        match file.family.spelling {
+            Spelling::Script if !written.starts_with('.') && !written.contains(':') => {
+                let packages = match self.scripts.get() {
+                    Some(packages) => packages,
+                    None => {
+                        let packages = Packages::of_scripts(self.snapshot)?;
+                        self.scripts.get_or_init(|| packages)
+                    }
+                };
+                Ok(packages.script(&file.path, written))
+            }
+            Spelling::Rust => {
+                let words = modules::parts(written);
+                if words.first().is_none_or(|first| OWN_ROOTS.contains(&first.as_str())) {
+                    return Ok(Vec::new());
+                }
+                let packages = match self.crates.get() {
+                    Some(packages) => packages,
+                    None => {
+                        let packages = Packages::of_crates(self.snapshot)?;
+                        self.crates.get_or_init(|| packages)
+                    }
+                };
+                Ok(packages.rust(&words))
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// Files that a module can be, in the order of its paths.

@@ -107,7 +107,10 @@ impl<'s> Resolver<'s> {
         let nearest =
             asked.file.imports.iter().filter(|i| fits(i)).min_by_key(|i| i.line.abs_diff(asked.line)).cloned();
         let Some(import) = nearest else { return Ok(None) };
-        let found = self.through(asked, &import, asked.name, &mut HashSet::new())?;
+        let mut found = self.through(asked, &import, asked.name, &mut HashSet::new())?;
+        if found.is_empty() {
+            found = self.by_default(asked, &import, &mut HashSet::new())?;
+        }
         Ok(Some(Self::one(ResolutionRule::Import, found).unwrap_or(OUTSIDE)))
     }
 
@@ -144,7 +147,12 @@ impl<'s> Resolver<'s> {
         for import in &bound {
             let name = import.name.as_deref().filter(|name| *name != "default").unwrap_or(asked.name);
             let name = name.rsplit(['.', ':', '\\']).next().unwrap_or(name).to_owned();
-            found.extend(self.through(asked, import, &name, &mut HashSet::new())?);
+            let passed = self.through(asked, import, &name, &mut HashSet::new())?;
+            let is_passed = !passed.is_empty();
+            found.extend(passed);
+            if !is_passed {
+                found.extend(self.by_default(asked, import, &mut HashSet::new())?);
+            }
         }
         if !found.is_empty() {
             return Ok(Self::one(ResolutionRule::Import, found));
@@ -363,12 +371,12 @@ impl<'s> Resolver<'s> {
     }
 
     /// The imports of a file that give a name.
-    fn bound(&self, file: &Opened, name: &str) -> Vec<Import> {
+    pub(super) fn bound(&self, file: &Opened, name: &str) -> Vec<Import> {
         file.imports.iter().filter(|import| local(file.family, import) == Some(name)).cloned().collect()
     }
 
     /// What an import gives under `wanted`, followed through files that pass it on.
-    fn through(
+    pub(super) fn through(
         &mut self,
         asked: &NameQuery,
         import: &Import,
@@ -456,6 +464,12 @@ impl<'s> Resolver<'s> {
             if !found.is_empty() {
                 return Ok(found);
             }
+            if !is_wildcard(file.family, &import) {
+                let found = self.by_default(&deeper, &import, seen)?;
+                if !found.is_empty() {
+                    return Ok(found);
+                }
+            }
         }
         Ok(Vec::new())
     }
@@ -511,7 +525,7 @@ fn ranked(file: &Opened, mut all: Declarations, is_common: bool) -> Option<Resol
 }
 
 /// Folders that two paths share.
-fn shared(a: &str, b: &str) -> usize {
+pub(super) fn shared(a: &str, b: &str) -> usize {
     let (a, b) = (modules::folder(a), modules::folder(b));
     a.split('/').zip(b.split('/')).take_while(|(a, b)| a == b).count()
 }
@@ -527,7 +541,7 @@ fn starts_with(module: &str, first: &str) -> bool {
 }
 
 /// The whole name, as containers of what is inside have it.
-pub(super) fn qualified(declared: &DefinitionNode) -> String {
+pub(crate) fn qualified(declared: &DefinitionNode) -> String {
     let definition = &declared.definition;
     let separator = languages::by_name(&definition.language).map_or(".", |language| language.separator);
     match &definition.container {

@@ -1,0 +1,157 @@
+//! `ixmcp changes`: the tool `changes` for the command line, also as Markdown for a review.
+
+use std::fmt::Write;
+
+use clap::{Args, ValueEnum};
+
+use super::{Outcome, Session, arguments, output};
+use crate::error::Result;
+use crate::model::printable;
+use crate::query::changes::{ChangedDefinition, Dependent};
+use crate::tools::changes::Answer;
+
+/// Show which definitions differ from a commit, and what depends on them
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// A commit, branch or tag; "branch": where this branch left the default branch
+    #[arg(default_value = "HEAD")]
+    base: String,
+    /// Output format
+    #[arg(long, short, value_enum, default_value_t)]
+    format: Format,
+    /// Maximum number of definitions
+    #[arg(long, short = 'n', default_value_t = 100)]
+    limit: u64,
+    /// Number of definitions to skip
+    #[arg(long, default_value_t = 0)]
+    offset: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    #[default]
+    Text,
+    Markdown,
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let given = arguments! { "base": typed.base, "limit": typed.limit, "offset": typed.offset };
+    let answer = session.call::<Answer>("changes", given)?;
+    let is_found = !answer.changes.is_empty();
+    if session.json {
+        output::json(&answer.json);
+        return Ok(Outcome::of(is_found));
+    }
+    match typed.format {
+        Format::Text => print(session, &answer),
+        Format::Markdown => output::line(markdown(&answer).trim_end()),
+    }
+    answer.note_rest(answer.changes.len());
+    for problem in &answer.problems {
+        output::note(&format!("{} is not compared: {}", printable(&problem.path), problem.reason));
+    }
+    Ok(Outcome::of(is_found))
+}
+
+fn print(session: &Session, answer: &Answer) {
+    for change in &answer.changes {
+        let at = session.paint.position(&change.file_path, &[change.line]);
+        let name = session.paint.name(&change.name);
+        output::line(&format!("{at}  {} {} {name}{}", change.change.join("+"), printable(&change.kind), was(change)));
+        if let Some(signature) = &change.old_signature {
+            output::line(&format!("    was {}", printable(signature)));
+        }
+        for (heading, dependents) in groups(change) {
+            for found in dependents {
+                let at = session.paint.position(&found.file_path, &[found.line]);
+                output::line(&format!("    {heading}  {at}  {} [{}]", printable(&found.name), found.how));
+            }
+        }
+        if change.callers_total > change.callers.len() {
+            output::line(&format!("    … {} more callers", change.callers_total - change.callers.len()));
+        }
+        for text in &change.mentioned_in {
+            let at = session.paint.position(&text.file_path, &[text.line]);
+            let id = text.id.as_ref().map_or_else(String::new, |id| format!("  {}", printable(id)));
+            output::line(&format!("    mentioned in  {at}{id}"));
+        }
+        if let Some(reason) = &change.reason {
+            output::line(&format!("    {}", printable(reason)));
+        }
+    }
+    if !answer.tests.is_empty() {
+        output::line("tests to run");
+        answer.tests.iter().for_each(|path| output::line(&format!("  {}", session.paint.path(path))));
+    }
+}
+
+/// The names under which dependents are shown.
+fn groups(change: &ChangedDefinition) -> [(&'static str, &[Dependent]); 4] {
+    let callers = if change.change == ["removed"] { "still referred to by" } else { "called by" };
+    [
+        (callers, &change.callers),
+        ("old name referred to by", &change.old_callers),
+        ("implemented by", &change.implementers),
+        ("tested by", &change.tests),
+    ]
+}
+
+/// What it was called, and where it was.
+fn was(change: &ChangedDefinition) -> String {
+    let name = change.old_name.as_ref().map(|name| format!(" (was {})", printable(name)));
+    let path = change.old_path.as_ref().map(|path| format!(" (was in {})", printable(path)));
+    name.into_iter().chain(path).collect()
+}
+
+/// A summary that a review or a commit message can quote.
+fn markdown(answer: &Answer) -> String {
+    let code = |text: &str| format!("`{}`", printable(text).replace('`', "'"));
+    let mut text = String::new();
+    let commit = answer.base.commit.as_deref().map_or("nothing", |id| &id[..id.len().min(12)]);
+    let total = answer.total.unwrap_or(answer.changes.len());
+    // A string takes every write.
+    let _ = writeln!(text, "## Changes since {} ({commit})\n", code(&answer.base.name));
+    let _ = writeln!(text, "{total} definitions in {} files.\n", answer.files);
+    if !answer.changes.is_empty() {
+        let _ = writeln!(text, "| definition | change | public | callers | tests |\n|---|---|---|---|---|");
+    }
+    for change in &answer.changes {
+        let public = if change.public { "yes" } else { "" };
+        let _ = writeln!(
+            text,
+            "| {} {} ({}:{}){} | {} | {public} | {} | {} |",
+            printable(&change.kind),
+            code(&change.name).replace('|', "\\|"),
+            printable(&change.file_path).replace('|', "\\|"),
+            change.line,
+            was(change).replace('|', "\\|"),
+            change.change.join(", "),
+            change.callers_total,
+            change.tests.len(),
+        );
+    }
+    let with_details =
+        answer.changes.iter().filter(|change| !change.callers.is_empty() || !change.old_callers.is_empty());
+    for change in with_details {
+        let _ = writeln!(text, "\n### {}\n", code(&change.name));
+        for (heading, dependents) in groups(change) {
+            for found in dependents {
+                let _ = writeln!(
+                    text,
+                    "- {heading} {} ({}:{}, {})",
+                    code(&found.name),
+                    printable(&found.file_path),
+                    found.line,
+                    found.how
+                );
+            }
+        }
+    }
+    if !answer.tests.is_empty() {
+        let _ = writeln!(text, "\n### Tests to run\n");
+        answer.tests.iter().for_each(|path| {
+            let _ = writeln!(text, "- {}", printable(path));
+        });
+    }
+    text
+}

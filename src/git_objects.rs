@@ -1,0 +1,309 @@
+//! Commits, trees and blobs of a git repository, read with git's plumbing.
+//!
+//! Owns which commands of git run, and in which surroundings. `rev-parse`, `for-each-ref`, `merge-base`, `ls-tree` and `cat-file`
+//! read objects and nothing else: they look at no work tree and no index, so they run no hook, filter, textconv, external diff or
+//! fsmonitor that the repository's settings or attributes name. No transport is allowed, whatever the settings say, so a partial
+//! clone fetches nothing. Does not own which repository may be read (`git_layout`), or what differs (`index`).
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::budget::Budget;
+use crate::child_process::{Finished, run_to_end};
+use crate::error::{Error, ErrorKind, Result};
+use crate::git_layout;
+use crate::model::printable;
+
+/// The name of the program.
+pub const PROGRAM: &str = if cfg!(windows) { "git.exe" } else { "git" };
+/// Variables of this process that git gets; all others could change what it reads.
+pub const VARIABLES: &[&str] = &["HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "PATH"];
+
+/// A command without CPU time for this long is killed.
+const TIMEOUT: Duration = Duration::from_secs(20);
+const MAX_LINE: u64 = 64 << 10;
+/// Bytes of a tree's listing: a million paths.
+const MAX_TREE: u64 = 256 << 20;
+/// Bytes of blobs that are read at once.
+const MAX_BLOBS: u64 = 64 << 20;
+const MAX_REVISION: usize = 256;
+/// The default branch, by the names that it may have, likeliest first.
+const DEFAULT_BRANCHES: &[&str] = &[
+    "refs/remotes/origin/HEAD",
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/master",
+    "refs/heads/main",
+    "refs/heads/master",
+    "refs/heads/trunk",
+];
+/// The base that is the merge base with the default branch.
+pub const BRANCH: &str = "branch";
+
+/// Reads the objects of one repository.
+pub struct Objects {
+    program: PathBuf,
+    folder: PathBuf,
+    /// The path from the top of the work tree to the root, with a `/` at its end, or empty.
+    prefix: String,
+    variables: Vec<(String, String)>,
+}
+
+/// A commit to compare with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// `None`: nothing is committed yet, so that everything is new.
+    pub id: Option<String>,
+    /// The branch that the commit is the merge base with.
+    pub of: Option<String>,
+}
+
+/// Regular files by their path below the root, with the ids of their blobs.
+pub type Tree = HashMap<String, String>;
+
+impl Objects {
+    /// Those of the repository at `root`, or around it.
+    pub fn of(root: &Path, program: Option<PathBuf>, variables: Vec<(String, String)>) -> Result<Self> {
+        let folder = git_layout::with_own_history(root).map_err(|reason| {
+            Error::invalid_path(format!("the history cannot be read: {reason}"))
+                .hint("Only a git repository, a worktree or a submodule has a base to compare with.")
+        })?;
+        let program = program.ok_or_else(|| {
+            Error::invalid_path("the program `git` is not installed").hint("Install git, or add its folder to PATH.")
+        })?;
+        let below = root.strip_prefix(&folder).unwrap_or(Path::new(""));
+        let mut prefix: String = below.iter().map(|part| format!("{}/", part.to_string_lossy())).collect();
+        prefix.shrink_to_fit();
+        Ok(Self { program, folder, prefix, variables })
+    }
+
+    /// The commit that `base` names: a revision, or [`BRANCH`].
+    pub fn commit(&self, base: &str, budget: &Budget) -> Result<Commit> {
+        let is_plain = base.len() <= MAX_REVISION && !base.starts_with('-') && !base.chars().any(char::is_control);
+        if !is_plain || base.trim().is_empty() {
+            return Err(Error::invalid_argument("argument `base` is not a commit")
+                .hint("Give a commit, a branch or a tag, or \"branch\" for what this branch changes."));
+        }
+        if base == BRANCH {
+            return self.merge_base(budget);
+        }
+        if let Some(id) = self.resolved(base, budget)? {
+            return Ok(Commit { id: Some(id), of: None });
+        }
+        if base == "HEAD" && self.is_unborn(budget)? {
+            return Ok(Commit { id: None, of: None });
+        }
+        let shown = printable(base);
+        Err(Error::invalid_argument(format!("argument `base`: there is no commit {shown:?} in this repository"))
+            .hint(format!("Give a commit, a branch or a tag.{}", self.what_may_lack())))
+    }
+
+    /// What the clone may lack, as part of a hint.
+    fn what_may_lack(&self) -> &'static str {
+        if self.is_shallow() {
+            " This clone is shallow: `git fetch --unshallow` gets the rest of its history."
+        } else {
+            ""
+        }
+    }
+
+    fn is_shallow(&self) -> bool {
+        git_layout::directory(&self.folder)
+            .is_some_and(|(_, directory)| git_layout::common_directory(&directory).join("shallow").exists())
+    }
+
+    fn resolved(&self, revision: &str, budget: &Budget) -> Result<Option<String>> {
+        let commit = format!("{revision}^{{commit}}");
+        let found = self.run(&["rev-parse", "--verify", "--quiet", &commit], b"", MAX_LINE, budget)?;
+        if !found.status.is_some_and(|status| status.success()) {
+            self.check_trust(&found)?;
+            return Ok(None);
+        }
+        Ok(first_line(&found.stdout).filter(|id| is_id(id)))
+    }
+
+    /// Whether `HEAD` names a branch without a commit.
+    fn is_unborn(&self, budget: &Budget) -> Result<bool> {
+        let named = self.run(&["symbolic-ref", "--quiet", "HEAD"], b"", MAX_LINE, budget)?;
+        let Some(branch) = first_line(&named.stdout).filter(|name| name.starts_with("refs/")) else { return Ok(false) };
+        let listed = self.run(&["for-each-ref", "--format=%(refname)", &branch], b"", MAX_LINE, budget)?;
+        Ok(listed.status.is_some_and(|status| status.success()) && listed.stdout.is_empty())
+    }
+
+    fn merge_base(&self, budget: &Budget) -> Result<Commit> {
+        let arguments = [&["for-each-ref", "--format=%(refname)"][..], DEFAULT_BRANCHES].concat();
+        let listed = self.run(&arguments, b"", MAX_LINE, budget)?;
+        self.check_trust(&listed)?;
+        let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+        let known = |name: &&&str| listed.lines().any(|line| line == **name);
+        let Some(default) = DEFAULT_BRANCHES.iter().find(known).copied() else {
+            return Err(Error::invalid_argument("argument `base`: the default branch is not known")
+                .hint("Give the branch to compare with as `base`, such as `origin/develop`."));
+        };
+        let found = self.run(&["merge-base", "HEAD", default], b"", MAX_LINE, budget)?;
+        let of = default.trim_start_matches("refs/heads/").trim_start_matches("refs/remotes/").to_owned();
+        match first_line(&found.stdout).filter(|id| is_id(id)) {
+            Some(id) => Ok(Commit { id: Some(id), of: Some(of) }),
+            None => Err(Error::invalid_argument(format!(
+                "argument `base`: HEAD and {} have no common ancestor",
+                printable(&of)
+            ))
+            .hint(format!("Give a commit, a branch or a tag as `base`.{}", self.what_may_lack()))),
+        }
+    }
+
+    /// The files of a commit below the root.
+    pub fn tree(&self, commit: &str, budget: &Budget) -> Result<Tree> {
+        let mut arguments = vec!["--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", commit];
+        if !self.prefix.is_empty() {
+            arguments.extend(["--", self.prefix.as_str()]);
+        }
+        let listed = self.run(&arguments, b"", MAX_TREE, budget)?;
+        if !listed.status.is_some_and(|status| status.success()) {
+            return Err(self.unreadable(&listed));
+        }
+        let entry = |line: &[u8]| {
+            let (head, path) = std::str::from_utf8(line).ok()?.split_once('\t')?;
+            let mut fields = head.split(' ');
+            let (mode, _, id) = (fields.next()?, fields.next()?, fields.next()?);
+            let path = path.strip_prefix(&self.prefix)?;
+            // Links and submodules define nothing.
+            mode.starts_with("100").then(|| (path.to_owned(), id.to_owned()))
+        };
+        Ok(listed.stdout.split(|byte| *byte == 0).filter_map(entry).collect())
+    }
+
+    /// The blobs of these ids, in their order, each at most `max_size` bytes: `None` for those that are larger, or that the clone
+    /// lacks.
+    pub fn blobs(&self, ids: &[&str], max_size: u64, budget: &Budget) -> Result<Vec<Option<Vec<u8>>>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sizes = self.run(&["cat-file", "--batch-check"], &lines(ids), MAX_TREE, budget)?;
+        let size = |line: &str| line.rsplit_once(' ').and_then(|(_, size)| size.parse::<u64>().ok());
+        let text = String::from_utf8_lossy(&sizes.stdout);
+        let mut sizes: Vec<Option<u64>> =
+            text.lines().map(|line| size(line).filter(|size| *size <= max_size)).collect();
+        sizes.resize(ids.len(), None);
+        let mut blobs = vec![None; ids.len()];
+        let mut at = 0;
+        while at < ids.len() {
+            let (mut batch, mut bytes) = (Vec::new(), 0);
+            while at < ids.len() && (batch.is_empty() || bytes < MAX_BLOBS) {
+                if let Some(size) = sizes[at] {
+                    batch.push((at, size));
+                    bytes += size;
+                }
+                at += 1;
+            }
+            budget.check()?;
+            self.read_batch(ids, &batch, &mut blobs, budget)?;
+        }
+        Ok(blobs)
+    }
+
+    fn read_batch(
+        &self,
+        ids: &[&str],
+        batch: &[(usize, u64)],
+        blobs: &mut [Option<Vec<u8>>],
+        budget: &Budget,
+    ) -> Result<()> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let wanted: Vec<&str> = batch.iter().map(|(at, _)| ids[*at]).collect();
+        let most: u64 = batch.iter().map(|(_, size)| size + 256).sum();
+        let read = self.run(&["cat-file", "--batch"], &lines(&wanted), most, budget)?;
+        let mut rest = read.stdout.as_slice();
+        for (at, size) in batch {
+            let Some(end) = rest.iter().position(|byte| *byte == b'\n') else { break };
+            let head = String::from_utf8_lossy(&rest[..end]).into_owned();
+            rest = &rest[end + 1..];
+            let length = usize::try_from(*size).unwrap_or(usize::MAX);
+            if !head.ends_with(&format!(" blob {size}")) {
+                // An object that is missing has no content.
+                continue;
+            }
+            let Some(blob) = rest.get(..length) else { break };
+            blobs[*at] = Some(blob.to_vec());
+            rest = rest.get(length + 1..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    fn run(&self, arguments: &[&str], input: &[u8], most: u64, budget: &Budget) -> Result<Finished> {
+        budget.check()?;
+        let mut command = Command::new(&self.program);
+        command.current_dir(&self.folder).env_clear();
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        for (name, value) in [
+            ("LC_ALL", "C"),
+            // Replaces all that the settings say of transports; an empty list allows none.
+            ("GIT_ALLOW_PROTOCOL", ""),
+            ("GIT_NO_LAZY_FETCH", "1"),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_ASKPASS", ""),
+            ("GIT_PAGER", ""),
+        ] {
+            command.env(name, value);
+        }
+        if let Some(above) = self.folder.parent() {
+            command.env("GIT_CEILING_DIRECTORIES", above);
+        }
+        for setting in
+            ["safe.bareRepository=explicit", "protocol.allow=never", "core.fsmonitor=false", "core.hooksPath=/dev/null"]
+        {
+            command.args(["-c", setting]);
+        }
+        command.args(arguments);
+        let left = budget.deadline().map_or(TIMEOUT, |deadline| deadline.saturating_duration_since(Instant::now()));
+        let failed = |error: std::io::Error| Error::io("run", &self.program, error);
+        let finished =
+            run_to_end(command, input, left.clamp(Duration::from_millis(100), TIMEOUT), most).map_err(failed)?;
+        finished.ok_or_else(|| {
+            Error::new(ErrorKind::Timeout, "git did not answer in time")
+                .hint("Try again; on a slow disk raise `timeout_ms`.")
+        })
+    }
+
+    /// An error if git refuses to read the repository at all. What git says is not shown: it may quote its settings.
+    fn check_trust(&self, finished: &Finished) -> Result<()> {
+        let said = String::from_utf8_lossy(&finished.stderr);
+        tracing::debug!("git: {said}");
+        if said.contains("dubious ownership") || said.contains("safe.directory") {
+            let folder = printable(&self.folder.to_string_lossy());
+            return Err(Error::invalid_path("git does not read this repository: it belongs to another user")
+                .hint(format!("If you trust it: `git config --global --add safe.directory {folder}`.")));
+        }
+        if said.contains("bad config") || said.contains("not a git repository") || said.contains("repository version") {
+            return Err(Error::invalid_path("git cannot read this repository")
+                .hint("`git status` in the repository says what is wrong."));
+        }
+        Ok(())
+    }
+
+    fn unreadable(&self, finished: &Finished) -> Error {
+        let hint = "If the clone is partial, it may lack the commit's files, and nothing is fetched from here: run `git fetch`, or \
+            give another base. `git fsck` checks the repository.";
+        self.check_trust(finished).err().unwrap_or_else(|| {
+            Error::invalid_argument("argument `base`: the commit's files cannot be listed").hint(hint)
+        })
+    }
+}
+
+fn lines(ids: &[&str]) -> Vec<u8> {
+    ids.iter().flat_map(|id| [id.as_bytes(), b"\n"]).flatten().copied().collect()
+}
+
+fn first_line(output: &[u8]) -> Option<String> {
+    let line = String::from_utf8_lossy(output).lines().next()?.trim().to_owned();
+    (!line.is_empty()).then_some(line)
+}
+
+fn is_id(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}

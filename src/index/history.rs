@@ -1,0 +1,252 @@
+//! The files that differ from a commit, with their text at that commit.
+//!
+//! Owns how a file is recognized as unchanged without reading it, and the cache of what was read before. Does not own how git's
+//! objects are read (`git_objects`), or which definitions differ (`query::changes`).
+
+use std::collections::HashMap;
+use std::panic::catch_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::locked;
+use super::repository::Repository;
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::extract::{self, Options};
+use crate::git_objects::{Commit, Objects, PROGRAM, Tree, VARIABLES};
+use crate::model::{ContentHash, RepoPath, Stat, Symbol};
+use crate::scan::{self, Staged};
+use crate::store::Snapshot;
+
+/// Trees that are kept.
+const TREES: usize = 4;
+/// Bytes of text, and unchanged files, that are kept.
+const MAX_KEPT_TEXT: usize = 48 << 20;
+const MAX_KEPT_FILES: usize = 200_000;
+
+/// Compares the files of one repository with its commits.
+pub struct History {
+    repository: Arc<Repository>,
+    cache: Mutex<Cache>,
+}
+
+#[derive(Default)]
+struct Cache {
+    trees: Vec<(String, Arc<Tree>)>,
+    /// By path: the blob that the file is equal to while it has this stat.
+    equal: HashMap<String, (String, Stat)>,
+    /// By blob and path.
+    versions: HashMap<(String, String), Arc<Version>>,
+    bytes: usize,
+}
+
+/// A commit with its files, and what git's index says of them.
+pub struct Base {
+    pub commit: Commit,
+    tree: Arc<Tree>,
+    staged: Staged,
+    objects: Objects,
+}
+
+/// A file as it was at the commit.
+#[derive(Debug)]
+pub struct Version {
+    pub path: String,
+    pub language: &'static str,
+    pub text: String,
+    pub symbols: Vec<Symbol>,
+}
+
+/// A file that differs from the commit.
+pub struct Differing {
+    pub path: String,
+    /// `None`: the commit lacks it.
+    pub before: Option<Arc<Version>>,
+    pub is_gone: bool,
+}
+
+#[derive(Default)]
+pub struct Differences {
+    /// By path.
+    pub files: Vec<Differing>,
+    /// Files that could not be compared, with the reason.
+    pub problems: Vec<(String, &'static str)>,
+}
+
+impl Base {
+    /// Files with a conflict of a merge.
+    pub fn conflicts(&self) -> usize {
+        self.staged.conflicts
+    }
+}
+
+impl History {
+    pub(super) fn new(repository: Arc<Repository>) -> Self {
+        Self { repository, cache: Mutex::default() }
+    }
+
+    /// The commit that a revision names.
+    pub fn base(&self, revision: &str, budget: &Budget) -> Result<Base> {
+        let root = &self.repository.root;
+        let environment = &self.repository.sources.environment;
+        let variable = |name: &&str| Some(((*name).to_owned(), environment.get(name)?.to_owned()));
+        let program = environment.on_path_outside(PROGRAM, root);
+        let objects = Objects::of(root, program, VARIABLES.iter().filter_map(variable).collect())?;
+        let commit = objects.commit(revision, budget)?;
+        let tree = match &commit.id {
+            None => Arc::default(),
+            Some(id) => self.tree(id, &objects, budget)?,
+        };
+        Ok(Base { commit, tree, staged: scan::staged(root), objects })
+    }
+
+    fn tree(&self, id: &str, objects: &Objects, budget: &Budget) -> Result<Arc<Tree>> {
+        if let Some((_, tree)) = locked(&self.cache).trees.iter().find(|(known, _)| known == id) {
+            return Ok(Arc::clone(tree));
+        }
+        let tree = Arc::new(objects.tree(id, budget)?);
+        let mut cache = locked(&self.cache);
+        if cache.trees.len() >= TREES {
+            cache.trees.remove(0);
+        }
+        cache.trees.push((id.to_owned(), Arc::clone(&tree)));
+        Ok(tree)
+    }
+
+    /// The files that may define something and differ from the base.
+    pub fn differences(&self, base: &Base, snapshot: &Snapshot, budget: &Budget) -> Result<Differences> {
+        let stats = snapshot.stored_stats()?;
+        let stats: HashMap<&str, Stat> =
+            stats.iter().filter(|(path, ..)| may_define(path)).map(|(path, stat, _)| (path, stat)).collect();
+        let mut differences = Differences::default();
+        let added = stats.keys().filter(|path| !base.tree.contains_key(**path) && !base.staged.is_in_submodule(path));
+        let mut files: Vec<Differing> =
+            added.map(|path| Differing { path: (*path).to_owned(), before: None, is_gone: false }).collect();
+        // Those whose stat does not prove that they are unchanged.
+        let mut candidates: Vec<(&str, &str, Option<Stat>)> = Vec::new();
+        for (path, id) in base.tree.iter().filter(|(path, _)| may_define(path)) {
+            let stat = stats.get(path.as_str()).copied();
+            let is_equal = match &stat {
+                Some(stat) => base.staged.is_clean(path, id, stat) || self.is_known_equal(path, id, stat),
+                // Not checked out, or there and not indexed.
+                None => base.staged.is_absent(path) || self.repository.root.join(path).symlink_metadata().is_ok(),
+            };
+            if !is_equal {
+                candidates.push((path, id, stat));
+            }
+        }
+        candidates.sort_unstable_by_key(|(path, ..)| *path);
+        for batch in candidates.chunks(BATCH) {
+            budget.check()?;
+            self.compare(base, batch, snapshot, budget, &mut files, &mut differences.problems)?;
+        }
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        differences.files = files;
+        Ok(differences)
+    }
+
+    fn is_known_equal(&self, path: &str, id: &str, stat: &Stat) -> bool {
+        locked(&self.cache).equal.get(path).is_some_and(|(known, at)| known == id && at == stat)
+    }
+
+    fn compare(
+        &self,
+        base: &Base,
+        candidates: &[(&str, &str, Option<Stat>)],
+        snapshot: &Snapshot,
+        budget: &Budget,
+        files: &mut Vec<Differing>,
+        problems: &mut Vec<(String, &'static str)>,
+    ) -> Result<()> {
+        let settings = self.repository.settings();
+        let known: Vec<Option<Arc<Version>>> = {
+            let cache = locked(&self.cache);
+            let version =
+                |(path, id, _): &(&str, &str, _)| cache.versions.get(&((*id).to_owned(), (*path).to_owned())).cloned();
+            candidates.iter().map(version).collect()
+        };
+        let missing: Vec<usize> = (0..candidates.len()).filter(|at| known[*at].is_none()).collect();
+        let ids: Vec<&str> = missing.iter().map(|at| candidates[*at].1).collect();
+        let blobs = base.objects.blobs(&ids, settings.config.index.max_file_size, budget)?;
+        let paths: Vec<RepoPath> = missing.iter().filter_map(|at| RepoPath::new(candidates[*at].0)).collect();
+        let stored = snapshot.stored_files_at(&paths)?;
+        let hashes: HashMap<&str, ContentHash> = stored.iter().map(|file| (file.path.as_str(), file.hash)).collect();
+        let mut read: Vec<(usize, RepoPath, Vec<u8>)> = Vec::new();
+        for (at, blob) in missing.into_iter().zip(blobs) {
+            let (path, id, stat) = candidates[at];
+            match (blob, stat) {
+                (None, _) => {
+                    problems.push((path.to_owned(), "the base's text is too large, or not in this partial clone"));
+                }
+                (Some(blob), Some(stat)) if hashes.get(path).is_some_and(|hash| *hash == ContentHash::of(&blob)) => {
+                    let mut cache = locked(&self.cache);
+                    if cache.equal.len() >= MAX_KEPT_FILES {
+                        cache.equal.clear();
+                    }
+                    cache.equal.insert(path.to_owned(), (id.to_owned(), stat));
+                }
+                (Some(blob), _) => read.extend(RepoPath::new(path).map(|path| (at, path, blob))),
+            }
+        }
+        let versions = extracted(&read, &settings.extraction());
+        for (at, version) in &versions {
+            self.keep(candidates[*at].1, version);
+        }
+        let known = known.into_iter().enumerate().filter_map(|(at, version)| Some((at, version?)));
+        for (at, version) in known.chain(versions) {
+            let (path, _, stat) = candidates[at];
+            files.push(Differing { path: path.to_owned(), before: Some(version), is_gone: stat.is_none() });
+        }
+        Ok(())
+    }
+
+    fn keep(&self, id: &str, version: &Arc<Version>) {
+        let mut cache = locked(&self.cache);
+        if cache.bytes > MAX_KEPT_TEXT {
+            cache.versions.clear();
+            cache.bytes = 0;
+        }
+        cache.bytes += version.text.len();
+        cache.versions.insert((id.to_owned(), version.path.clone()), Arc::clone(version));
+    }
+}
+
+/// Candidates that are compared at once.
+const BATCH: usize = 1_000;
+
+/// Whether a file can define something that code refers to, by its name.
+fn may_define(path: &str) -> bool {
+    const DATA: &[&str] = &["markdown", "json", "yaml", "toml", "html", "css", "text"];
+    if path.starts_with('/') {
+        return false;
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    // A script may have no extension.
+    RepoPath::new(path).is_some_and(|path| !DATA.contains(&extract::language_of(&path))) || !name.contains('.')
+}
+
+/// Extracts on all cores.
+fn extracted(read: &[(usize, RepoPath, Vec<u8>)], options: &Options) -> Vec<(usize, Arc<Version>)> {
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(Vec::with_capacity(read.len()));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(read.len());
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let Some((at, path, bytes)) = read.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let version = Arc::new(version(path, bytes, options));
+                    locked(&found).push((*at, version));
+                }
+            });
+        }
+    });
+    found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A version of a file; without definitions if it would not be indexed.
+fn version(path: &RepoPath, bytes: &[u8], options: &Options) -> Version {
+    let extract = std::panic::AssertUnwindSafe(|| extract::extract(path, bytes, options));
+    let extracted = catch_unwind(extract).ok().and_then(Result::ok).unwrap_or_default();
+    let text = extracted.chunks.iter().map(|chunk| chunk.text.as_str()).collect();
+    Version { path: path.as_str().to_owned(), language: extracted.language, text, symbols: extracted.symbols }
+}

@@ -1,0 +1,83 @@
+//! Entities and documents that mention a definition.
+//!
+//! Owns what counts as a mention: the name in code, or anywhere if no prose has such a word.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::MentionedIn;
+use super::diff::Entry;
+use crate::error::Result;
+use crate::extract::languages;
+use crate::store::{FtsQuery, Snapshot};
+
+/// Languages of texts for people.
+const PROSE: &[&str] = &[languages::MARKDOWN, "restructuredtext", "text"];
+/// Texts that are read for one name.
+const MAX_TEXTS: usize = 50;
+
+/// Texts that were read.
+#[derive(Default)]
+pub(super) struct Texts(HashMap<String, Rc<str>>);
+
+impl Texts {
+    pub(super) fn that_mention(&mut self, snapshot: &Snapshot, entry: &Entry, most: usize) -> Result<Vec<MentionedIn>> {
+        let Some(query) = FtsQuery::phrase(&entry.name) else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for language in PROSE {
+            for path in snapshot.files_matching(&query, language)?.into_iter().take(MAX_TEXTS) {
+                let Some(line) = line_that_mentions(&self.text(snapshot, &path)?, entry) else { continue };
+                let id = snapshot.entity_at(&path)?.map(|entity| entity.key);
+                found.push(MentionedIn { file_path: path, line, id });
+            }
+        }
+        // Entities are decisions and issues, which concern a change more than other texts do.
+        found.sort_by_key(|mention| mention.id.is_none());
+        found.truncate(most);
+        Ok(found)
+    }
+
+    fn text(&mut self, snapshot: &Snapshot, path: &str) -> Result<Rc<str>> {
+        if let Some(known) = self.0.get(path) {
+            return Ok(Rc::clone(known));
+        }
+        let text: Rc<str> = snapshot.text_of(path)?.into();
+        self.0.insert(path.to_owned(), Rc::clone(&text));
+        Ok(text)
+    }
+}
+
+/// The first line of a text that mentions a definition.
+fn line_that_mentions(text: &str, entry: &Entry) -> Option<u32> {
+    let name = entry.name.as_str();
+    let is_distinct = name.len() > 3 && (name.contains('_') || name.chars().skip(1).any(char::is_uppercase));
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let type_around = entry.container.as_deref().and_then(|around| around.rsplit(['.', ':', '#', '\\']).next());
+    let mut is_fenced = false;
+    for (line, number) in text.lines().zip(1..) {
+        if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
+            is_fenced = !is_fenced;
+        }
+        if !line.contains(name) {
+            continue;
+        }
+        let line = line.replace("``", "`");
+        for (at, _) in line.match_indices(name) {
+            let (before, after) = (&line[..at], &line[at + name.len()..]);
+            if before.ends_with(is_part) || after.starts_with(is_part) {
+                continue;
+            }
+            let is_code = is_fenced || before.matches('`').count() % 2 == 1;
+            let qualifier = before.strip_suffix('.').or_else(|| before.strip_suffix("::"));
+            let qualifier = qualifier.map(|before| &before[before.trim_end_matches(is_part).len()..]);
+            // `Other.name` is another's.
+            let is_other = qualifier.is_some_and(|word| {
+                word.starts_with(char::is_uppercase) && type_around.is_some_and(|around| around != word)
+            });
+            if (is_code || is_distinct) && !is_other {
+                return Some(number);
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,120 @@
+//! `changes`: the definitions that differ from a commit, and what depends on them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare};
+use crate::error::Result;
+use crate::index::Version;
+use crate::query::changes::{self, Before, ChangedDefinition, Difference};
+
+pub(super) static CHANGES: Declaration = declare! {
+    run;
+    name: "changes",
+    title: "Show what a change affects",
+    about: "List the definitions that differ from a commit, with callers and implementers outside the change, tests and documents \
+        that name them. Use it before a commit; for all references to one symbol use find_references.",
+    access: Access::Read,
+    core: false,
+    list: Some("changes"),
+    example: r#"{"base": "HEAD"}"#,
+};
+
+/// Arguments of `changes`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Commit, branch or tag; "branch": where this branch left the default branch (default HEAD).
+    base: Option<String>,
+    /// Definitions to return (default: all that fit).
+    limit: Option<u64>,
+    /// Definitions to skip (default 0).
+    offset: Option<u64>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    /// The commit.
+    pub base: Base,
+    pub changes: Vec<ChangedDefinition>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<usize>,
+    pub truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<usize>,
+    /// Source files that differ.
+    pub files: usize,
+    /// Files of tests to run, the likeliest to notice the change first.
+    pub tests: Vec<String>,
+    /// Files that could not be compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Base {
+    /// As given.
+    pub name: String,
+    /// Absent if nothing is committed yet: everything is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The branch that the commit is the merge base with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_base_with: Option<String>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Problem {
+    pub path: String,
+    pub reason: String,
+}
+
+fn before(version: &Version) -> Before<'_> {
+    Before { language: version.language, text: &version.text, symbols: &version.symbols }
+}
+
+const MAX_LIMIT: usize = 1000;
+/// Files that could not be compared and are listed.
+const MAX_PROBLEMS: usize = 20;
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let name = arguments.base.clone().unwrap_or_else(|| "HEAD".to_owned());
+    let (offset, limit) = super::page(arguments.offset, arguments.limit, MAX_LIMIT, MAX_LIMIT);
+    let history = &call.workspace().history;
+    let base = history.base(&name, call.budget())?;
+    let (found, files, problems) = call.read_now(|snapshot, _| {
+        let differences = history.differences(&base, snapshot, call.budget())?;
+        let compared: Vec<Difference> = differences
+            .files
+            .iter()
+            .map(|file| Difference {
+                path: &file.path,
+                before: file.before.as_deref().map(before),
+                is_gone: file.is_gone,
+            })
+            .collect();
+        let found = changes::of(snapshot, &compared, offset, limit)?;
+        Ok((found, differences.files.len(), differences.problems))
+    })?;
+    let warning = match base.conflicts() {
+        0 => None,
+        1 => Some("A merge has conflicts in 1 file: its text is compared with its conflict markers.".to_owned()),
+        many => {
+            Some(format!("A merge has conflicts in {many} files: their text is compared with its conflict markers."))
+        }
+    };
+    let problem = |(path, reason): (String, &str)| Problem { path, reason: reason.to_owned() };
+    Ok(Answer {
+        base: Base { name, commit: base.commit.id.clone(), merge_base_with: base.commit.of.clone() },
+        total: found.page.total,
+        truncated: found.page.is_cut,
+        next_offset: found.page.next_offset(),
+        changes: found.page.items,
+        files,
+        tests: found.tests,
+        problems: problems.into_iter().take(MAX_PROBLEMS).map(problem).collect(),
+        warning,
+    })
+}
