@@ -180,7 +180,7 @@ fn requests_without_a_session_are_answered() {
     assert_eq!(found.json()["result"]["supportedVersions"].as_array().unwrap().len(), 5);
     let listed = http.ask(0, "tools/list", json!({})).json();
     let names: Vec<_> = listed["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
-    assert_eq!(names.len(), 20, "without those that write: {names:?}");
+    assert_eq!(names.len(), 21, "without those that write: {names:?}");
     let hit = http.call(0, "query", &json!({ "text": "total_price", "mode": "literal" }));
     assert_eq!(hit["structuredContent"]["results"][0]["file_path"], "src/shop.py", "{hit}");
     // A save is seen by the next request.
@@ -265,7 +265,7 @@ fn a_session_lasts_until_it_is_ended_and_its_answers_can_be_resumed() {
         let id = http.begin(0, revision);
         let own = [("Mcp-Session-Id", &*id), ("MCP-Protocol-Version", revision)];
         let listed = http.post("/mcp/shop", &own, &request(1, "tools/list", json!({})));
-        assert_eq!(listed.json()["result"]["tools"].as_array().unwrap().len(), 20, "{revision}");
+        assert_eq!(listed.json()["result"]["tools"].as_array().unwrap().len(), 21, "{revision}");
         assert_eq!(http.post("/mcp/shop", &own, &request(2, "ping", json!({}))).json()["result"], json!({}));
         let call = request("c", "tools/call", json!({ "name": "get_symbol", "arguments": { "symbol_name": "Cart" } }));
         let events = http.post("/mcp/shop", &own, &call).events();
@@ -432,7 +432,7 @@ fn only_the_named_repositories_can_be_reached() {
     drop(http);
 
     let http = Http::start(&shop, &["--allow-write"], 1);
-    assert_eq!(http.ask(0, "tools/list", json!({})).json()["result"]["tools"].as_array().unwrap().len(), 23);
+    assert_eq!(http.ask(0, "tools/list", json!({})).json()["result"]["tools"].as_array().unwrap().len(), 24);
     assert_eq!(http.call(0, "ixchel_sync", &json!({}))["structuredContent"]["scanned"], 0);
     let fault = http.fault(0, "index_files", &json!({ "folderPath": outside(secret.path()) }));
     assert!(fault.starts_with("INVALID_PATH: argument `folderPath`"), "{fault}");
@@ -462,7 +462,7 @@ fn the_daemon_enforces_what_the_hello_restricts() {
     assert!(text(call("stats", json!({ "repo": other.path() }))).starts_with("INVALID_PATH"));
     assert!(text(call("ixchel_sync", json!({}))).starts_with("READ_ONLY"));
     let names = wire.call("tools/list", json!({}))["result"]["tools"].as_array().unwrap().len();
-    assert_eq!(names, 20);
+    assert_eq!(names, 21);
     let mut free = Wire::unix(&repo.socket());
     assert_eq!(free.call("ixmcp/about", json!({}))["result"]["restricted"], Value::Null);
 }
