@@ -124,6 +124,8 @@ fn temporary_for(file: &Path) -> io::Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     #[test]
@@ -153,14 +155,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, "0").unwrap();
+        let attempts = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             let other = scope.spawn(|| {
                 for count in 1..=2_000_u32 {
-                    let count = count.to_string();
-                    replace(&path, count.as_bytes(), Permissions::Keep, Durability::Unsynced).unwrap();
+                    let text = count.to_string();
+                    replace(&path, text.as_bytes(), Permissions::Keep, Durability::Unsynced).unwrap();
                     // Until it is put back, an older version can be there.
-                    let is_there = || fs::read_to_string(&path).unwrap().trim_end_matches('x') == count;
+                    let is_there = || fs::read_to_string(&path).unwrap().trim_end_matches('x') == text;
                     assert!((0..1_000).any(|_| is_there() || yield_to_others()), "version {count} was lost");
+                    // The second attempt from here begins and ends while nothing else writes: it replaces the file.
+                    let two_more = attempts.load(Ordering::SeqCst) + 2;
+                    let are_made = || attempts.load(Ordering::SeqCst) >= two_more;
+                    assert!(count % 100 != 0 || (0..60_000).any(|_| are_made() || yield_to_others()));
                 }
             });
             let (mut replaced, mut refused) = (0, 0);
@@ -171,10 +178,21 @@ mod tests {
                     true => replaced += 1,
                     false => refused += 1,
                 }
+                attempts.fetch_add(1, Ordering::SeqCst);
             }
-            assert!(replaced > 0 && refused > 0, "{replaced} replaced, {refused} refused");
+            assert!(replaced >= 20, "{replaced} replaced, {refused} refused");
         });
         assert!(fs::read_to_string(&path).unwrap().starts_with("2000"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+    }
+
+    #[test]
+    fn a_version_that_came_in_between_refuses_the_replacement() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "newer").unwrap();
+        assert!(!replace_unchanged(&path, Some(b"older"), b"mine").unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "newer");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
     }
 
