@@ -219,6 +219,9 @@ pub struct Reference {
     /// definition, call, import, …
     pub role: String,
     pub preview: String,
+    /// `syntax` in code that the type checker holds unreachable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]

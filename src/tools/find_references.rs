@@ -183,5 +183,6 @@ fn mention_item(call: &Call, mention: &Mention, name: &str) -> Reference {
         span: span_of(mention.path.clone(), mention.line, mention.column, mention.alias.as_deref().unwrap_or(name)),
         role: mention.kind.clone().unwrap_or_else(|| "definition".to_owned()),
         preview: preview(call, &mention.path, mention.line),
+        precision: None,
     }
 }

@@ -72,6 +72,7 @@ mod types;
 mod types_cli;
 mod types_implied;
 mod types_memory;
+mod types_unreachable;
 mod vectors;
 mod watch;
 mod wire;

@@ -287,7 +287,8 @@ impl TyServerAnswerer {
             Some("import" | "from") => Role::Import,
             _ => Role::Read,
         };
-        Some(Reference { span, role: role.name().to_owned(), preview: line.trim().chars().take(200).collect() })
+        let preview = line.trim().chars().take(200).collect();
+        Some(Reference { span, role: role.name().to_owned(), preview, precision: None })
     }
 
     fn edits(&self, found: &Value) -> Vec<TextEdit> {

@@ -16,6 +16,7 @@ use ty_python_core::scope::ScopeKind;
 use ty_python_semantic::types::ide_support::type_hierarchy_supertypes;
 use ty_python_semantic::{Db as _, HasType, ResolvedDefinition, SemanticModel, contains_identifier};
 
+use super::by_syntax;
 use super::db::Database;
 use super::string_names;
 
@@ -232,7 +233,10 @@ pub(super) fn bases(db: &Database, (file, range): Class) -> Vec<Class> {
     let model = SemanticModel::new(db, program_file);
     let Some(inferred) = class.inferred_type(&model) else { return Vec::new() };
     let above = type_hierarchy_supertypes(db, &model.program_environment(), inferred);
-    above.into_iter().map(|one| (one.file.file(db), one.selection_range)).collect()
+    let mut found: Vec<Class> = above.into_iter().map(|one| (one.file.file(db), one.selection_range)).collect();
+    let untyped = class.bases().iter().filter(|base| by_syntax::is_untyped(db, &model, base));
+    found.extend(untyped.flat_map(|base| by_syntax::classes(db, &model, base)));
+    found
 }
 
 pub(super) fn class_at(tree: AnyNodeRef<'_>, range: TextRange) -> Option<&ast::StmtClassDef> {

@@ -3,6 +3,7 @@
 //! Owns every use of its crates. Their types do not leave this folder.
 
 mod analyze;
+mod by_syntax;
 mod check;
 mod db;
 mod depth;

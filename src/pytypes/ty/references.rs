@@ -1,7 +1,7 @@
 //! The references to a definition, across the project.
 //!
 //! Owns the search in the syntax trees of candidate files. Every name with the same text is resolved and compared; a
-//! match of the text alone is never enough.
+//! match of the text alone is never enough. What unreachable code refers to is left to [`by_syntax`].
 
 use std::collections::HashSet;
 
@@ -24,6 +24,7 @@ use ty_python_semantic::{
 };
 
 use super::TREES_KEPT;
+use super::by_syntax;
 use super::check;
 use super::db::Database;
 use super::display::{PathDisplay, preview};
@@ -91,6 +92,8 @@ pub(super) struct Occurrence {
     pub role: Role,
     /// Whether it declares the name; `include_declaration` refers to this.
     pub is_declaration: bool,
+    /// The checker holds the code unreachable; the syntax shows what it refers to.
+    pub is_by_syntax: bool,
 }
 
 /// The symbol at a position; `None` if there is no name or no definition.
@@ -103,7 +106,7 @@ pub(super) fn search_target<'db>(
     let found = target::at(db, file, at, |model, target| {
         let name = target.name()?.to_owned();
         let mut all = target.definitions(model, aliases);
-        let mut definitions = target.declared(model, aliases);
+        let mut definitions = declared(db, model, target, aliases).0;
         if definitions.is_empty() {
             return None;
         }
@@ -127,6 +130,22 @@ pub(super) fn search_target<'db>(
         Some(SearchTarget { name, definitions, scope, implicit, aliases, program: model.program(), locations })
     });
     found.flatten()
+}
+
+/// The definitions of a target, and whether only the syntax shows them.
+pub(super) fn declared<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    target: &Target<'_>,
+    aliases: ImportAliasResolution,
+) -> (Vec<ResolvedDefinition<'db>>, bool) {
+    let found = target.declared(model, aliases);
+    if found.is_empty()
+        && let Some(found) = by_syntax::definitions(db, model, target)
+    {
+        return (found.definitions, true);
+    }
+    (found, false)
 }
 
 pub(super) fn subject(wanted: &SearchTarget<'_>) -> Subject {
@@ -190,7 +209,7 @@ fn quoted(
     let classes: HashSet<Class> = wanted.definitions.iter().filter_map(|one| family::class_of(db, one)).collect();
     let texts = classes.into_iter().filter(|(file, _)| is_looked_at(*file));
     let texts = texts.flat_map(|class| string_names::of_class(db, class, &wanted.name));
-    let found = |range| Occurrence { range, role: Role::Read, is_declaration: false };
+    let found = |range| Occurrence { range, role: Role::Read, is_declaration: false, is_by_syntax: false };
     texts.flat_map(|(file, range)| to_references(db, file, &[found(range)], display, |_| true)).collect()
 }
 
@@ -209,7 +228,8 @@ fn to_references(
     let convert = |found: &Occurrence| {
         let span = lines.span(path.clone(), found.range);
         let preview = preview(lines.line_at(found.range.start()));
-        Reference { span, role: found.role.name().to_owned(), preview }
+        let precision = found.is_by_syntax.then(|| "syntax".to_owned());
+        Reference { span, role: found.role.name().to_owned(), preview, precision }
     };
     found.iter().filter(|found| keep(found)).map(convert).collect()
 }
@@ -290,9 +310,9 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a, '_, '_, '_> {
             return TraversalSignal::Traverse;
         }
         if let Some((target, range)) = self.wanted.implicit.used(node, &self.wanted.name, self.tokens)
-            && self.means(&target)
+            && let Some(is_by_syntax) = self.means(&target)
         {
-            self.found.push(Occurrence { range, role: Role::Call, is_declaration: false });
+            self.found.push(Occurrence { range, role: Role::Call, is_declaration: false, is_by_syntax });
         }
         match node {
             AnyNodeRef::ExprName(name) if name.id.as_str() == self.wanted.name => {
@@ -379,19 +399,19 @@ impl<'a> Finder<'a, '_, '_, '_> {
     fn node(&mut self, nodes: &CoveringNode<'a>, role: Role, is_declaration: bool) -> bool {
         let node = nodes.node();
         let Some(target) = Target::of(nodes, node.start(), self.tokens) else { return false };
-        if !self.means(&target) {
-            return false;
-        }
+        let Some(is_by_syntax) = self.means(&target) else { return false };
         // The first assignment to a name declares it.
         let first = role == Role::Write && self.is_own_definition(node.range());
         let role = if first { Role::Definition } else { role };
-        self.found.push(Occurrence { range: node.range(), role, is_declaration: is_declaration || first });
+        let is_declaration = is_declaration || first;
+        self.found.push(Occurrence { range: node.range(), role, is_declaration, is_by_syntax });
         true
     }
 
-    fn means(&self, target: &Target<'_>) -> bool {
-        let found = target.declared(self.model, self.wanted.aliases);
-        self.wanted.is_any_of(self.model, self.db, &found)
+    /// Whether the target refers to the symbol, and if so, whether only the syntax shows it.
+    fn means(&self, target: &Target<'_>) -> Option<bool> {
+        let (found, is_by_syntax) = declared(self.db, self.model, target, self.wanted.aliases);
+        self.wanted.is_any_of(self.model, self.db, &found).then_some(is_by_syntax)
     }
 
     /// Whether the first of the wanted definitions is at this range.
@@ -413,8 +433,8 @@ impl<'a> Finder<'a, '_, '_, '_> {
             return;
         }
         let range = attribute.attr.range;
-        if self.means(&Target::Module { name, level: 0, range }) {
-            self.found.push(Occurrence { range, role: Role::Read, is_declaration: false });
+        if let Some(is_by_syntax) = self.means(&Target::Module { name, level: 0, range }) {
+            self.found.push(Occurrence { range, role: Role::Read, is_declaration: false, is_by_syntax });
         }
     }
 
@@ -424,9 +444,10 @@ impl<'a> Finder<'a, '_, '_, '_> {
             let end = start + part.len();
             if part == self.wanted.name
                 && let Some(target) = module_part(module, level, start, end)
-                && self.means(&target)
+                && let Some(is_by_syntax) = self.means(&target)
             {
-                self.found.push(Occurrence { range: target.range(), role: Role::Import, is_declaration: false });
+                let (range, role) = (target.range(), Role::Import);
+                self.found.push(Occurrence { range, role, is_declaration: false, is_by_syntax });
             }
             start = end + 1;
         }

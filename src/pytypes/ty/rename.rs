@@ -414,8 +414,9 @@ fn add<'db>(
     aliases: ImportAliasResolution,
     wanted: &mut SearchTarget<'db>,
 ) {
-    let declared =
-        target::at(db, db.program_file(file), range.start(), |model, target| target.declared(model, aliases));
+    let declared = target::at(db, db.program_file(file), range.start(), |model, target| {
+        references::declared(db, model, target, aliases).0
+    });
     for one in declared.unwrap_or_default() {
         if !wanted.definitions.contains(&one) {
             if family::class_of(db, &one).is_some() {

@@ -15,12 +15,14 @@ use ty_python_semantic::types::Type;
 use ty_python_semantic::types::ide_support::definitions_for_keyword_argument;
 use ty_python_semantic::{Db as _, HasType, ImportAliasResolution, SemanticModel, definitions_for_name};
 
+use super::by_syntax;
 use super::db::Database;
 use super::display::module_name;
 use super::family::{Class, Member, class_at};
 use super::keyword_members;
 use super::name_literals;
 use super::references::SearchTarget;
+use super::target::Target;
 
 /// The strings in `__all__` that refer to the symbol, without their quotes.
 pub(super) fn listed(
@@ -158,6 +160,8 @@ impl<'w, 'db> UncertainSearch<'w, 'db> {
 const BY_TEXT: &str = "it is looked up by its name as a string";
 const NO_OWNER: &str = "the type of its owner is unknown";
 const NO_FUNCTION: &str = "the callee is unknown";
+const UNREACHABLE: &str =
+    "the type checker holds this code unreachable, and the syntax does not show the type of its owner";
 
 /// Functions that look up a member by its name; its owner is the argument before the name.
 const BY_NAME: &[&str] =
@@ -188,10 +192,8 @@ struct Unknown<'m, 'db> {
 impl<'a> SourceOrderVisitor<'a> for Unknown<'_, '_> {
     fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
         match node {
-            AnyNodeRef::ExprAttribute(attribute)
-                if self.search.is_member && self.is_it(&attribute.attr) && self.is_unknown(&attribute.value) =>
-            {
-                self.found.push((attribute.attr.start(), NO_OWNER));
+            AnyNodeRef::ExprAttribute(attribute) if self.search.is_member && self.is_it(&attribute.attr) => {
+                self.found.extend(self.why_unsure(attribute).map(|reason| (attribute.attr.start(), reason)));
             }
             AnyNodeRef::ExprCall(call) => self.call(call),
             AnyNodeRef::ExprSubscript(subscript) => {
@@ -246,6 +248,14 @@ impl Unknown<'_, '_> {
         matches!(expression.inferred_type(self.model), None | Some(Type::Dynamic(_)))
     }
 
+    /// Why it is not known whether an attribute is the member; `None` if it is known.
+    fn why_unsure(&self, attribute: &ast::ExprAttribute) -> Option<&'static str> {
+        match by_syntax::definitions(self.db, self.model, &Target::Expression(attribute.into())) {
+            Some(found) => (!found.is_complete).then_some(UNREACHABLE),
+            None => self.is_unknown(&attribute.value).then_some(NO_OWNER),
+        }
+    }
+
     fn text(&mut self, text: &ast::ExprStringLiteral) {
         if text.value.to_str() == self.name() {
             self.found.push((text.start(), BY_TEXT));
@@ -271,8 +281,13 @@ impl Unknown<'_, '_> {
         {
             self.text(text);
         }
+        let db = self.db;
         self.keywords(&call.arguments.keywords, |model, keyword| {
-            definitions_for_keyword_argument(model, keyword, call).is_empty()
+            let Some(name) = &keyword.arg else { return false };
+            match by_syntax::definitions(db, model, &Target::Keyword { name, keyword, call }) {
+                Some(found) => !found.is_complete && found.definitions.is_empty(),
+                None => definitions_for_keyword_argument(model, keyword, call).is_empty(),
+            }
         });
     }
 
