@@ -6,6 +6,7 @@
 
 mod groups;
 mod keys;
+mod organisations;
 mod unknown;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,7 @@ use crate::platform::process;
 pub use groups::{Groups, groups};
 use keys::Value;
 pub use keys::{Address, KEYS, Key};
+pub use organisations::{ServerAddress, has_organisation, organisation};
 
 /// The repository's settings file, in its root.
 pub const REPOSITORY_FILE: &str = ".ixmcp.toml";
@@ -39,7 +41,7 @@ const MAX_SHARED: u64 = 2 << 30;
 const MAX_WARNINGS: usize = 1000;
 
 /// Our variables that are not settings.
-const OTHER_VARIABLES: &[&str] = &["IXMCP_TOKEN"];
+const OTHER_VARIABLES: &[&str] = &["IXMCP_TOKEN", organisations::VARIABLE];
 
 /// The settings of one repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -369,9 +371,13 @@ impl Settings {
             Error::invalid_argument(format!("{shown}, line {line}, is not TOML")).hint(CORRECT_OR_REMOVE)
         })?;
         for (name, value) in flat(table) {
-            if let Some(group) = name.strip_prefix(groups::TABLE) {
+            let (group, server) = (name.strip_prefix(groups::TABLE), name.strip_prefix(organisations::TABLE));
+            if group.is_some() || server.is_some() {
                 match owner {
-                    Owner::User => drop(groups::members_of(&shown, group, &value)?),
+                    Owner::User => {
+                        group.map(|group| groups::members_of(&shown, group, &value)).transpose()?;
+                        server.map(|server| organisations::url_of(&shown, server, &value)).transpose()?;
+                    }
                     Owner::Repository => {
                         self.warn(format!(
                             "{shown}: {} is ignored, because a repository may not set it",

@@ -27,7 +27,7 @@ pub enum ErrorKind {
     CorruptIndex = 1010,
     NewerIndex = 1011,
     ReadOnly = 1012,
-    /// A remote server does not answer, or the connection to it is lost. Only from `ixmcp model pull`.
+    /// A remote server (a model hub, an organisation's PostgreSQL) does not answer, or the connection to it is lost.
     Unreachable = 1013,
     Internal = 1099,
     /// No tool has the requested name: the client violates the protocol.

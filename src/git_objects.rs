@@ -153,6 +153,21 @@ impl Objects {
         }
     }
 
+    /// Whether one commit is an ancestor of another; `None` if the clone lacks one of them.
+    pub fn is_ancestor(&self, ancestor: &str, of: &str, budget: &Budget) -> Result<Option<bool>> {
+        if !is_id(ancestor) || self.resolved(ancestor, budget)?.is_none() {
+            return Ok(None);
+        }
+        let found = self.run(&["merge-base", "--is-ancestor", ancestor, of], b"", MAX_LINE, budget)?;
+        let code = found.status.and_then(|status| status.code());
+        Ok(match code {
+            Some(0) => Some(true),
+            // In a shallow clone, a missing history looks the same.
+            Some(1) if !self.is_shallow() => Some(false),
+            _ => None,
+        })
+    }
+
     /// The files of a commit below the root.
     pub fn tree(&self, commit: &str, budget: &Budget) -> Result<Tree> {
         let mut arguments = vec!["--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", commit];

@@ -7,6 +7,7 @@
 //!         rules   parse               FTS5     exact    file
 //!         hash    chunk                       symbols  each
 //!           └────────── index ──────────┘  the only writer; driven by the watch, by reads, and by the CLI
+//!                                              organisation ─► PostgreSQL: published commits of many repositories
 //!                                              pytypes ─► child process with the Python type engine
 //! ```
 //!
@@ -77,6 +78,8 @@ pub mod index;
 mod pytypes;
 
 pub mod query;
+
+pub mod organisation;
 
 pub mod tools;
 

@@ -13,6 +13,7 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Get started", &["setup", "sync", "doctor"]),
     ("Search and read", &["query", "documents", "symbol", "changes", "slice", "files", "stats", "repos"]),
     ("Python types", &["check", "type-at", "def", "refs", "infer", "rename"]),
+    ("Share with an organisation", &["publish", "unpublish", "org"]),
     ("Knowledge graph", &["init", "entity", "graph"]),
     ("Serve agents", &["mcp", "http", "daemon", "call"]),
     ("Inspect and maintain", &["ui", "sql", "eval", "rebuild", "snapshot"]),

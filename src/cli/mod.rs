@@ -28,10 +28,12 @@ mod man;
 mod marks;
 mod mcp;
 mod model;
+mod org;
 mod output;
 mod overview;
 mod paint;
 mod position;
+mod publish;
 mod query;
 mod read;
 mod rebuild;
@@ -140,6 +142,9 @@ enum Command {
     Infer(infer::Arguments),
     Rename(rename::Arguments),
     Repos(repos::Arguments),
+    Publish(publish::Arguments),
+    Unpublish(publish::Unpublish),
+    Org(org::Arguments),
     Call(call::Arguments),
     #[command(alias = "serve")]
     Mcp(mcp::Arguments),
@@ -315,6 +320,9 @@ fn run_command(session: &Session, command: Command) -> Result<Outcome> {
         Command::Infer(arguments) => infer::run(session, &arguments),
         Command::Rename(arguments) => rename::run(session, &arguments),
         Command::Repos(arguments) => repos::run(session, &arguments),
+        Command::Publish(arguments) => publish::run(session, &arguments),
+        Command::Unpublish(arguments) => publish::unpublish(session, &arguments),
+        Command::Org(arguments) => org::run(session, &arguments),
         Command::Call(arguments) => call::run(session, &arguments),
         Command::Mcp(arguments) => mcp::run(session, &arguments),
         Command::Http(arguments) => http::run(session, &arguments),

@@ -10,6 +10,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::bare;
 use super::tracked::{self, Tracked};
+use super::walk::is_private_name;
 use crate::config;
 use crate::error::{Error, Result};
 use crate::model::{RepoPath, SkipReason};
@@ -90,6 +91,12 @@ impl Rules {
         let is_document = extension.is_some_and(|extension| self.documents.contains(&extension.as_str()));
         let documents = if is_document { self.settings.max_document_size } else { 0 };
         documents.max(self.settings.max_file_size)
+    }
+
+    /// Whether a file of a commit, which may not be on disk, is left out by its path and size alone.
+    pub fn leaves_out(&self, path: &RepoPath, size: u64) -> bool {
+        let is_private = || Path::new(path.as_str()).iter().any(is_private_name);
+        is_private() || self.excludes(Path::new(path.as_str()), false) || self.skip(path, size).is_some()
     }
 
     /// Why a regular file is left out, by its path and size alone.

@@ -37,6 +37,7 @@ mod long;
 mod mcp;
 mod models;
 mod naming;
+mod organisation;
 mod page;
 mod panics;
 mod parallel_worktrees;

@@ -6,6 +6,7 @@ use expect_test::expect_file;
 use serde_json::Value;
 
 use crate::harness::Repo;
+use crate::organisation::server::Organisation;
 
 /// What `--help` says of an answer.
 #[derive(Debug)]
@@ -154,6 +155,12 @@ const ASKED: &[(&str, &[&str])] = &[
     ("daemon start", &[]),
     ("daemon status", &[]),
     ("daemon stop", &[]),
+    ("org init", &[]),
+    ("org grant", &["postgres", "*", "--publish"]),
+    ("publish", &["--as", "shop"]),
+    ("org status", &[]),
+    ("unpublish", &["--as", "shop"]),
+    ("org sweep", &[]),
 ];
 
 #[test]
@@ -176,10 +183,18 @@ def pay(cart):
         "//- /questions.jsonl\n{\"query\": \"checkout\", \"relevant\": [\"shop.py\"]}\n",
     ));
     crate::worktrees::git(repo.path(), &["init", "-q"]);
+    let organisation = Organisation::new();
     let mut listed = String::new();
     for (command, arguments) in ASKED {
         let words: Vec<&str> = command.split_whitespace().chain(arguments.iter().copied()).chain(["--json"]).collect();
-        let output = repo.run(&words);
+        if *command == "publish" {
+            crate::worktrees::git(repo.path(), &["add", "."]);
+            crate::worktrees::git(repo.path(), &["commit", "-qm", "first"]);
+        }
+        let is_of_organisation = matches!(words[0], "publish" | "unpublish" | "org");
+        let mut run =
+            if is_of_organisation { organisation.command(&repo, "postgres", &words) } else { repo.command(&words) };
+        let output = run.output().unwrap();
         let stdout = String::from_utf8(output.stdout).unwrap();
         assert!(!stdout.is_empty(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(stdout.lines().count(), 1, "{words:?}: {stdout}");

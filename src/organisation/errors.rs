@@ -1,0 +1,81 @@
+//! What errors of the server mean.
+//!
+//! A server may be hostile: its messages are shown without control characters, and shortened.
+
+use tokio_postgres::error::{Error as PgError, SqlState};
+
+use crate::error::{Error, ErrorKind};
+use crate::model::printable;
+
+/// Characters of a message that are shown.
+const MAX_SHOWN: usize = 300;
+
+/// Of the functions of the schema.
+const OVERTAKEN: &str = "IX001";
+const NOT_GRANTED: &str = "IX002";
+const NOT_SENT: &str = "IX003";
+const NOT_VALID: &str = "IX004";
+
+/// The error as people and agents need it.
+pub(super) fn error_of(error: &PgError) -> Error {
+    let Some(database) = error.as_db_error() else { return unreachable(error) };
+    let said: String = printable(database.message()).chars().take(MAX_SHOWN).collect();
+    let code = database.code();
+    let (kind, message, hint) = match code.code() {
+        OVERTAKEN => (ErrorKind::Busy, said, "Publish again: nothing was changed."),
+        NOT_GRANTED => {
+            (ErrorKind::ReadOnly, said, "An administrator grants it with `ixmcp org grant ROLE PATTERN --publish`.")
+        }
+        NOT_SENT => (ErrorKind::Busy, said, "Publish again: nothing was changed."),
+        NOT_VALID => (ErrorKind::InvalidArgument, said, "Correct the name."),
+        _ => of_server(code, &said),
+    };
+    Error::new(kind, message).hint(hint)
+}
+
+/// Errors of PostgreSQL itself.
+fn of_server(code: &SqlState, said: &str) -> (ErrorKind, String, &'static str) {
+    let is_of_class = |class: &str| code.code().starts_with(class);
+    if *code == SqlState::QUERY_CANCELED {
+        (
+            ErrorKind::Timeout,
+            "the organisation's server stopped the statement".to_owned(),
+            "Narrow the query, or try again.",
+        )
+    } else if is_of_class("28") || *code == SqlState::INVALID_CATALOG_NAME {
+        let message = format!("the organisation's server refuses the login: {said}");
+        (ErrorKind::Unreachable, message, "Check the role, the database and the password of its address.")
+    } else if is_of_class("57") || is_of_class("08") || *code == SqlState::TOO_MANY_CONNECTIONS {
+        let message = format!("the organisation's server does not answer now: {said}");
+        (ErrorKind::Unreachable, message, "Try again in a moment.")
+    } else if is_of_class("40") || is_of_class("55") || *code == SqlState::FOREIGN_KEY_VIOLATION {
+        let message = format!("the organisation's server is busy: {said}");
+        (ErrorKind::Busy, message, "Try again: nothing was changed.")
+    } else if is_of_class("53") || *code == SqlState::READ_ONLY_SQL_TRANSACTION {
+        let message = format!("the organisation's server cannot be written: {said}");
+        (ErrorKind::ReadOnly, message, "Ask its administrator; nothing was changed.")
+    } else if *code == SqlState::INSUFFICIENT_PRIVILEGE {
+        (
+            ErrorKind::ReadOnly,
+            format!("the role may not do that: {said}"),
+            "An administrator grants it with `ixmcp org grant`.",
+        )
+    } else if is_of_class("42") || is_of_class("3F") {
+        let message = format!("the organisation's server has another schema than this program: {said}");
+        (ErrorKind::UnsupportedFormat, message, "An administrator runs `ixmcp org init` of the newest version.")
+    } else {
+        let message = format!("the organisation's server failed: {said} ({})", printable(code.code()));
+        (ErrorKind::Internal, message, "Please report this.")
+    }
+}
+
+/// The connection failed, or broke.
+fn unreachable(error: &PgError) -> Error {
+    let mut said = error.to_string();
+    if let Some(source) = std::error::Error::source(error) {
+        said = format!("{said}: {source}");
+    }
+    let said: String = printable(&said).chars().take(MAX_SHOWN).collect();
+    Error::new(ErrorKind::Unreachable, format!("the organisation's server does not answer: {said}"))
+        .hint("Check its address and that it runs; then try again.")
+}

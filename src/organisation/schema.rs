@@ -1,0 +1,79 @@
+//! The schema of an organisation's server: its roles, and versioned migrations.
+//!
+//! Owns how a server is prepared. The tables and functions are in `migrations/`.
+
+use refinery::error::Kind;
+use tokio_postgres::Client;
+
+use super::Connection;
+use crate::budget::Budget;
+use crate::config::ServerAddress;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::printable;
+
+mod embedded {
+    refinery::embed_migrations!("src/organisation/migrations");
+}
+
+/// Concurrent calls wait for each other.
+const LOCK: &str = "SELECT pg_advisory_lock(hashtext('ixmcp schema'))";
+/// Roles belong to the whole server: another database may have them already, or be making them.
+const ROLES: &str = "DO $$
+DECLARE role name;
+BEGIN
+    FOREACH role IN ARRAY ARRAY['ixmcp_owner', 'ixmcp_user'] LOOP
+        BEGIN
+            IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role) THEN
+                EXECUTE format('CREATE ROLE %I NOLOGIN', role);
+            END IF;
+        EXCEPTION WHEN duplicate_object OR unique_violation THEN
+            NULL;
+        END;
+    END LOOP;
+    IF NOT pg_has_role(current_user, 'ixmcp_owner', 'MEMBER') THEN
+        EXECUTE format('GRANT ixmcp_owner TO %I', current_user);
+    END IF;
+END
+$$";
+const SCHEMA: &str = "CREATE SCHEMA IF NOT EXISTS ixmcp AUTHORIZATION ixmcp_owner;
+CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA ixmcp";
+const AS_OWNER: &str = "SET ROLE ixmcp_owner; SET search_path = ixmcp";
+const HISTORY: &str = "schema_history";
+/// Where the server was built with it, texts are compressed faster.
+const COMPRESSION: &str = "ALTER TABLE ixmcp.texts ALTER content SET COMPRESSION lz4";
+
+/// Creates the roles, tables and functions, or upgrades them. Returns the names of the migrations that were applied.
+pub fn initialize(address: &ServerAddress, budget: &Budget) -> Result<Vec<String>> {
+    let mut connection = Connection::open_any(address, budget)?;
+    connection.run(budget, async |client| {
+        client.batch_execute(LOCK).await?;
+        client.batch_execute(ROLES).await?;
+        client.batch_execute(SCHEMA).await?;
+        client.batch_execute(AS_OWNER).await
+    })?;
+    let mut runner = embedded::migrations::runner();
+    runner.set_migration_table_name(HISTORY);
+    let applied = connection.with_client(async |client: &mut Client| runner.run_async(client).await);
+    let applied = applied.map_err(|error| migration_error(&error))?;
+    let names: Vec<String> = applied.applied_migrations().iter().map(ToString::to_string).collect();
+    if !names.is_empty() && connection.run(budget, async |client| client.batch_execute(COMPRESSION).await).is_err() {
+        tracing::info!("the organisation's server has no lz4; texts are compressed with pglz");
+    }
+    Ok(names)
+}
+
+fn migration_error(error: &refinery::Error) -> Error {
+    match error.kind() {
+        Kind::DivergentVersion(..) | Kind::MissingVersion(_) => Error::new(
+            ErrorKind::NewerIndex,
+            "the schema of the organisation's server was made by another version of ixmcp",
+        )
+        .hint("Run `ixmcp org init` of the newest version in use."),
+        _ => {
+            let said: String =
+                printable(&format!("{error}: {:?}", std::error::Error::source(error))).chars().take(500).collect();
+            Error::internal(format!("a migration of the organisation's server failed: {said}"))
+                .hint("Nothing was changed. Please report this.")
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! An organisation's index on a real PostgreSQL: what is published, which roles see it, and what attacks on that do.
+
+mod access;
+mod publishing;
+pub(crate) mod server;

@@ -1,0 +1,278 @@
+//! Attacks: what a role without grants, another team, and a hostile publisher can learn or change.
+
+use crate::organisation::server::Organisation;
+use crate::worktrees::{committed, git};
+
+const PAY: &str = "//- /pay.py\ndef charge_card(card):\n    return card\n";
+const SHOP: &str = "//- /shop.py\ndef checkout(cart):\n    return cart\n";
+const SECRET: &str = "def charge_card(card):\n    return card\n";
+
+/// Two teams, each with a repository of its own.
+fn two_teams() -> (Organisation, String, String) {
+    let organisation = Organisation::new();
+    let pay = organisation.role("pay", "pay-*", &["--publish"]);
+    let shop = organisation.role("shop", "shop-*", &["--publish"]);
+    organisation.ok(&committed(PAY), &pay, &["publish", "--as", "pay-api"]);
+    organisation.ok(&committed(SHOP), &shop, &["publish", "--as", "shop-web"]);
+    (organisation, pay, shop)
+}
+
+fn begin(organisation: &Organisation, role: &str, name: &str) -> String {
+    organisation.sql_as(role, &format!("SELECT upload FROM ixmcp.begin_publication('{name}')")).unwrap()
+}
+
+#[test]
+fn a_role_sees_what_it_was_granted_and_nothing_else() {
+    let (organisation, pay, shop) = two_teams();
+    assert_eq!(organisation.seen_by(&pay), ["pay-api"]);
+    assert_eq!(organisation.seen_by(&shop), ["shop-web"]);
+    for statement in [
+        "SELECT repo FROM ixmcp.files_of(ARRAY['pay-api'])",
+        "SELECT repo FROM ixmcp.files_with(ARRAY['pay-api'], ARRAY['charge'], 10)",
+        &format!("SELECT content FROM ixmcp.texts_of(ARRAY[sha256('{SECRET}')])"),
+        "SELECT name FROM ixmcp.repositories('pay*')",
+    ] {
+        assert_eq!(organisation.sql_as(&shop, statement).unwrap(), "", "{statement}");
+        assert_ne!(organisation.sql_as(&pay, statement).unwrap(), "", "{statement}");
+    }
+    // A grant holds for what is published later, too, and ends when it is taken back.
+    organisation.admin(&["org", "grant", &shop, "pay-*"]);
+    assert_eq!(organisation.seen_by(&shop), ["pay-api", "shop-web"]);
+    organisation.ok(&committed(PAY), &pay, &["publish", "--as", "pay-web"]);
+    assert_eq!(organisation.seen_by(&shop), ["pay-api", "pay-web", "shop-web"]);
+    organisation.admin(&["org", "grant", &shop, "pay-*", "--revoke"]);
+    assert_eq!(organisation.seen_by(&shop), ["shop-web"]);
+    // Members of a granted role have its grants.
+    let alice = organisation.ungranted_role("alice");
+    organisation.sql(&format!("GRANT {pay} TO {alice}"));
+    assert_eq!(organisation.seen_by(&alice), ["pay-api", "pay-web"]);
+}
+
+#[test]
+fn a_role_without_grants_cannot_call_or_read_anything() {
+    let (organisation, ..) = two_teams();
+    let stranger = organisation.ungranted_role("stranger");
+    for statement in [
+        "SELECT ixmcp.protocol()",
+        "SELECT * FROM ixmcp.repositories('*')",
+        "SELECT * FROM ixmcp.texts",
+        "SELECT * FROM ixmcp.begin_publication('pay-api')",
+    ] {
+        let error = organisation.sql_as(&stranger, statement).unwrap_err();
+        assert!(error.contains("permission denied"), "{statement}: {error}");
+    }
+}
+
+#[test]
+fn tables_and_functions_of_the_owner_are_closed_to_teams() {
+    let (organisation, pay, _) = two_teams();
+    for table in [
+        "repos",
+        "files",
+        "texts",
+        "derived",
+        "granted",
+        "rules",
+        "members",
+        "trust_groups",
+        "uploads",
+        "claims",
+        "staged",
+    ] {
+        for statement in [format!("SELECT * FROM ixmcp.{table}"), format!("DELETE FROM ixmcp.{table}")] {
+            let error = organisation.sql_as(&pay, &statement).unwrap_err();
+            assert!(error.contains("permission denied"), "{statement}: {error}");
+        }
+    }
+    for statement in [
+        "SELECT ixmcp.sweep(0)".to_owned(),
+        format!("SELECT ixmcp.grant_repos('{pay}', '*', true, NULL)"),
+        format!("SELECT ixmcp.revoke_repos('{pay}', '*')"),
+        "SELECT ixmcp.readable()".to_owned(),
+        "SET ROLE ixmcp_owner".to_owned(),
+        "CREATE TABLE ixmcp.mine (x int)".to_owned(),
+        "CREATE FUNCTION ixmcp.protocol() RETURNS int LANGUAGE sql AS 'SELECT 2'".to_owned(),
+    ] {
+        let error = organisation.sql_as(&pay, &statement).unwrap_err();
+        assert!(error.contains("permission denied"), "{statement}: {error}");
+    }
+    // Every function that runs as the owner has a fixed search path: what a caller creates does not replace a table.
+    let open = "SELECT p.proname FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_roles r ON r.oid = p.proowner
+        WHERE n.nspname = 'ixmcp' AND r.rolname = 'ixmcp_owner'
+        AND NOT coalesce(p.proconfig::text LIKE '%search_path=pg_catalog, ixmcp, pg_temp%', false)";
+    assert_eq!(organisation.sql(open), "");
+    let shadow =
+        "CREATE TEMP TABLE repos AS SELECT 1 AS id, 'pay-api' AS name; SELECT name FROM ixmcp.repositories('*')";
+    assert_eq!(organisation.sql_as(&pay, shadow).unwrap(), "pay-api");
+}
+
+#[test]
+fn nothing_reports_whether_a_text_exists_that_the_caller_cannot_read() {
+    let (organisation, _, shop) = two_teams();
+    let upload = begin(&organisation, &shop, "shop-web");
+    let missing = |text: &str| {
+        let statement = format!("SELECT count(*) FROM ixmcp.missing({upload}, ARRAY[sha256('{text}')])");
+        organisation.sql_as(&shop, &statement).unwrap()
+    };
+    // Another team's text must be sent in full, like one that no repository has.
+    assert_eq!(missing(SECRET), "1");
+    assert_eq!(missing("never seen"), "1");
+    assert_eq!(missing("def checkout(cart):\n    return cart\n"), "0");
+    // The same through the program: the whole text is sent, and its file is the caller's own.
+    let copy = committed(PAY);
+    let report = organisation.json(&copy, &shop, &["publish", "--as", "shop-copy"]);
+    assert_eq!(report["sent"], 1, "{report}");
+    let texts = organisation.sql("SELECT count(*) FROM ixmcp.texts");
+    assert_eq!(texts, "2", "the text is stored once");
+}
+
+#[test]
+fn a_publisher_cannot_name_a_text_that_it_does_not_have() {
+    let (organisation, _, shop) = two_teams();
+    let upload = begin(&organisation, &shop, "shop-web");
+    let stage = format!(
+        "SELECT ixmcp.stage_files({upload}, ARRAY['stolen.py'], ARRAY[sha256('{SECRET}')], ARRAY['python'], ARRAY['1'], ARRAY[1], ARRAY['stolen.py'])"
+    );
+    organisation.sql_as(&shop, &stage).unwrap();
+    // Neither by a file, nor by what others derived from the text, nor by the error: it is that of a text that is nowhere.
+    let finish = |upload: &str| {
+        let statement = format!("SELECT ixmcp.finish_publication({upload}, repeat('a', 40))");
+        organisation.sql_as(&shop, &statement).unwrap_err().lines().next().unwrap().to_owned()
+    };
+    let stolen = finish(&upload);
+    let other = begin(&organisation, &shop, "shop-web");
+    organisation.sql_as(&shop, &stage.replace(&upload, &other).replace("charge_card", "nowhere")).unwrap();
+    assert_eq!(stolen, finish(&other));
+    assert!(stolen.contains("a text was not sent"), "{stolen}");
+    assert_eq!(organisation.sql_as(&shop, "SELECT path FROM ixmcp.files_of(ARRAY['shop-web'])").unwrap(), "shop.py");
+    // The key of a text is the server's own: a text cannot be stored under another.
+    organisation.sql_as(&shop, &format!("SELECT ixmcp.send_texts({upload}, ARRAY['poison'])")).unwrap();
+    let wrong = "SELECT count(*) FROM ixmcp.texts WHERE key <> sha256(convert_to(content, 'UTF8'))";
+    assert_eq!(organisation.sql(wrong), "0");
+}
+
+#[test]
+fn an_upload_and_a_name_belong_to_their_publisher() {
+    let (organisation, pay, shop) = two_teams();
+    let upload = begin(&organisation, &pay, "pay-api");
+    for call in [
+        format!("published({upload})"),
+        format!("missing({upload}, ARRAY[sha256('x')])"),
+        format!("send_texts({upload}, ARRAY['x'])"),
+        format!("stage_gone({upload}, ARRAY['pay.py'])"),
+        format!("underived({upload}, 'x')"),
+        format!("send_terms({upload}, 'x', ARRAY['pay.py'], ARRAY['{{1}}'])"),
+        format!("finish_publication({upload}, repeat('a', 40))"),
+        format!("abandon_publication({upload})"),
+    ] {
+        let error = organisation.sql_as(&shop, &format!("SELECT * FROM ixmcp.{call}")).unwrap_err();
+        assert!(error.contains("the publication was swept, or is not yours"), "{call}: {error}");
+    }
+    let repo = committed(SHOP);
+    for arguments in
+        [["publish", "--as", "pay-api"], ["unpublish", "--as", "pay-api"], ["publish", "--as", "not-granted"]]
+    {
+        let error = organisation.fails(&repo, &shop, &arguments);
+        assert!(error.contains("may not publish") && error.contains("org grant"), "{error}");
+    }
+    // Reading is not publishing.
+    organisation.admin(&["org", "grant", &shop, "pay-*"]);
+    assert!(organisation.fails(&repo, &shop, &["unpublish", "--as", "pay-api"]).contains("may not publish"));
+    assert_eq!(organisation.seen_by(&pay), ["pay-api"]);
+}
+
+#[test]
+fn what_is_derived_from_a_text_is_shared_within_a_trust_group_only() {
+    let organisation = Organisation::new();
+    let one = organisation.role("one", "one-*", &["--publish", "--trust", "core"]);
+    let two = organisation.role("two", "two-*", &["--publish", "--trust", "core"]);
+    let three = organisation.role("three", "three-*", &["--publish"]);
+    let repo = committed(PAY);
+    for (role, name) in [(&one, "one-a"), (&two, "two-a"), (&three, "three-a")] {
+        organisation.ok(&repo, role, &["publish", "--as", name]);
+    }
+    assert_eq!(organisation.sql("SELECT count(*), count(DISTINCT trust) FROM ixmcp.derived"), "2|2");
+    // Terms that a hostile publisher derives change nothing for others.
+    let evil = organisation.role("evil", "evil-*", &["--publish"]);
+    organisation.ok(&repo, &evil, &["publish", "--as", "evil-a"]);
+    let upload = begin(&organisation, &evil, "evil-a");
+    let stage = format!(
+        "SELECT ixmcp.stage_files({upload}, ARRAY['pay.py'], ARRAY[sha256('{SECRET}')], ARRAY['python'], ARRAY['1'], ARRAY[1], ARRAY['pay.py']);
+        SELECT ixmcp.send_terms({upload}, 'forged', ARRAY['pay.py'], ARRAY['{{4711}}']);
+        SELECT ixmcp.finish_publication({upload}, repeat('a', 40))"
+    );
+    organisation.sql_as(&evil, &stage).unwrap();
+    let defining = |role: &str, name: &str| {
+        let statement = format!("SELECT path FROM ixmcp.files_defining(ARRAY['{name}'], ARRAY[4711], 10)");
+        organisation.sql_as(role, &statement).unwrap()
+    };
+    assert_eq!(defining(&evil, "evil-a"), "pay.py");
+    assert_eq!(defining(&one, "one-a"), "");
+    assert_eq!(defining(&three, "three-a"), "");
+}
+
+#[test]
+fn arguments_are_values_whatever_they_contain() {
+    let (organisation, pay, _) = two_teams();
+    let upload = begin(&organisation, &pay, "pay-api");
+    let evil = "x''; DROP TABLE ixmcp.texts; --";
+    let state = || {
+        organisation.sql("SELECT (SELECT count(*) FROM ixmcp.texts), (SELECT count(*) FROM ixmcp.files), (SELECT count(*) FROM ixmcp.rules)")
+    };
+    let before = state();
+    for call in [
+        format!("begin_publication('{evil}')"),
+        format!("published({upload})"),
+        format!("missing({upload}, ARRAY['{evil}'::bytea])"),
+        format!(
+            "stage_files({upload}, ARRAY['{evil}'], ARRAY['{evil}'::bytea], ARRAY['{evil}'], ARRAY['{evil}'], ARRAY[1], ARRAY['{evil}'])"
+        ),
+        format!("stage_gone({upload}, ARRAY['{evil}'])"),
+        format!("underived({upload}, '{evil}')"),
+        format!("send_terms({upload}, '{evil}', ARRAY['{evil}'], ARRAY['{evil}'])"),
+        format!("finish_publication({upload}, '{evil}')"),
+        format!("unpublish('{evil}')"),
+        format!("repositories('{evil}')"),
+        format!("files_of(ARRAY['{evil}'])"),
+        format!("files_with(ARRAY['{evil}'], ARRAY['{evil}', '%', '_', '\\'], 10)"),
+        format!("files_defining(ARRAY['{evil}'], ARRAY[1], 10)"),
+        format!("texts_of(ARRAY['{evil}'::bytea])"),
+        // Patterns of LIKE are no patterns here.
+        "repositories('%')".to_owned(),
+        "repositories('____api')".to_owned(),
+        "files_with(ARRAY['pay-api'], ARRAY['ch_rge'], 10)".to_owned(),
+    ] {
+        // An error, or nothing: but nothing happens.
+        let answer = organisation.sql_as(&pay, &format!("SELECT * FROM ixmcp.{call}"));
+        if call.starts_with("repositories") || call.starts_with("files") || call.starts_with("texts") {
+            assert_eq!(answer.as_deref(), Ok(""), "{call}");
+        }
+        assert_eq!(state(), before, "{call}");
+    }
+    // A role's name is quoted by the server.
+    organisation.sql("CREATE ROLE \"odd \"\" role; DROP TABLE ixmcp.texts\" LOGIN");
+    organisation.admin(&["org", "grant", "odd \" role; DROP TABLE ixmcp.texts", "pay-*"]);
+    assert_eq!(organisation.sql("SELECT count(*) FROM ixmcp.texts"), before.split('|').next().unwrap());
+    let missing =
+        organisation.command(&committed(PAY), "postgres", &["org", "grant", "absent'; --", "pay-*"]).output().unwrap();
+    assert_eq!(missing.status.code(), Some(1), "{}", String::from_utf8_lossy(&missing.stderr));
+}
+
+#[test]
+fn a_text_that_others_need_survives_when_its_publisher_goes() {
+    let (organisation, pay, shop) = two_teams();
+    organisation.ok(&committed(PAY), &shop, &["publish", "--as", "shop-copy"]);
+    organisation.ok(&committed(PAY), &pay, &["unpublish", "--as", "pay-api"]);
+    organisation.admin(&["org", "sweep", "--older-than", "0"]);
+    let text = organisation
+        .sql_as(&shop, "SELECT t.content FROM ixmcp.files_of(ARRAY['shop-copy']) f, ixmcp.texts_of(ARRAY[f.key]) t");
+    assert!(text.unwrap().contains("charge_card"));
+    // An upload that was swept changes nothing.
+    let repo = committed(SHOP);
+    git(repo.path(), &["commit", "-q", "--allow-empty", "-m", "next"]);
+    let upload = begin(&organisation, &shop, "shop-late");
+    organisation.admin(&["org", "sweep", "--older-than", "0"]);
+    let error =
+        organisation.sql_as(&shop, &format!("SELECT ixmcp.finish_publication({upload}, repeat('a', 40))")).unwrap_err();
+    assert!(error.contains("the publication was swept"), "{error}");
+}

@@ -1,0 +1,298 @@
+//! Publishing: which files, how often, by several at once, and what a killed publisher leaves.
+
+use std::collections::BTreeSet;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::harness::Repo;
+use crate::organisation::server::{Organisation, Postgres, shared};
+use crate::worktrees::{committed, git};
+
+const PAY: &str = "//- /pay.py\ndef charge_card(card):\n    return card\n//- /docs/guide.md\n# Paying\n\nBy card.\n";
+
+/// The exit code and stderr of a run.
+fn code_and_error(organisation: &Organisation, repo: &Repo, role: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = organisation.command(repo, role, arguments).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+fn paths(organisation: &Organisation, name: &str) -> Vec<String> {
+    let statement = format!(
+        "SELECT path FROM ixmcp.files f JOIN ixmcp.repos r ON r.id = f.repo WHERE r.name = '{name}' ORDER BY path"
+    );
+    organisation.sql(&statement).lines().map(str::to_owned).collect()
+}
+
+fn commit_all(repo: &Repo, message: &str) {
+    git(repo.path(), &["add", "-A"]);
+    git(repo.path(), &["commit", "-qm", message]);
+}
+
+#[test]
+fn the_tracked_files_of_a_commit_are_published_and_nothing_else() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "pay-*", &["--publish"]);
+    let repo = committed(&format!(
+        "{PAY}//- /.gitignore\nbuild/\n//- /.env\nPASSWORD=hunter2hunter2\n//- /id_rsa\n-----BEGIN OPENSSH PRIVATE KEY-----\nx\n"
+    ));
+    repo.write("image.bin", b"\0\x01\x02\xff".as_slice());
+    commit_all(&repo, "binary");
+    repo.write("untracked.py", "def untracked_secret(): pass\n");
+    repo.write("build/ignored.py", "def ignored_secret(): pass\n");
+    repo.write("pay.py", "def not_committed(): pass\n");
+    let report = organisation.json(&repo, &team, &["publish", "--as", "pay-api"]);
+    assert_eq!(report["unchanged"], false, "{report}");
+    assert_eq!(report["files"], 3, "{report}");
+    assert_eq!(paths(&organisation, "pay-api"), [".gitignore", "docs/guide.md", "pay.py"]);
+    let texts = organisation.sql("SELECT content FROM ixmcp.texts");
+    assert!(texts.contains("charge_card"), "{texts}");
+    for absent in ["untracked_secret", "ignored_secret", "not_committed", "hunter2", "PRIVATE KEY"] {
+        assert!(!texts.contains(absent), "{absent}: {texts}");
+    }
+}
+
+#[test]
+fn publishing_again_sends_what_differs_and_nothing_if_nothing_does() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(PAY);
+    let publish = || organisation.json(&repo, &team, &["publish", "--as", "pay"]);
+    assert_eq!(publish()["sent"], 2);
+    let again = publish();
+    assert_eq!((&again["unchanged"], &again["sent"]), (&true.into(), &0.into()), "{again}");
+    repo.write("pay.py", "def refund_card(card):\n    return card\n");
+    repo.remove("docs/guide.md");
+    commit_all(&repo, "second");
+    let second = publish();
+    assert_eq!((&second["changed"], &second["gone"], &second["sent"]), (&1.into(), &1.into(), &1.into()), "{second}");
+    assert_eq!(second["generation"], 2);
+    assert_eq!(paths(&organisation, "pay"), ["pay.py"]);
+    // A branch, whose texts are there already.
+    let branch = organisation.json(&repo, &team, &["publish", "--as", "pay", "--branch", "next"]);
+    assert_eq!((&branch["repo"], &branch["sent"]), (&"pay@next".into(), &0.into()), "{branch}");
+    assert_eq!(organisation.seen_by(&team), ["pay", "pay@next"]);
+    assert_eq!(organisation.sql("SELECT count(*) FROM ixmcp.uploads"), "0");
+}
+
+#[test]
+fn an_older_commit_and_another_history_are_refused_unless_forced() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(PAY);
+    repo.write("pay.py", "def second(): pass\n");
+    commit_all(&repo, "second");
+    let publish = ["publish", "--as", "pay"];
+    organisation.ok(&repo, &team, &publish);
+    git(repo.path(), &["checkout", "-q", "HEAD~1"]);
+    let error = organisation.fails(&repo, &team, &publish);
+    assert!(error.contains("a newer commit is published"), "{error}");
+    repo.write("pay.py", "def other(): pass\n");
+    commit_all(&repo, "other");
+    let error = organisation.fails(&repo, &team, &publish);
+    assert!(error.contains("not in the history"), "{error}");
+    let unknown = committed("//- /a.py\nx = 1\n");
+    let error = organisation.fails(&unknown, &team, &publish);
+    assert!(error.contains("does not know"), "{error}");
+    assert!(organisation.sql("SELECT content FROM ixmcp.texts").contains("second"));
+    organisation.ok(&repo, &team, &["publish", "--as", "pay", "--force"]);
+    assert_eq!(organisation.sql("SELECT generation, files FROM ixmcp.repos"), "2|2");
+}
+
+#[test]
+fn what_is_unpublished_is_gone_and_a_sweep_removes_its_texts() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let (pay, shop) = (committed(PAY), committed("//- /pay.py\ndef charge_card(card):\n    return card\n"));
+    organisation.ok(&pay, &team, &["publish", "--as", "pay"]);
+    organisation.ok(&shop, &team, &["publish", "--as", "shop"]);
+    assert_eq!(organisation.json(&pay, &team, &["unpublish", "--as", "pay"])["removed"], true);
+    assert_eq!(
+        organisation.command(&pay, &team, &["unpublish", "--as", "pay"]).output().unwrap().status.code(),
+        Some(1)
+    );
+    assert_eq!(organisation.seen_by(&team), ["shop"]);
+    // A publication that is not finished may still need a text that was sent today.
+    assert!(organisation.admin(&["org", "sweep"]).starts_with("0 texts"));
+    assert!(organisation.admin(&["org", "sweep", "--older-than", "0"]).starts_with("1 text "));
+    assert_eq!(organisation.sql("SELECT count(*) FROM ixmcp.texts"), "1");
+    assert_eq!(paths(&organisation, "shop"), ["pay.py"]);
+}
+
+#[test]
+fn one_of_several_publishers_of_a_name_wins_and_the_others_may_try_again() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(PAY);
+    for number in 0..60 {
+        repo.write(&format!("src/m{number}.py"), format!("def function_{number}(): pass\n"));
+    }
+    commit_all(&repo, "many");
+    let started: Vec<_> = (0..6)
+        .map(|_| {
+            let mut command = organisation.command(&repo, &team, &["publish", "--as", "pay", "--force"]);
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let mut won = 0;
+    for publisher in started {
+        let output = publisher.wait_with_output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        won += usize::from(output.status.success());
+        assert!(
+            output.status.success() || error.contains("BUSY: another commit of pay was published meanwhile"),
+            "{error}"
+        );
+    }
+    assert!(won > 0);
+    assert_eq!(organisation.sql("SELECT generation, files FROM ixmcp.repos"), format!("{won}|62"));
+    assert_eq!(paths(&organisation, "pay").len(), 62);
+    assert_eq!(organisation.sql("SELECT count(*) FROM ixmcp.uploads"), "0");
+}
+
+/// No file without its text, and every published repository has exactly the files of one commit.
+fn check_whole(organisation: &Organisation, expected: &[usize]) {
+    let torn = "SELECT count(*) FROM ixmcp.files f WHERE NOT EXISTS (SELECT FROM ixmcp.texts t WHERE t.key = f.key)";
+    assert_eq!(organisation.sql(torn), "0");
+    let wrong = "SELECT count(*) FROM ixmcp.texts WHERE key <> sha256(convert_to(content, 'UTF8'))";
+    assert_eq!(organisation.sql(wrong), "0");
+    let files = organisation
+        .sql("SELECT count(f.path) FROM ixmcp.repos r LEFT JOIN ixmcp.files f ON f.repo = r.id GROUP BY r.id");
+    for count in files.lines() {
+        assert!(expected.contains(&count.parse().unwrap()), "{count} files");
+    }
+}
+
+#[test]
+fn publishers_killed_at_any_moment_leave_what_was_published_before() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(PAY);
+    organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
+    for number in 0..600 {
+        repo.write(&format!("src/m{number}.py"), format!("def function_{number}(): pass\n").repeat(40));
+    }
+    commit_all(&repo, "many");
+    for attempt in 0..20 {
+        let mut command = organisation.command(&repo, &team, &["publish", "--as", "pay", "--force"]);
+        let mut publisher = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(attempt * 25));
+        publisher.kill().unwrap();
+        publisher.wait().unwrap();
+        check_whole(&organisation, &[2, 602]);
+        if attempt == 10 {
+            organisation.admin(&["org", "sweep", "--older-than", "0"]);
+            check_whole(&organisation, &[2, 602]);
+        }
+    }
+    organisation.ok(&repo, &team, &["publish", "--as", "pay", "--force"]);
+    organisation.admin(&["org", "sweep", "--older-than", "0"]);
+    check_whole(&organisation, &[602]);
+    assert_eq!(organisation.sql("SELECT count(*) FROM ixmcp.uploads"), "0");
+}
+
+#[test]
+fn a_server_that_crashes_loses_no_publication_and_answers_after_its_restart() {
+    let mut server = Postgres::start();
+    let organisation = Organisation::on(&server);
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(PAY);
+    organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
+    for number in 0..400 {
+        repo.write(&format!("src/m{number}.py"), format!("def function_{number}(): pass\n").repeat(40));
+    }
+    commit_all(&repo, "many");
+    let mut command = organisation.command(&repo, &team, &["publish", "--as", "pay"]);
+    let publisher = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    server.kill();
+    let output = publisher.wait_with_output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() || error.contains("UNREACHABLE"), "{error}");
+    let down = organisation.fails(&repo, &team, &["publish", "--as", "pay"]);
+    assert!(down.contains("UNREACHABLE: the organisation's server does not answer"), "{down}");
+    server.run();
+    check_whole(&organisation, &[2, 402]);
+    organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
+    check_whole(&organisation, &[402]);
+}
+
+#[test]
+fn names_with_special_characters_are_refused_before_anything_is_sent() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(PAY);
+    for name in ["it's", "a\nb", "a b", "*", "", "/a", "a//b", "ü", "x\u{202e}y", &"n".repeat(300)] {
+        let error = organisation.fails(&repo, &team, &["publish", "--as", name]);
+        assert!(error.contains("is not a name for a repository"), "{name:?}: {error}");
+    }
+    assert_eq!(organisation.sql("SELECT count(*) FROM ixmcp.uploads"), "0");
+    let longest = "n".repeat(200);
+    organisation.ok(&repo, &team, &["publish", "--as", &longest]);
+    // Paths are whatever git has.
+    let odd = committed("//- /a.py\nx = 1\n");
+    odd.write("quote's \"and\" tab\t; DROP TABLE x.py", "y = 1\n");
+    odd.write("line\nbreak.py", "z = 1\n");
+    commit_all(&odd, "odd");
+    organisation.ok(&odd, &team, &["publish", "--as", "odd"]);
+    let stored =
+        organisation.sql("SELECT count(*) FROM ixmcp.files WHERE path = E'line\\nbreak.py' OR path LIKE 'quote''s%'");
+    assert_eq!(stored, "2");
+}
+
+#[test]
+fn servers_that_cannot_be_used_are_named_without_their_password() {
+    let organisation = Organisation::without_schema(shared());
+    let repo = committed(PAY);
+    let publish = ["publish", "--as", "pay"];
+    let (_, error) = code_and_error(&organisation, &repo, "postgres", &publish);
+    assert!(error.contains("ixmcp org init"), "{error}");
+    let fails = |url: &str| {
+        let mut command = repo.command(&publish);
+        let output = command.env("IXMCP_ORG_URL", url).env("RUST_LOG", "trace").output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{url}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(!error.contains("hunter2"), "{error}");
+        error
+    };
+    assert!(fails("postgresql://team:hunter2@127.0.0.1:1/x").contains("UNREACHABLE"));
+    assert!(fails("postgresql://team:hunter2@/x?host=%2Fnot%2Fthere").contains("UNREACHABLE"));
+    assert!(fails("postgresql://team:hunter2@127.0.0.1:port/x").contains("INVALID_ARGUMENT"));
+    assert!(fails("mysql://team:hunter2@127.0.0.1/x").contains("INVALID_ARGUMENT"));
+    // None is configured, and a repository cannot configure one.
+    repo.write(".ixmcp.toml", "[organisations]\nevil = \"postgresql://x@127.0.0.1:1/x\"\n");
+    let error = repo.fails(&publish);
+    assert!(error.contains("no organisation is configured"), "{error}");
+    let folder = repo.home().join(".config/ixmcp");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("config.toml");
+    std::fs::write(&file, "[organisations]\nwork = \"postgresql://team:hunter2@127.0.0.1:1/x\"\nplay = \"postgresql://x@/x?host=%2Fno\"\n")
+        .unwrap();
+    let error = repo.fails(&publish);
+    assert!(error.contains("Name one with --to: play, work"), "{error}");
+    let error = repo.fails(&["publish", "--as", "pay", "--to", "work"]);
+    assert!(error.contains("UNREACHABLE") && !error.contains("hunter2"), "{error}");
+    let error = repo.fails(&["publish", "--as", "pay", "--to", "other"]);
+    assert!(error.contains("there is no organisation \"other\""), "{error}");
+    std::fs::write(&file, "[organisations]\nwork = \"team:hunter2@127.0.0.1\"\n").unwrap();
+    let error = repo.fails(&publish);
+    assert!(error.contains("organisations.work must be") && !error.contains("hunter2"), "{error}");
+}
+
+#[test]
+fn the_schema_is_made_once_however_many_make_it() {
+    let organisation = Organisation::new();
+    assert_eq!(organisation.admin(&["org", "init"]), "the schema is up to date\n");
+    let repo = Repo::new("");
+    let started: Vec<_> = (0..4)
+        .map(|_| organisation.command(&repo, "postgres", &["org", "init"]).stdout(Stdio::null()).spawn().unwrap())
+        .collect();
+    for mut one in started {
+        assert!(one.wait().unwrap().success());
+    }
+    let applied = organisation.sql("SELECT version FROM ixmcp.schema_history ORDER BY version");
+    let distinct: BTreeSet<&str> = applied.lines().collect();
+    assert_eq!(distinct.len(), applied.lines().count());
+    // A newer program was there.
+    organisation.sql("INSERT INTO ixmcp.schema_history VALUES (99, 'later', '2026-01-01T00:00:00Z', '1')");
+    let error = organisation.fails(&repo, "postgres", &["org", "init"]);
+    assert!(error.contains("newest version"), "{error}");
+}
