@@ -51,6 +51,7 @@ mod refactor;
 mod relations;
 mod rename;
 mod rename_kin;
+mod rename_names;
 mod repair;
 mod retrieval;
 mod scan;

@@ -19,6 +19,7 @@ mod lines;
 mod name_literals;
 mod references;
 mod rename;
+mod run_time_names;
 mod settings;
 mod string_names;
 mod stubs;

@@ -139,7 +139,15 @@ pub(super) fn declared<'db>(
     target: &Target<'_>,
     aliases: ImportAliasResolution,
 ) -> (Vec<ResolvedDefinition<'db>>, bool) {
-    let found = target.declared(model, aliases);
+    let mut found = target.declared(model, aliases);
+    if let Target::Callee { callee, on_parenthesis: false, .. } = target {
+        // The name of a callable object does not refer to what its call runs: `__call__`, or the wrapper that a
+        // decorator returns.
+        let named = target::of_expression(model, *callee, aliases);
+        let name_of = |one: &ResolvedDefinition<'db>| one.definition().and_then(|definition| definition.name(db));
+        let names: Vec<_> = named.iter().map(name_of).collect();
+        found.retain(|one| named.is_empty() || named.contains(one) || names.contains(&name_of(one)));
+    }
     if found.is_empty()
         && let Some(found) = by_syntax::definitions(db, model, target)
     {

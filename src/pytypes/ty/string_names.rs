@@ -11,6 +11,7 @@ use ruff_db::source::source_text;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
 use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange, TextSize};
+use ty_python_core::definition::DefinitionKind;
 use ty_python_semantic::types::Type;
 use ty_python_semantic::types::ide_support::definitions_for_keyword_argument;
 use ty_python_semantic::{Db as _, HasType, ImportAliasResolution, SemanticModel, definitions_for_name};
@@ -18,10 +19,11 @@ use ty_python_semantic::{Db as _, HasType, ImportAliasResolution, SemanticModel,
 use super::by_syntax;
 use super::db::Database;
 use super::display::module_name;
-use super::family::{Class, Member, class_at};
+use super::family::{self, Class, Member, class_at};
 use super::keyword_members;
 use super::name_literals;
 use super::references::SearchTarget;
+use super::run_time_names;
 use super::target::Target;
 
 /// The strings in `__all__` that refer to the symbol, without their quotes.
@@ -135,7 +137,7 @@ impl<'w, 'db> UncertainSearch<'w, 'db> {
         for one in &wanted.definitions {
             let focus = one.focus_range(db);
             owners.push(module_name(focus.file().path(db).as_str()));
-            if let Some((file, range)) = super::family::class_of(db, one) {
+            if let Some((file, range)) = family::class_of(db, one) {
                 owners.push(source_text(db, file)[range].to_owned());
                 is_key |= name_literals::is_typed_dictionary(db, (file, range));
             }
@@ -152,8 +154,32 @@ impl<'w, 'db> UncertainSearch<'w, 'db> {
         AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut unpacked);
         let mut unknown = Unknown { db, model: &model, search: self, unpacked: &unpacked.0, found: Vec::new() };
         AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut unknown);
-        unknown.found.retain(|(at, _)| !edited.contains(at));
-        unknown.found
+        let mut found = unknown.found;
+        let listed: HashSet<TextSize> = found.iter().map(|(at, _)| *at).collect();
+        let named = run_time_names::find(parsed.syntax().into(), &self.sought(db, file));
+        found.extend(named.into_iter().filter(|(at, _)| !listed.contains(at)));
+        found.retain(|(at, _)| !edited.contains(at));
+        found
+    }
+
+    fn sought(&self, db: &Database, file: File) -> run_time_names::Sought<'_> {
+        let kinds = || self.wanted.definitions.iter().filter_map(|one| one.definition()).map(|one| (one, one.kind(db)));
+        let is_fixture = kinds().any(|(definition, kind)| match kind {
+            DefinitionKind::Function(function) => {
+                let parsed = parsed_module(db, definition.python_file(db)).load(db);
+                run_time_names::is_fixture(function.node(&parsed))
+            }
+            _ => false,
+        });
+        let functions = self.wanted.definitions.iter().filter_map(|one| family::function_of(db, one));
+        run_time_names::Sought {
+            name: &self.wanted.name,
+            is_callable: kinds()
+                .any(|(_, kind)| matches!(kind, DefinitionKind::Function(_) | DefinitionKind::Class(_))),
+            is_class: kinds().any(|(_, kind)| matches!(kind, DefinitionKind::Class(_))),
+            is_fixture,
+            functions: functions.filter(|(own, _)| *own == file).map(|(_, range)| range).collect(),
+        }
     }
 }
 

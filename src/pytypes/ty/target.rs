@@ -10,11 +10,11 @@ use ruff_python_ast::token::{TokenAt, TokenKind, Tokens};
 use ruff_python_ast::{self as ast, AnyNodeRef, ExprRef};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use ty_python_core::ProgramFile;
-use ty_python_semantic::types::Type;
 use ty_python_semantic::types::ide_support::{
     call_signature_details, definitions_and_overloads_for_function, definitions_for_keyword_argument,
     typed_dict_key_definition,
 };
+use ty_python_semantic::types::{Type, TypeDefinition};
 use ty_python_semantic::{
     HasDefinition, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute,
     definitions_for_bin_op, definitions_for_imported_symbol, definitions_for_name, definitions_for_unary_op,
@@ -422,10 +422,29 @@ pub(super) fn of_expression<'db>(
         ExprRef::Name(name) => definitions_for_name(model, name.id.as_str(), expression.into(), aliases),
         ExprRef::Attribute(attribute) => {
             let found = definitions_for_attribute(model, attribute);
-            if found.is_empty() { super_members::through_super(model, attribute) } else { found }
+            if found.is_empty() {
+                return super_members::through_super(model, attribute);
+            }
+            let preserved = (aliases == ImportAliasResolution::PreserveAliases)
+                .then(|| of_module(model, attribute, aliases))
+                .flatten();
+            preserved.unwrap_or(found)
         }
         _ => Vec::new(),
     }
+}
+
+/// The definitions of a name of a module, which may be the alias of an import there; `None` for other attributes.
+fn of_module<'db>(
+    model: &SemanticModel<'db>,
+    attribute: &ast::ExprAttribute,
+    aliases: ImportAliasResolution,
+) -> Option<Vec<ResolvedDefinition<'db>>> {
+    let (db, owner) = (model.db(), attribute.value.inferred_type(model)?);
+    let Some(TypeDefinition::Module(module)) = owner.definition(db, &model.program_environment()) else { return None };
+    let model = SemanticModel::new(db, ProgramFile::new(db, module.file(db)?, model.program()));
+    let parsed = parsed_module(db, model.python_file()).load(db);
+    Some(definitions_for_name(&model, attribute.attr.as_str(), parsed.syntax().into(), aliases))
 }
 
 /// The component of a dotted name at an offset.

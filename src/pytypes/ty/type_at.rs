@@ -8,6 +8,7 @@ use ty_python_core::ProgramFile;
 use ty_python_semantic::types::Type;
 use ty_python_semantic::{Db as _, ImportAliasResolution, ResolvedDefinition, SemanticModel, map_stub_definition};
 
+use super::by_syntax;
 use super::db::Database;
 use super::display::{PathDisplay, preview};
 use super::lines::Lines;
@@ -41,7 +42,11 @@ pub(super) fn definitions(
     display: &PathDisplay,
 ) -> Vec<Definition> {
     let found = target::at(db, file, at, |model, target| {
-        let found = target.declared(model, ImportAliasResolution::ResolveAliases);
+        let mut found = target.declared(model, ImportAliasResolution::ResolveAliases);
+        if found.is_empty() {
+            found
+                .extend(by_syntax::through_fixtures(db, model, target).into_iter().flat_map(|found| found.definitions));
+        }
         mapped(db, found).iter().map(|one| display.definition(db, one)).collect()
     });
     found.unwrap_or_default()

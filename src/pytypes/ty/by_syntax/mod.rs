@@ -1,9 +1,11 @@
-//! Resolution by syntax where the checker infers no types: in code that it holds unreachable.
+//! Resolution by syntax where the checker infers no types: in code that it holds unreachable, and for what pytest
+//! passes to tests.
 //!
 //! Owns the values that an expression can have as far as annotations, calls of classes and assignments show them, and
 //! the members and parameters that are found through these values. Names resolve through the checker, which knows their
 //! scopes in unreachable code, too.
 
+mod fixtures;
 mod values;
 
 use std::cell::Cell;
@@ -47,8 +49,8 @@ pub(super) fn definitions<'db>(
     model: &SemanticModel<'db>,
     target: &Target<'_>,
 ) -> Option<Found<'db>> {
-    let resolver = Resolver { db, steps: Cell::new(0) };
-    match target {
+    let resolver = Resolver::new(db);
+    let unreachable = match target {
         Target::Expression(ExprRef::Attribute(attribute))
         | Target::Callee { callee: ExprRef::Attribute(attribute), .. } => {
             is_untyped(db, model, &attribute.value).then(|| resolver.attribute(model, attribute))
@@ -60,6 +62,26 @@ pub(super) fn definitions<'db>(
             let owner = resolver.of_expression(model, class, MAX_DEPTH);
             resolver.members(&owner, name.as_str())
         }),
+        _ => None,
+    };
+    unreachable.or_else(|| through_fixtures(db, model, target))
+}
+
+/// The definitions of a target whose owner gets its values from fixtures of pytest; `None` for other targets.
+pub(super) fn through_fixtures<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    target: &Target<'_>,
+) -> Option<Found<'db>> {
+    let resolver = Resolver::new(db);
+    match target {
+        Target::Expression(ExprRef::Attribute(attribute))
+        | Target::Callee { callee: ExprRef::Attribute(attribute), .. } => {
+            resolver.through_fixtures(model, &attribute.value, || resolver.attribute(model, attribute))
+        }
+        Target::Keyword { name, call, .. } => {
+            resolver.through_fixtures(model, &call.func, || resolver.keyword(model, call, name.as_str()))
+        }
         _ => None,
     }
 }
@@ -79,7 +101,7 @@ pub(super) fn is_untyped(db: &Database, model: &SemanticModel<'_>, expression: &
 
 /// The classes that a base class expression can be.
 pub(super) fn classes<'db>(db: &'db Database, model: &SemanticModel<'db>, base: &Expr) -> Vec<Class> {
-    let resolver = Resolver { db, steps: Cell::new(0) };
+    let resolver = Resolver::new(db);
     let values = resolver.of_expression(model, base, MAX_DEPTH);
     values.known.into_iter().filter_map(|one| if let Value::Class(class) = one { Some(class) } else { None }).collect()
 }
@@ -87,9 +109,15 @@ pub(super) fn classes<'db>(db: &'db Database, model: &SemanticModel<'db>, base: 
 struct Resolver<'db> {
     db: &'db Database,
     steps: Cell<u32>,
+    /// A value came from a fixture.
+    has_fixture: Cell<bool>,
 }
 
 impl<'db> Resolver<'db> {
+    const fn new(db: &'db Database) -> Self {
+        Self { db, steps: Cell::new(0), has_fixture: Cell::new(false) }
+    }
+
     fn may_step(&self) -> bool {
         self.steps.set(self.steps.get() + 1);
         self.steps.get() <= MAX_STEPS
@@ -419,7 +447,7 @@ impl<'db> Resolver<'db> {
                     _ => Values::one(Value::Instance(class)),
                 }
             }
-            _ => Values::unknown(),
+            _ => self.of_fixtures(model, function, range, depth),
         }
     }
 
@@ -506,7 +534,7 @@ fn definition_at(db: &Database, (file, range): Member) -> Option<ResolvedDefinit
 }
 
 /// The last component of a name, or of the name that is called.
-fn last_name(expression: &Expr) -> Option<&str> {
+pub(super) fn last_name(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::Name(name) => Some(name.id.as_str()),
         Expr::Attribute(attribute) => Some(attribute.attr.as_str()),

@@ -1,0 +1,293 @@
+//! Strings from which a program gets a name at run time, where the lookup is not next to the string.
+//!
+//! Owns the recognition of such strings: constants and arguments that reach `getattr`, parametrized tests, keys of
+//! dispatch dictionaries, and class names in representations. That they name the symbol is never certain.
+
+use std::collections::HashSet;
+
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
+use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
+use ruff_text_size::{Ranged, TextRange, TextSize};
+
+use super::by_syntax::last_name;
+
+/// What is known of the symbol whose name strings may contain.
+pub(super) struct Sought<'w> {
+    pub name: &'w str,
+    /// It is a function or class.
+    pub is_callable: bool,
+    pub is_class: bool,
+    pub is_fixture: bool,
+    /// The names of the functions whose parameter it is, in the searched file.
+    pub functions: Vec<TextRange>,
+}
+
+const LOOKED_UP: &str = "the string may be looked up as a name at run time";
+const KEY: &str = "the key of a dictionary has this name, and so does its value";
+const CALLED: &str = "what a dictionary has under this key is called";
+const PARAMETRIZED: &str = "pytest passes the parameter by this name";
+const FIXTURE: &str = "pytest passes the fixture by this name";
+const REPRESENTED: &str = "the string is compared with a representation that contains the name of the class";
+
+/// Functions that take the name of a member after its owner, or alone.
+const BY_NAME: &[&str] =
+    &["getattr", "setattr", "hasattr", "delattr", "getattr_static", "attrgetter", "methodcaller", "object", "delitem"];
+/// Functions and attributes that give the representation or name of a class.
+const REPRESENTING: &[&str] = &["repr", "str", "ascii", "format", "pformat", "__repr__", "__str__"];
+const NAMING: &[&str] = &["__name__", "__qualname__"];
+
+/// The strings in a syntax tree, each with one reason.
+pub(super) fn find(tree: AnyNodeRef<'_>, sought: &Sought<'_>) -> Vec<(TextSize, &'static str)> {
+    let mut lookups = Lookups { sought, names: HashSet::new(), dispatching: HashSet::new() };
+    tree.visit_source_order(&mut lookups);
+    let mut strings = Strings { sought, lookups: &lookups, found: Vec::new() };
+    tree.visit_source_order(&mut strings);
+    let mut found = strings.found;
+    found.sort_unstable_by_key(|(at, _)| *at);
+    found.dedup_by_key(|(at, _)| *at);
+    found
+}
+
+/// Variables of a file that contain names or functions by name.
+struct Lookups<'w, 'a> {
+    sought: &'w Sought<'w>,
+    /// They are passed to functions that look up names.
+    names: HashSet<&'a str>,
+    /// Dictionaries with the name as key of a value with that name.
+    dispatching: HashSet<&'a str>,
+}
+
+impl<'a> SourceOrderVisitor<'a> for Lookups<'_, 'a> {
+    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+        match node {
+            AnyNodeRef::ExprCall(call) if last_name(&call.func).is_some_and(|name| BY_NAME.contains(&name)) => {
+                let positional = call.arguments.args.iter().take(2);
+                self.names.extend(positional.filter_map(variable));
+            }
+            AnyNodeRef::ExprSubscript(subscript) if is_namespace(&subscript.value) => {
+                self.names.extend(variable(&subscript.slice));
+            }
+            AnyNodeRef::StmtAssign(assign) => {
+                let is_entry = |(key, value): (Option<&Expr>, &Expr)| {
+                    key.is_some_and(|key| is_text(key, self.sought.name)) && last_name(value) == Some(self.sought.name)
+                };
+                if let Expr::Dict(dict) = &*assign.value
+                    && dict.items.iter().any(|item| is_entry((item.key.as_ref(), &item.value)))
+                {
+                    self.dispatching.extend(assign.targets.iter().filter_map(variable));
+                }
+                for target in &assign.targets {
+                    if let Expr::Subscript(subscript) = target
+                        && is_entry((Some(&subscript.slice), &assign.value))
+                    {
+                        self.dispatching.extend(variable(&subscript.value));
+                    }
+                }
+            }
+            _ => {}
+        }
+        TraversalSignal::Traverse
+    }
+}
+
+struct Strings<'w, 'a> {
+    sought: &'w Sought<'w>,
+    lookups: &'w Lookups<'w, 'a>,
+    found: Vec<(TextSize, &'static str)>,
+}
+
+impl<'a> SourceOrderVisitor<'a> for Strings<'_, 'a> {
+    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+        match node {
+            AnyNodeRef::StmtAssign(assign) => {
+                if assign.targets.iter().any(|target| self.is_looked_up(target)) {
+                    self.texts(&assign.value, LOOKED_UP);
+                }
+                for target in &assign.targets {
+                    if let Expr::Subscript(subscript) = target
+                        && last_name(&assign.value) == Some(self.sought.name)
+                    {
+                        self.text(&subscript.slice, KEY);
+                    }
+                }
+            }
+            AnyNodeRef::StmtAnnAssign(ast::StmtAnnAssign { target, value: Some(value), .. })
+                if self.is_looked_up(target) =>
+            {
+                self.texts(value, LOOKED_UP);
+            }
+            AnyNodeRef::StmtFor(one) if self.is_looked_up(&one.target) => self.texts(&one.iter, LOOKED_UP),
+            AnyNodeRef::Comprehension(one) if self.is_looked_up(&one.target) => self.texts(&one.iter, LOOKED_UP),
+            AnyNodeRef::ParameterWithDefault(ast::ParameterWithDefault {
+                parameter, default: Some(default), ..
+            }) if self.lookups.names.contains(parameter.name.as_str()) => {
+                self.texts(default, LOOKED_UP);
+            }
+            AnyNodeRef::Keyword(ast::Keyword { arg: Some(name), value, .. })
+                if self.lookups.names.contains(name.as_str()) =>
+            {
+                self.text(value, LOOKED_UP);
+            }
+            AnyNodeRef::StmtFunctionDef(function) => self.function(function),
+            AnyNodeRef::ExprDict(dict) => {
+                let named = dict.items.iter().filter(|item| last_name(&item.value) == Some(self.sought.name));
+                for key in named.filter_map(|item| item.key.as_ref()) {
+                    self.text(key, KEY);
+                }
+            }
+            AnyNodeRef::ExprSubscript(subscript) if self.is_dispatching(&subscript.value) => {
+                self.text(&subscript.slice, KEY);
+            }
+            AnyNodeRef::ExprCall(call) => self.call(call),
+            AnyNodeRef::ExprCompare(compare) if self.sought.is_class => self.compared(compare),
+            _ => {}
+        }
+        TraversalSignal::Traverse
+    }
+}
+
+impl Strings<'_, '_> {
+    fn is_looked_up(&self, target: &Expr) -> bool {
+        match target {
+            Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
+                elts.iter().any(|one| self.is_looked_up(one))
+            }
+            target => variable(target).is_some_and(|name| self.lookups.names.contains(name)),
+        }
+    }
+
+    fn is_dispatching(&self, owner: &Expr) -> bool {
+        variable(owner).is_some_and(|name| self.lookups.dispatching.contains(name))
+    }
+
+    fn text(&mut self, expression: &Expr, reason: &'static str) {
+        if is_text(expression, self.sought.name) {
+            self.found.push((expression.start(), reason));
+        }
+    }
+
+    /// Records all strings with the name in an expression.
+    fn texts(&mut self, expression: &Expr, reason: &'static str) {
+        let name = self.sought.name;
+        self.found.extend(literals(expression, |text| text == name).into_iter().map(|at| (at, reason)));
+    }
+
+    fn function(&mut self, function: &ast::StmtFunctionDef) {
+        let is_own = self.sought.functions.contains(&function.name.range);
+        if self.sought.is_fixture && is_passed_fixtures(function) {
+            let parameters = function.parameters.iter_non_variadic_params();
+            let named = parameters.filter(|one| one.name().as_str() == self.sought.name && one.default.is_none());
+            self.found.extend(named.map(|one| (one.name().start(), FIXTURE)));
+        }
+        for decorator in &function.decorator_list {
+            let Expr::Call(call) = &decorator.expression else { continue };
+            if last_name(&call.func) != Some("parametrize") {
+                continue;
+            }
+            let names: Vec<&Expr> = match call.arguments.args.first() {
+                Some(Expr::Tuple(tuple)) => tuple.elts.iter().collect(),
+                Some(Expr::List(list)) => list.elts.iter().collect(),
+                other => other.into_iter().collect(),
+            };
+            let texts = names.into_iter().filter_map(Expr::as_string_literal_expr);
+            let words: Vec<(&str, TextSize)> =
+                texts.flat_map(|text| text.value.to_str().split(',').map(|word| (word.trim(), text.start()))).collect();
+            if is_own {
+                let own = words.iter().filter(|(word, _)| *word == self.sought.name);
+                self.found.extend(own.map(|(_, at)| (*at, PARAMETRIZED)));
+            }
+            if words.iter().any(|(word, _)| self.lookups.names.contains(word)) {
+                call.arguments.args.iter().skip(1).for_each(|values| self.texts(values, LOOKED_UP));
+            }
+        }
+    }
+
+    fn call(&mut self, call: &ast::ExprCall) {
+        if self.sought.is_callable
+            && let Expr::Subscript(subscript) = &*call.func
+        {
+            self.text(&subscript.slice, CALLED);
+        }
+        let Expr::Attribute(method) = &*call.func else { return };
+        let Some(first) = call.arguments.args.first() else { return };
+        match method.attr.as_str() {
+            "get" | "pop" if self.is_dispatching(&method.value) => self.text(first, KEY),
+            "getfixturevalue" | "usefixtures" if self.sought.is_fixture => {
+                call.arguments.args.iter().for_each(|argument| self.text(argument, FIXTURE));
+            }
+            _ => {}
+        }
+    }
+
+    /// Records strings that contain the name of the class, compared with a representation.
+    fn compared(&mut self, compare: &ast::ExprCompare) {
+        let sides: Vec<&Expr> = std::iter::once(&*compare.left).chain(&compare.comparators).collect();
+        if !sides.iter().any(|side| is_representation(side)) {
+            return;
+        }
+        let name = self.sought.name;
+        let is_word = |text: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
+        for side in sides.into_iter().filter(|side| !is_representation(side)) {
+            self.found.extend(literals(side, is_word).into_iter().map(|at| (at, REPRESENTED)));
+        }
+    }
+}
+
+/// Whether pytest passes fixtures to the function: a test, or a fixture itself.
+pub(super) fn is_passed_fixtures(function: &ast::StmtFunctionDef) -> bool {
+    function.name.starts_with("test") || is_fixture(function)
+}
+
+pub(super) fn is_fixture(function: &ast::StmtFunctionDef) -> bool {
+    let names = function.decorator_list.iter().filter_map(|one| last_name(&one.expression));
+    names.into_iter().any(|name| matches!(name, "fixture" | "yield_fixture"))
+}
+
+fn is_representation(side: &Expr) -> bool {
+    match side {
+        Expr::Call(call) => last_name(&call.func).is_some_and(|name| REPRESENTING.contains(&name)),
+        Expr::Attribute(attribute) => NAMING.contains(&attribute.attr.as_str()),
+        Expr::FString(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether an expression is a namespace that is indexed by name.
+fn is_namespace(owner: &Expr) -> bool {
+    match owner {
+        Expr::Call(call) => matches!(last_name(&call.func), Some("globals" | "locals" | "vars")),
+        Expr::Attribute(attribute) => attribute.attr.as_str() == "__dict__",
+        _ => false,
+    }
+}
+
+fn is_text(expression: &Expr, name: &str) -> bool {
+    matches!(expression, Expr::StringLiteral(text) if text.value.to_str() == name)
+}
+
+/// The name of a variable or attribute.
+fn variable(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Name(_) | Expr::Attribute(_) => last_name(expression),
+        _ => None,
+    }
+}
+
+/// The positions of the string literals in an expression that are wanted.
+fn literals(expression: &Expr, is_wanted: impl Fn(&str) -> bool) -> Vec<TextSize> {
+    struct Texts<'a>(Vec<&'a ast::ExprStringLiteral>);
+    impl<'a> SourceOrderVisitor<'a> for Texts<'a> {
+        fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+            if let AnyNodeRef::ExprStringLiteral(text) = node {
+                self.0.push(text);
+            }
+            TraversalSignal::Traverse
+        }
+
+        // Strings in functions are their own.
+        fn visit_stmt(&mut self, _statement: &'a Stmt) {}
+    }
+    let mut texts = Texts(Vec::new());
+    texts.visit_expr(expression);
+    texts.0.into_iter().filter(|text| is_wanted(text.value.to_str())).map(Ranged::start).collect()
+}
