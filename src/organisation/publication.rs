@@ -33,6 +33,8 @@ const STAGE_GONE: &str = "SELECT ixmcp.stage_gone($1, $2)";
 const UNDERIVED: &str = "SELECT path FROM ixmcp.underived($1, $2)";
 const SEND_TERMS: &str = "SELECT ixmcp.send_terms($1, $2, $3, $4)";
 const FINISH: &str = "SELECT generation, files FROM ixmcp.finish_publication($1, $2)";
+/// A name is a pattern that matches itself.
+const FILES: &str = "SELECT files FROM ixmcp.repositories($1)";
 const ABANDON: &str = "SELECT ixmcp.abandon_publication($1)";
 const UNPUBLISH: &str = "SELECT ixmcp.unpublish($1)";
 
@@ -152,6 +154,10 @@ impl Upload<'_> {
         if !publication.force {
             if head == Some(commit) {
                 report.is_unchanged = true;
+                report.files = self.connection.run(self.budget, async |client| {
+                    let row = client.query_opt(FILES, &[&publication.name]).await?;
+                    row.map_or(Ok(0), |row| row.try_get(0))
+                })?;
                 return Ok(report);
             }
             if let Some(head) = head {

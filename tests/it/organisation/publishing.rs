@@ -60,6 +60,7 @@ fn publishing_again_sends_what_differs_and_nothing_if_nothing_does() {
     assert_eq!(publish()["sent"], 2);
     let again = publish();
     assert_eq!((&again["unchanged"], &again["sent"]), (&true.into(), &0.into()), "{again}");
+    assert_eq!(again["files"], 2, "{again}");
     repo.write("pay.py", "def refund_card(card):\n    return card\n");
     repo.remove("docs/guide.md");
     commit_all(&repo, "second");
