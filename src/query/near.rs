@@ -11,15 +11,21 @@ pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>, count
     }
     let wanted_lower = wanted.to_lowercase();
     let last = last_part(&wanted_lower);
+    let close_enough = last.chars().count().max(3) / 3;
+    let (whole, part) = (Outline::of(&wanted_lower), Outline::of(last));
     let mut scored: Vec<(usize, &str)> = names
         .into_iter()
         .filter(|name| name.len() <= MAX_CHARS)
         .filter_map(|name| {
             let lower = name.to_lowercase();
             let tail = last_part(&lower);
-            let far = distance(last, tail).min(distance(&wanted_lower, &lower));
-            let close_enough = last.chars().count().max(3) / 3;
             let inside = tail.len() >= 3 && last.len() >= 3 && (tail.contains(last) || last.contains(tail));
+            // A distance costs a hundred times as much as an outline, and most names are far away.
+            let is_near = |outline: &Outline, other| outline.least_distance(&Outline::of(other)) <= close_enough;
+            if !inside && !is_near(&part, tail) && !is_near(&whole, &lower) {
+                return None;
+            }
+            let far = distance(last, tail).min(distance(&wanted_lower, &lower));
             (far <= close_enough || inside).then_some((far, name))
         })
         .collect();
@@ -56,6 +62,31 @@ pub fn one_of(wanted: &str, names: &[&str]) -> String {
     did_you_mean(&near).unwrap_or_else(|| format!("There are: {}.", names.join(", ")))
 }
 
+/// What a lower bound of the distance between two words needs.
+struct Outline {
+    chars: usize,
+    /// A bit for each character that occurs, by its last six bits.
+    occurring: u64,
+}
+
+impl Outline {
+    fn of(word: &str) -> Self {
+        let mut outline = Self { chars: 0, occurring: 0 };
+        for one in word.chars() {
+            outline.chars += 1;
+            outline.occurring |= 1 << (u32::from(one) % 64);
+        }
+        outline
+    }
+
+    /// One edit changes the length by at most one, and adds or removes at most one character.
+    fn least_distance(&self, other: &Self) -> usize {
+        let removed = (self.occurring & !other.occurring).count_ones();
+        let added = (other.occurring & !self.occurring).count_ones();
+        self.chars.abs_diff(other.chars).max(removed.max(added) as usize)
+    }
+}
+
 fn last_part(name: &str) -> &str {
     name.trim_end_matches('/').rsplit('/').next().unwrap_or(name)
 }
@@ -81,5 +112,16 @@ mod tests {
         assert_eq!(mistyped("tetx", ["text"]), None);
         assert_eq!(mistyped("case_sensitve", ["case_sensitive"]), Some("case_sensitive"));
         assert!(nearest("zzzzzz", names, 3).is_empty());
+    }
+
+    #[test]
+    fn an_outline_is_never_farther_than_the_word() {
+        let words =
+            ["", "a", "abc", "acb", "query", "quarry", "symbol", "simbols", "größe", "grösse", "get_symbol", "aaaa"];
+        for (one, other) in words.iter().flat_map(|one| words.iter().map(move |other| (one, other))) {
+            let least = Outline::of(one).least_distance(&Outline::of(other));
+            assert!(least <= strsim::levenshtein(one, other), "{one} {other}: {least}");
+        }
+        assert_eq!(Outline::of("query").least_distance(&Outline::of("stats")), 5);
     }
 }
