@@ -1,37 +1,68 @@
 //! "Did you mean": the nearest of many names.
 
+use std::borrow::Cow;
+
+use memchr::memmem;
+
 /// Longer names, in bytes, are not typing errors.
 const MAX_CHARS: usize = 500;
 
 /// The best few of `names` for a mistyped `wanted`, nearest first: those that share its last part, or differ in few
 /// characters.
 pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>, count: usize) -> Vec<&'n str> {
-    if wanted.len() > MAX_CHARS {
-        return Vec::new();
+    let mistyped = Mistyped::new(wanted);
+    let mut near: Vec<(usize, &str)> =
+        names.into_iter().filter_map(|name| Some((mistyped.distance_to(name)?, name))).collect();
+    near.sort_unstable();
+    near.truncate(count);
+    near.into_iter().map(|(_, name)| name).collect()
+}
+
+/// A name that nothing has, for a look at many names that do exist.
+pub struct Mistyped {
+    lower: String,
+    last: memmem::Finder<'static>,
+    whole: Outline,
+    part: Outline,
+    close_enough: usize,
+    is_too_long: bool,
+}
+
+impl Mistyped {
+    pub fn new(wanted: &str) -> Self {
+        let lower = wanted.to_lowercase();
+        let last = last_part(&lower);
+        Self {
+            last: memmem::Finder::new(last).into_owned(),
+            whole: Outline::of(&lower),
+            part: Outline::of(last),
+            close_enough: last.chars().count().max(3) / 3,
+            is_too_long: wanted.len() > MAX_CHARS,
+            lower,
+        }
     }
-    let wanted_lower = wanted.to_lowercase();
-    let last = last_part(&wanted_lower);
-    let close_enough = last.chars().count().max(3) / 3;
-    let (whole, part) = (Outline::of(&wanted_lower), Outline::of(last));
-    let mut scored: Vec<(usize, &str)> = names
-        .into_iter()
-        .filter(|name| name.len() <= MAX_CHARS)
-        .filter_map(|name| {
-            let lower = name.to_lowercase();
-            let tail = last_part(&lower);
-            let inside = tail.len() >= 3 && last.len() >= 3 && (tail.contains(last) || last.contains(tail));
-            // A distance costs a hundred times as much as an outline, and most names are far away.
-            let is_near = |outline: &Outline, other| outline.least_distance(&Outline::of(other)) <= close_enough;
-            if !inside && !is_near(&part, tail) && !is_near(&whole, &lower) {
-                return None;
-            }
-            let far = distance(last, tail).min(distance(&wanted_lower, &lower));
-            (far <= close_enough || inside).then_some((far, name))
-        })
-        .collect();
-    scored.sort_unstable();
-    scored.truncate(count);
-    scored.into_iter().map(|(_, name)| name).collect()
+
+    /// How far `name` is, if it is near: it shares the last part, or differs in few characters.
+    pub fn distance_to(&self, name: &str) -> Option<usize> {
+        if self.is_too_long || name.len() > MAX_CHARS {
+            return None;
+        }
+        let lower = if name.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()) {
+            Cow::Owned(name.to_lowercase())
+        } else {
+            Cow::Borrowed(name)
+        };
+        let (last, tail) = (last_part(&self.lower), last_part(&lower));
+        let contains = || self.last.find(tail.as_bytes()).is_some() || last.contains(tail);
+        let inside = tail.len() >= 3 && last.len() >= 3 && contains();
+        // A distance costs a hundred times as much as an outline, and most names are far away.
+        let is_near = |outline: &Outline, other| outline.least_distance(&Outline::of(other)) <= self.close_enough;
+        if !inside && !is_near(&self.part, tail) && !is_near(&self.whole, &lower) {
+            return None;
+        }
+        let far = distance(last, tail).min(distance(&self.lower, &lower));
+        (far <= self.close_enough || inside).then_some(far)
+    }
 }
 
 /// The name with the fewest edits from a mistyped `wanted`, in any case: one edit, or one for every four characters.

@@ -193,9 +193,11 @@ pub fn with_name(snapshot: &Snapshot, wanted: &str, in_file: Option<&str>) -> Re
 /// Defined names that are similar to a name that nothing has.
 pub fn similar_names(snapshot: &Snapshot, wanted: &str) -> Result<Vec<String>> {
     let (_, name) = qualified(wanted);
-    let names = snapshot.defined_names()?;
-    let near = near::nearest(name, names.iter().map(String::as_str), SIMILAR);
-    Ok(near.into_iter().map(str::to_owned).collect())
+    let mistyped = near::Mistyped::new(name);
+    let mut near = snapshot.defined_names_where(|name| mistyped.distance_to(name))?;
+    near.sort_unstable();
+    near.truncate(SIMILAR);
+    Ok(near.into_iter().map(|(_, name)| name).collect())
 }
 
 fn no_name() -> Error {

@@ -47,6 +47,8 @@ statements! {
         s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.name >= :from COLLATE NOCASE AND s.name < :to COLLATE NOCASE ORDER BY f.path, s.line, s.column";
     DEFINED_NAMES = "SELECT n.name FROM names n WHERE EXISTS (SELECT 1 FROM symbol_rows r WHERE r.name_id = n.id)";
+    NAMES = "SELECT id, name FROM names";
+    IS_DEFINED = "SELECT 1 FROM symbol_rows WHERE name_id = :id LIMIT 1";
     USING_FILES = "SELECT f.path, k.name, r.positions
         FROM names n CROSS JOIN reference_rows r ON r.name_id = n.id JOIN kinds k ON k.id = r.kind_id
         JOIN files f ON f.id = r.id >> 20
@@ -190,6 +192,23 @@ impl Snapshot<'_> {
     /// Every name that something defines, once each, in no order.
     pub fn defined_names(&self) -> Result<Vec<String>> {
         self.rows(DEFINED_NAMES, [], |row| row.get(0))
+    }
+
+    /// Those of the names that something defines for which `is_wanted`, with what it says of them, in no order.
+    pub fn defined_names_where<T>(&self, mut is_wanted: impl FnMut(&str) -> Option<T>) -> Result<Vec<(T, String)>> {
+        let mut names = self.connection.prepare_cached(NAMES)?;
+        let mut is_defined = self.connection.prepare_cached(IS_DEFINED)?;
+        let mut rows = names.query([])?;
+        let mut wanted = Vec::new();
+        while let Some(row) = rows.next()? {
+            let name = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+            // Few names are wanted, and whether one is defined costs a search of its own.
+            let Some(said) = is_wanted(name) else { continue };
+            if is_defined.exists(named_params! { ":id": row.get::<_, i64>(0)? })? {
+                wanted.push((said, name.to_owned()));
+            }
+        }
+        Ok(wanted)
     }
 
     /// References to a name, in path and line order: those from `offset` on, at most `limit`, and how many there are in
