@@ -227,6 +227,15 @@ fn invalid_pattern(which: &str, pattern: &str, why: &str) -> String {
     format!("invalid {which} pattern `{pattern}`: {why}")
 }
 
+/// Whether one of the patterns, anchored at the folder that `folder` is relative to, matches it. Invalid ones match nothing.
+pub fn match_folder(patterns: &[String], folder: &Path) -> bool {
+    let matches = |pattern: &String| {
+        let plain = pattern.trim_start_matches("./").trim_end_matches('/');
+        compile(plain, pattern).is_ok_and(|glob| glob.compile_matcher().is_match(folder))
+    };
+    patterns.iter().any(matches)
+}
+
 fn compile(glob: &str, pattern: &str) -> Result<globset::Glob, String> {
     let built = GlobBuilder::new(glob).literal_separator(true).backslash_escape(true).build();
     built.map_err(|error| format!("`{pattern}` is not a valid pattern: {}", error.kind()))

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::globs::Filter;
+use super::globs::{self, Filter};
 
 /// Larger files are not settings files.
 const MAX_FILE_SIZE: u64 = 4 << 20;
@@ -105,6 +105,24 @@ pub struct ProjectOptions {
     pub name: Option<String>,
     /// Whether the files have a table for the checker.
     pub has_table: bool,
+    /// Whether the settings for the checker name a Python version.
+    pub has_version: bool,
+    /// `[tool.uv.workspace]`.
+    pub workspace: Option<Workspace>,
+}
+
+/// The patterns of the folders that are members of a workspace, relative to its root.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Workspace {
+    members: Vec<String>,
+    exclude: Vec<String>,
+}
+
+impl Workspace {
+    /// Whether a folder, given relative to the workspace's root, is a member.
+    pub fn has(&self, folder: &Path) -> bool {
+        globs::match_folder(&self.members, folder) && !globs::match_folder(&self.exclude, folder)
+    }
 }
 
 /// The settings in `folder` itself; `None` if it has no settings file.
@@ -127,6 +145,7 @@ pub fn read(folder: &Path) -> Option<ProjectOptions> {
             let fallback = written.options.environment.python_version.take();
             reader.options(table.get_ref(), &mut written.options);
             let version = &mut written.options.environment.python_version;
+            written.has_version = version.is_some();
             *version = version.or(fallback);
         }
         written.has_table = true;
@@ -274,6 +293,16 @@ impl<'t> Reader<'t> {
                 self.options(own, &mut written.options);
             }
         }
+        written.has_version = written.options.environment.python_version.is_some();
+        let uv = tool.and_then(|tool| tool.get("uv")).and_then(|value| value.get_ref().as_table());
+        let workspace = uv.and_then(|uv| uv.get("workspace")).and_then(|value| value.get_ref().as_table());
+        // What is wrong in a table of uv is reported by uv.
+        let patterns = |table: &DeTable<'t>, name: &str| {
+            let items = table.get(name).and_then(|value| value.get_ref().as_array()).into_iter().flatten();
+            items.filter_map(|item| item.get_ref().as_str().map(str::to_owned)).collect()
+        };
+        written.workspace = workspace
+            .map(|table| Workspace { members: patterns(table, "members"), exclude: patterns(table, "exclude") });
         let required = project.and_then(|project| project.get("requires-python"));
         self.requires_python(required, &mut written.options);
     }

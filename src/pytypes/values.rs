@@ -324,9 +324,11 @@ pub struct Refusal {
     pub reason: String,
 }
 
-/// A summary of a project. Every list is bounded and sorted in descending order.
+/// A summary of a project. Every list is bounded and sorted in descending order. `total` has the number of items of each
+/// list before it was cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Analysis {
+    pub total: ListTotals,
     pub packages: Vec<Package>,
     pub totals: Totals,
     pub imports: Imports,
@@ -337,6 +339,20 @@ pub struct Analysis {
     /// Modules by number of lines.
     pub largest: Vec<ModuleSize>,
     pub types: Known,
+}
+
+/// The number of items that each list of an [`Analysis`] had before it was cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct ListTotals {
+    pub packages: usize,
+    pub cycles: usize,
+    /// The modules in each listed cycle; a cycle lists the first twelve.
+    pub cycle_modules: Vec<usize>,
+    /// Modules that another module imports.
+    pub imported: usize,
+    pub entry_points: usize,
+    /// Rules with diagnostics.
+    pub rules: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
@@ -396,7 +412,11 @@ pub struct ModuleSize {
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct EntryPoint {
     pub name: String,
+    /// What runs: `module:function`, or `__main__` for a module that can be run.
     pub target: String,
+    /// Of an entry point in `[project.entry-points]`: its group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]

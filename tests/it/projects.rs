@@ -94,6 +94,54 @@ fn folders_without_checker_settings_inherit_them() {
 }
 
 #[test]
+fn members_of_a_uv_workspace_have_their_own_python_version() {
+    let match_statement = "match 1:\n    case _: ...\n";
+    let repo = Repo::new(
+        r#"
+//- /pyproject.toml
+[project]
+name = "whole"
+version = "1"
+requires-python = ">=3.12"
+[tool.uv.workspace]
+members = ["packages/*", "./tool/"]
+exclude = ["packages/out"]
+//- /packages/new/pyproject.toml
+[project]
+name = "new"
+requires-python = ">=3.12"
+//- /packages/old/pyproject.toml
+[project]
+name = "old"
+requires-python = ">=3.9"
+//- /packages/out/pyproject.toml
+[project]
+name = "out"
+requires-python = ">=3.9"
+//- /tool/pyproject.toml
+[project]
+name = "tool"
+requires-python = ">=3.9"
+"#,
+    );
+    let files = ["main.py", "packages/new/new.py", "packages/old/old.py", "packages/out/out.py", "tool/tool.py"];
+    for file in files {
+        repo.write(file, match_statement);
+    }
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    let mut check = || found(&server.call("check", &json!({})));
+    let old = "packages/old/old.py:1:1 error[invalid-syntax]";
+    assert_eq!(check(), [old, "tool/tool.py:1:1 error[invalid-syntax]"]);
+    repo.write("tool/pyproject.toml", "[project]\nname = \"tool\"\nrequires-python = \">=3.10\"\n");
+    assert_eq!(check(), [old]);
+    repo.write("tool/pyproject.toml", "[project]\nname = \"tool\"\nrequires-python = 3\n");
+    assert_eq!(check(), [old, "tool/pyproject.toml:3:19 error[invalid-setting]"]);
+    // A version in the settings for the checker applies to all members.
+    repo.write("ty.toml", "[environment]\npython-version = \"3.12\"\n");
+    assert_eq!(check(), ["tool/pyproject.toml:3:19 error[invalid-setting]"]);
+}
+
+#[test]
 fn added_changed_and_removed_projects_are_noticed() {
     let repo = Repo::new(
         r#"

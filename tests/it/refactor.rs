@@ -173,6 +173,51 @@ import shop.a
 }
 
 #[test]
+fn plugins_and_main_modules_are_entry_points() {
+    let repo = Repo::new(
+        r#"
+//- /pyproject.toml
+[project]
+name = "shop"
+version = "1"
+[project.scripts]
+buy = "shop.cart:main"
+[project.entry-points.pytest11]
+shop = "shop.testing"
+[project.entry-points."shop.payments"]
+card = "shop.cart:Card"
+//- /shop/__init__.py
+//- /shop/__main__.py
+from shop.cart import main
+
+if __name__ == "__main__":
+    main()
+//- /shop/cart.py
+class Card: ...
+
+
+def main() -> None: ...
+
+
+if __name__ == "__main__":
+    main()
+//- /shop/testing.py
+x = 1
+"#,
+    );
+    let answer = repo.call("analyze_project", &json!({}));
+    let expected = json!([
+        { "name": "buy", "target": "shop.cart:main" },
+        { "name": "shop.__main__", "target": "__main__" },
+        { "name": "shop", "target": "shop.testing", "group": "pytest11" },
+        { "name": "card", "target": "shop.cart:Card", "group": "shop.payments" },
+        { "name": "shop.cart", "target": "__main__" },
+    ]);
+    assert_eq!(answer["entry_points"], expected);
+    assert_eq!(answer["total"]["entry_points"], 5);
+}
+
+#[test]
 fn a_project_summary_is_bounded() {
     let repo = Repo::new("");
     for n in 0..60 {
@@ -191,6 +236,10 @@ fn a_project_summary_is_bounded() {
     let cycles = answer["imports"]["cycles"].as_array().unwrap();
     assert_eq!((cycles.len(), &answer["imports"]["edges"]), (1, &json!(60)));
     assert!(cycles[0].as_array().unwrap().len() <= 12, "{cycles:?}");
+    // Cuts are announced: the 50 scripts and the 60 modules with a guard, one rule, one cycle of 60 modules.
+    let total =
+        json!({ "packages": 60, "cycles": 1, "cycle_modules": [60], "imported": 60, "entry_points": 110, "rules": 1 });
+    assert_eq!(answer["total"], total);
     assert!(answer["imports"]["most_imported"].as_array().unwrap().len() <= 20);
     assert_eq!((&answer["totals"]["modules"], &answer["totals"]["functions"]), (&json!(60), &json!(60)));
     assert_eq!(answer["entry_points"][0], json!({ "name": "s0", "target": "p0.m:f0" }));

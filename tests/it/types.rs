@@ -86,10 +86,101 @@ fn type_at_narrows_and_explains() {
     assert_eq!(class["docstring"], "What somebody wants to buy.");
     assert_eq!(class["definition"]["file"], "shop/cart.py");
     // A keyword argument, a parameter, an attribute, a quoted annotation.
-    assert_eq!(repo.call("type_at", &here("cart.total($0tax=0.2)"))["type"], "float*");
+    assert_eq!(repo.call("type_at", &here("cart.total($0tax=0.2)"))["type"], "(parameter) tax: float = ...");
     assert_eq!(repo.call("type_at", &here("total(self, $0tax"))["type"], "float");
     assert_eq!(repo.call("type_at", &here("self.$0items: list[int]"))["type"], "list[int]");
     assert_eq!(repo.call("type_at", &here(r#"pay(cart: "$0Cart"#))["expression"], "Cart");
+}
+
+const CALLS: &str = r#"
+//- /calls.py
+import re
+from typing import Any, TypedDict, overload
+
+
+class Point:
+    def __init__(self, x: int, *, y: int = 0) -> None: ...
+
+
+class Plain: ...
+
+
+class Movie(TypedDict):
+    name: str
+
+
+@overload
+def convert(value: int) -> str: ...
+@overload
+def convert(value: str, base: int = 10) -> int: ...
+def convert(value: int | str, base: int = 10) -> int | str:
+    return 0
+
+
+def options(first: str, **rest: int) -> None: ...
+
+
+def uses(movie: Movie, unknown: Any) -> None:
+    Point(1, y=2)
+    Plain()
+    convert("7", base=2)
+    convert(7)
+    options("a", depth=3)
+    re.sub("a", "b", "c", count=1)
+    movie["name"]
+    options(nothing=1)
+    unknown(key=5)
+    held = convert
+    held_class = Point
+    ValueError("x")
+"#;
+
+/// The type at the position that `$0` marks in `CALLS`.
+fn shown(server: &mut Server, marked: &str) -> Value {
+    server.call("type_at", &at(CALLS, marked).arguments())["type"].clone()
+}
+
+#[test]
+fn a_class_that_is_called_shows_its_constructor() {
+    let repo = Repo::new(CALLS);
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    assert_eq!(shown(&mut server, "    P$0oint(1"), "class Point(x: int, *, y: int = 0)");
+    assert_eq!(shown(&mut server, "    P$0lain()"), "class Plain()");
+    // Several signatures, and none chosen.
+    assert_eq!(shown(&mut server, "    V$0alueError("), "class ValueError(...)\nclass ValueError(*args: object)");
+    // A class that is not called.
+    assert_eq!(shown(&mut server, "held_class = P$0oint"), "<class 'Point'>");
+}
+
+#[test]
+fn a_call_shows_the_chosen_overload() {
+    let repo = Repo::new(CALLS);
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    assert_eq!(shown(&mut server, "    c$0onvert(\"7\""), "def convert(value: str, base: int = 10) -> int");
+    assert_eq!(shown(&mut server, "    c$0onvert(7)"), "def convert(value: int) -> str");
+    let sub = shown(&mut server, "re.s$0ub(").as_str().unwrap().to_owned();
+    assert!(sub.starts_with("def sub(pattern: str | Pattern[str], repl: ") && !sub.contains('\n'), "{sub}");
+    // A function that is not called has all of them.
+    assert!(shown(&mut server, "held = c$0onvert").as_str().unwrap().starts_with("Overload["));
+}
+
+#[test]
+fn a_keyword_argument_shows_the_declared_parameter() {
+    let repo = Repo::new(CALLS);
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    assert_eq!(shown(&mut server, "Point(1, $0y=2)"), "(parameter) y: int = 0");
+    assert_eq!(shown(&mut server, "convert(\"7\", $0base=2)"), "(parameter) base: int = 10");
+    assert_eq!(shown(&mut server, "\"c\", $0count=1)"), "(parameter) count: int = 0");
+    assert_eq!(shown(&mut server, "options(\"a\", $0depth=3)"), "(variadic keyword parameter) **rest: int");
+    // Without a signature it has the type of its value.
+    assert_eq!(shown(&mut server, "unknown($0key=5)"), "Literal[5]");
+}
+
+#[test]
+fn a_key_of_a_typed_dictionary_shows_its_declaration() {
+    let repo = Repo::new(CALLS);
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    assert_eq!(shown(&mut server, "movie[\"$0name\"]"), "(key of Movie) name: str");
 }
 
 #[test]

@@ -39,7 +39,10 @@ struct Facts {
     types: Known,
     codes: BTreeMap<String, usize>,
     imports: BTreeSet<File>,
+    /// It has an `if __name__ == "__main__"`.
     is_script: bool,
+    /// It is a `__main__.py`.
+    is_main: bool,
 }
 
 pub(super) fn analyze(db: &Database, files: &[File], display: &PathDisplay, observer: &dyn Observer) -> Analysis {
@@ -72,22 +75,34 @@ pub(super) fn analyze(db: &Database, files: &[File], display: &PathDisplay, obse
             *codes.entry(code.clone()).or_default() += count;
         }
         analysis.largest.push(ModuleSize { module: one.module.clone(), lines: one.totals.lines });
-        if one.is_script && analysis.entry_points.len() < MAX_ITEMS {
-            analysis.entry_points.push(EntryPoint { name: one.module.clone(), target: "__main__".to_owned() });
-        }
     }
-    analysis.imports = imports(&facts);
+    imports(&facts, &mut analysis);
+    analysis.total.packages = packages.len();
+    analysis.total.rules = codes.len();
     analysis.packages = packages.into_values().collect();
     analysis.packages.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.name.cmp(&b.name)));
     analysis.packages.truncate(MAX_ITEMS);
     analysis.diagnostics = largest_counts(codes).map(|(code, count)| RuleCount { code, count }).collect();
     analysis.largest.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.module.cmp(&b.module)));
     analysis.largest.truncate(MAX_ITEMS);
-    let mut declared = scripts(db, &display.root);
-    declared.append(&mut analysis.entry_points);
-    declared.truncate(MAX_ITEMS);
-    analysis.entry_points = declared;
+    analysis.entry_points = entry_points(db, &display.root, &facts);
+    analysis.total.entry_points = analysis.entry_points.len();
+    analysis.entry_points.truncate(MAX_ITEMS);
     analysis
+}
+
+/// The scripts that the project and nested projects declare, each `__main__.py`, the declared entry points of other
+/// groups, and the modules that can be run.
+fn entry_points(db: &Database, root: &Path, facts: &[(File, Facts)]) -> Vec<EntryPoint> {
+    let inner = db.project().inner(db).iter().rev().map(|inner| inner.folder.as_path());
+    let declared = std::iter::once(root).chain(inner).flat_map(entry_points::of);
+    let (mut found, plugins): (Vec<EntryPoint>, Vec<EntryPoint>) = declared.partition(|one| one.group.is_none());
+    let run =
+        |(_, one): &(File, Facts)| EntryPoint { name: one.module.clone(), target: "__main__".to_owned(), group: None };
+    found.extend(facts.iter().filter(|(_, one)| one.is_main).map(run));
+    found.extend(plugins);
+    found.extend(facts.iter().filter(|(_, one)| one.is_script && !one.is_main).map(run));
+    found
 }
 
 /// The largest counts, sorted by name where they are equal.
@@ -101,6 +116,7 @@ fn of_file(db: &Database, file: File, display: &PathDisplay) -> Facts {
     let program_file = db.program_file(file);
     let module = file_to_module(db, program_file.resolver_file(db)).map(|module| module.name(db).to_string());
     let mut facts = Facts { module: module.unwrap_or_else(|| display.path(db, file)), ..Facts::default() };
+    facts.is_main = file.path(db).as_str().rsplit(['/', '\\']).next() == Some("__main__.py");
     facts.totals.modules = 1;
     facts.totals.lines = source_text(db, file).lines().count();
     for found in check::diagnostics(db, program_file) {
@@ -220,7 +236,7 @@ fn is_main(test: &Expr) -> bool {
     }
 }
 
-fn imports(facts: &[(File, Facts)]) -> Imports {
+fn imports(facts: &[(File, Facts)], analysis: &mut Analysis) {
     let number: HashMap<File, usize> = facts.iter().enumerate().map(|(at, (file, _))| (*file, at)).collect();
     let graph: Vec<Vec<usize>> = facts
         .iter()
@@ -233,20 +249,16 @@ fn imports(facts: &[(File, Facts)]) -> Imports {
     let names = |group: Vec<usize>| {
         let mut names: Vec<String> = group.into_iter().map(|at| facts[at].1.module.clone()).collect();
         names.sort();
-        names.truncate(MAX_CYCLE_MODULES);
         names
     };
     let mut cycles: Vec<Vec<String>> =
         strongly_connected(&graph).into_iter().filter(|group| group.len() > 1).map(names).collect();
     cycles.sort();
+    analysis.total.cycles = cycles.len();
+    analysis.total.imported = counts.len();
     cycles.truncate(MAX_ITEMS);
+    analysis.total.cycle_modules = cycles.iter().map(Vec::len).collect();
+    cycles.iter_mut().for_each(|names| names.truncate(MAX_CYCLE_MODULES));
     let most_imported = largest_counts(counts).map(|(module, count)| ModuleCount { module, count }).collect();
-    Imports { edges: graph.iter().map(Vec::len).sum(), cycles, most_imported }
-}
-
-/// The entry points declared by the project and by nested projects.
-fn scripts(db: &Database, root: &Path) -> Vec<EntryPoint> {
-    let inner = db.project().inner(db).iter().rev().map(|inner| inner.settings.root.as_path());
-    let all = std::iter::once(root).chain(inner).flat_map(entry_points::of);
-    all.map(|(name, target)| EntryPoint { name, target }).collect()
+    analysis.imports = Imports { edges: graph.iter().map(Vec::len).sum(), cycles, most_imported };
 }

@@ -38,9 +38,11 @@ pub(super) struct Project {
     pub inner: Vec<Inner>,
 }
 
-/// A project in a folder of another one, with its own settings.
+/// A project in a folder of another one, with its own settings, or a member of a workspace, with those of the workspace
+/// and its own Python version.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Inner {
+    pub folder: PathBuf,
     pub settings: Settings,
     pub program: ProgramSettings,
 }
@@ -172,7 +174,7 @@ fn inner(db: &dyn Db, file: File) -> Option<&Inner> {
 #[salsa::tracked(returns(copy))]
 fn inner_number(db: &dyn Db, file: File) -> Option<usize> {
     let path = file.path(db).as_system_path()?.as_std_path();
-    db.project().inner(db).iter().position(|inner| path.starts_with(&inner.settings.root))
+    db.project().inner(db).iter().position(|inner| path.starts_with(&inner.folder))
 }
 
 #[salsa::tracked(returns(copy))]

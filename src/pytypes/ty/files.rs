@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use ruff_db::system::walk_directory::WalkState;
 use ruff_db::system::{OsSystem, System, SystemPath};
 use ruff_python_ast::PySourceType;
+use ty_python_core::program::ProgramSettings;
 
 use super::db::Inner;
 use super::settings::{self, Settings};
@@ -21,22 +22,33 @@ use crate::pytypes::options;
 /// The sorted files of a repository, and its nested projects, inner before outer.
 ///
 /// A folder is a nested project if it has settings for the checker, or if it has any settings file and no folder above
-/// it has one.
-pub(super) fn list(settings: &Settings, root: &Path, system: &OsSystem) -> (Vec<PathBuf>, Vec<Inner>) {
+/// it has one. A member of a uv workspace without settings for the checker is one if it requires another Python version.
+pub(super) fn list(
+    settings: &Settings,
+    program: &ProgramSettings,
+    root: &Path,
+    system: &OsSystem,
+) -> (Vec<PathBuf>, Vec<Inner>) {
     let worktrees = Worktrees::of(root);
     let mut walked = walk(settings, root, &worktrees, system);
     let is_whole = options::read(&settings.root).is_some();
+    let whole = (settings, program);
     let mut inner: Vec<Inner> = Vec::new();
     for folder in std::mem::take(&mut walked.folders) {
-        let has_settings = is_whole || inner.iter().any(|one| folder.starts_with(&one.settings.root));
+        let around = inner.iter().rev().find(|one| folder.starts_with(&one.folder));
+        let has_settings = is_whole || around.is_some();
         let Some(written) = options::read(&folder) else { continue };
         if has_settings && !written.has_table {
+            let around = around.map_or(whole, |one| (&one.settings, &one.program));
+            if let Some((settings, program)) = settings::of_member(&folder, &written, around) {
+                inner.push(Inner { folder, settings, program });
+            }
             continue;
         }
         let (settings, program) = settings::of_inner(&folder, root, &written, system);
         walked.files.retain(|file| !file.starts_with(&folder));
         walked.files.append(&mut walk(&settings, &folder, &worktrees, system).files);
-        inner.push(Inner { settings, program });
+        inner.push(Inner { folder, settings, program });
     }
     walked.files.sort();
     inner.reverse();

@@ -88,7 +88,7 @@ impl Embedded {
         // Before any search path is registered: the project's own files are those that change.
         db.files().try_add_root(&db, path, FileRootKind::Project);
         let (settings, program) = settings::of_project(root, &system);
-        let (paths, inner) = files::list(&settings, root, &system);
+        let (paths, inner) = files::list(&settings, &program, root, &system);
         db.begin(settings, program, inner, &paths, is_frozen);
         Ok(Self { db, display, system, is_frozen, loaded: 0 })
     }
@@ -126,7 +126,8 @@ impl Embedded {
 
     fn list_files(&mut self) {
         let settings = Arc::clone(self.db.project().settings(&self.db));
-        let (paths, inner) = files::list(&settings, &self.display.root, &self.system);
+        let program = self.db.project().program_settings(&self.db);
+        let (paths, inner) = files::list(&settings, program, &self.display.root, &self.system);
         self.db.set_inner(inner);
         self.db.set_files(on_disk_all(&self.db, &paths));
     }

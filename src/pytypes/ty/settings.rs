@@ -149,6 +149,35 @@ pub(super) fn of_inner(
     resolve(home, written, Some(environment), system)
 }
 
+/// The settings of a member of a uv workspace: those of the project around it, with the Python version that the member
+/// requires. `None` if the folder is not a member, or if nothing differs.
+pub(super) fn of_member(
+    home: &Path,
+    written: &ProjectOptions,
+    (settings, program): (&Settings, &ProgramSettings),
+) -> Option<(Settings, ProgramSettings)> {
+    let around = options::read(&settings.root)?;
+    let is_member = around.workspace.is_some_and(|one| one.has(home.strip_prefix(&settings.root).unwrap_or(home)));
+    if !is_member {
+        return None;
+    }
+    let mut program = program.clone();
+    let before = program.python_version.version;
+    // A version in the settings for the checker applies to all members.
+    if !around.has_version
+        && let Some((major, minor)) = written.options.environment.python_version
+    {
+        let file = SystemPath::from_std_path(home)?.join("pyproject.toml");
+        let source = PythonVersionSource::ConfigFile(PythonVersionFileSource::new(Arc::new(file), None));
+        program.python_version = PythonVersionWithSource { version: PythonVersion { major, minor }, source };
+    }
+    if program.python_version.version == before && written.problems.is_empty() {
+        return None;
+    }
+    let problems = written.problems.iter().map(option_problem).collect();
+    Some((Settings { problems, ..settings.clone() }, program))
+}
+
 /// The settings of a script, which inherit nothing. Relative paths start at its folder.
 pub(super) fn of_script(path: &Path, block: &str, system: &OsSystem) -> (Settings, ProgramSettings) {
     let folder = path.parent().unwrap_or(path);

@@ -1,11 +1,17 @@
 //! The type of an expression, and where it is defined.
 //!
-//! Owns the two queries about one position: `type_at` and `goto_definition`.
+//! Owns the two queries about one position: `type_at` and `goto_definition`. `type_at` shows what ty shows on hover, without
+//! its notes on variance and qualifiers: the signature of the constructor at a class that is called, the chosen overload
+//! at a function that is called, the declaration of the parameter at a keyword argument.
 
 use ruff_db::source::source_text;
+use ruff_python_ast as ast;
 use ruff_text_size::{Ranged, TextSize};
 use ty_python_core::ProgramFile;
 use ty_python_semantic::types::Type;
+use ty_python_semantic::types::ide_support::{
+    call_type_simplified_by_overloads, constructor_signature, resolved_call_signature, typed_dict_key_hover,
+};
 use ty_python_semantic::{Db as _, ImportAliasResolution, ResolvedDefinition, SemanticModel, map_stub_definition};
 
 use super::by_syntax;
@@ -17,7 +23,11 @@ use crate::pytypes::values::{Definition, Typed};
 
 pub(super) fn type_at(db: &Database, file: ProgramFile<'_>, at: TextSize, display: &PathDisplay) -> Option<Typed> {
     let found = target::at(db, file, at, |model, target| {
-        let inferred = target.inferred_type(model).or_else(|| of_definition(db, model, target))?;
+        let inferred = || {
+            let inferred = target.inferred_type(model).or_else(|| of_definition(db, model, target))?;
+            Some(inferred.display(db, &model.program_environment()).to_string())
+        };
+        let shown = signature(model, target).or_else(inferred)?;
         let range = target.range();
         let text = source_text(db, file.file(db));
         let span = Lines::of_source(&text).span(display.path(db, file.file(db)), range);
@@ -25,7 +35,7 @@ pub(super) fn type_at(db: &Database, file: ProgramFile<'_>, at: TextSize, displa
         let docstring =
             definitions.iter().find_map(|one| one.docstring(db).or_else(|| one.implementation_docstring(db)));
         Some(Typed {
-            display: inferred.display(db, &model.program_environment()).to_string(),
+            display: shown,
             expression: preview(text[range].lines().next().unwrap_or_default()),
             span,
             definition: definitions.first().map(|one| display.definition(db, one)),
@@ -50,6 +60,60 @@ pub(super) fn definitions(
         mapped(db, found).iter().map(|one| display.definition(db, one)).collect()
     });
     found.unwrap_or_default()
+}
+
+/// What is shown instead of the type at callees, keyword arguments and keys of typed dictionaries.
+fn signature(model: &SemanticModel<'_>, target: &Target<'_>) -> Option<String> {
+    match target {
+        Target::Callee { call, .. } => {
+            let text = constructor_signature(model, call).or_else(|| call_type_simplified_by_overloads(model, call))?;
+            Some(one_line_each(&text))
+        }
+        Target::Keyword { name, keyword, call } => parameter(model, name, keyword, call),
+        Target::Key { subscript, .. } => {
+            let found = typed_dict_key_hover(model, subscript)?;
+            let environment = model.program_environment();
+            let declared = found.declared_ty.display(model.db(), &environment);
+            Some(format!("(key of {}) {}: {declared}", found.owner, found.key))
+        }
+        _ => None,
+    }
+}
+
+/// The parameter that a keyword argument is passed to, as declared in the chosen signature.
+fn parameter(
+    model: &SemanticModel<'_>,
+    name: &ast::Identifier,
+    keyword: &ast::Keyword,
+    call: &ast::ExprCall,
+) -> Option<String> {
+    let chosen = resolved_call_signature(model, call)?;
+    let number = call.arguments.iter_source_order().position(|one| one.range() == keyword.range)?;
+    if !chosen.argument_to_parameter_mapping.get(number)?.matched {
+        return None;
+    }
+    let shown = chosen.argument_to_displayed_parameter_mapping.get(number).copied().flatten()?;
+    let parameter = chosen.parameters.get(shown)?;
+    if parameter.is_keyword_variadic {
+        return Some(format!("(variadic keyword parameter) {}", parameter.label));
+    }
+    (parameter.name == name.as_str()).then(|| format!("(parameter) {}", parameter.label))
+}
+
+/// Signatures that have one parameter per line, with one line for each signature.
+fn one_line_each(text: &str) -> String {
+    let mut whole = String::new();
+    for line in text.lines() {
+        let is_continued = line.starts_with([' ', ')', ']']);
+        let line = line.trim();
+        if whole.is_empty() || whole.ends_with('(') || line.starts_with(')') {
+            // Brackets have no space on their inner side.
+        } else {
+            whole.push(if is_continued { ' ' } else { '\n' });
+        }
+        whole.push_str(line);
+    }
+    whole
 }
 
 /// The type that a keyword in a class pattern has where its member is defined. The pattern itself has no type for it.
@@ -85,4 +149,16 @@ fn dedented(text: &str) -> String {
         whole.push_str(line.get(common..).unwrap_or_default().trim_end());
     }
     whole.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_signature_is_one_line() {
+        assert_eq!(one_line_each("def f(\n    a: int,\n    b\n) -> str"), "def f(a: int, b) -> str");
+        assert_eq!(one_line_each("class C(...)\nclass C(\n    a,\n    b\n)"), "class C(...)\nclass C(a, b)");
+        assert_eq!(one_line_each("class C()"), "class C()");
+    }
 }
