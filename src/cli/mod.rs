@@ -563,10 +563,10 @@ fn names_of(cli: &Cli) -> Result<Vec<String>> {
     paths.chain(cli.group.iter().map(|group| Ok(format!("@{group}")))).collect()
 }
 
-/// Whether `--repo` is a glob or a group, not a folder.
+/// Whether `--repo` is a glob, a group or a published repository, not a folder.
 fn is_pattern(path: &Path) -> bool {
     let text = path.to_string_lossy();
-    (text.starts_with('@') || text.contains(['*', '?', '[', '{'])) && !path.is_dir()
+    (text.starts_with('@') || text.starts_with("org:") || text.contains(['*', '?', '[', '{'])) && !path.is_dir()
 }
 
 /// The runtime of a process that serves.

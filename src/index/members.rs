@@ -1,19 +1,21 @@
-//! The repositories that a call names: a path, a list of paths, a glob of paths, a group.
+//! The repositories that a call names: a path, a list of paths, a glob of paths, a group, published ones.
 //!
 //! Owns how those are written and which repositories they are. Does not own what is asked of them (`tools`), or which
 //! folders may be repositories (`scan`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::time::Instant;
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::{Workspaces, folder};
 use crate::budget::Budget;
-use crate::config::{Groups, groups};
+use crate::config::{Groups, groups, organisation};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{first_of, printable};
+use crate::organisation::{Mirror, mirrors};
 use crate::platform::files::is_own;
 use crate::platform::paths::canonical;
 use crate::platform::process::raise_file_limit;
@@ -29,12 +31,18 @@ const MAX_SHOWN: usize = 200;
 
 /// What begins the name of a group.
 const GROUP: char = '@';
+/// What begins a pattern of names of published repositories.
+const PUBLISHED: &str = "org:";
+/// The share of the time of a call in which published repositories must be there.
+const HALF: u32 = 2;
 
 /// The repositories of a call.
 #[derive(Debug, Default)]
 pub struct Members {
     /// Their roots in order, each once.
     pub roots: Vec<PathBuf>,
+    /// Those of them that are published, by their roots.
+    pub published: BTreeMap<PathBuf, Mirror>,
     /// What was named that cannot be asked, with the reason.
     pub failed: Vec<(String, Error)>,
 }
@@ -48,6 +56,8 @@ struct Gathering<'g> {
     within: Vec<String>,
     read: BTreeSet<String>,
     roots: BTreeSet<PathBuf>,
+    /// Patterns of published repositories.
+    patterns: BTreeSet<String>,
     failed: Vec<(String, Error)>,
 }
 
@@ -56,7 +66,11 @@ impl Workspaces {
     pub fn may_be_several(&self, named: &[String], connection: &Path) -> bool {
         match named {
             [] => false,
-            [one] => one.starts_with(GROUP) || (is_glob(one) && !self.path_of(one, connection).is_dir()),
+            [one] => {
+                one.starts_with(GROUP)
+                    || one.starts_with(PUBLISHED)
+                    || (is_glob(one) && !self.path_of(one, connection).is_dir())
+            }
             _ => true,
         }
     }
@@ -81,12 +95,29 @@ impl Workspaces {
             within: Vec::new(),
             read: BTreeSet::new(),
             roots: BTreeSet::new(),
+            patterns: BTreeSet::new(),
             failed: Vec::new(),
         };
         for name in named {
             self.gather(name, &mut gathering)?;
         }
-        let Gathering { roots, mut failed, .. } = gathering;
+        let Gathering { mut roots, patterns, mut failed, .. } = gathering;
+        let mut published = BTreeMap::new();
+        if !patterns.is_empty() {
+            let named = patterns.iter().map(|pattern| shown(&format!("{PUBLISHED}{pattern}"))).collect::<Vec<_>>();
+            match self.mirrors(&patterns, budget) {
+                Err(error) => failed.push((named.join(", "), error)),
+                Ok(mirrors) => {
+                    for (name, mirror) in mirrors {
+                        match mirror {
+                            Ok(mirror) => drop(published.insert(mirror.root.clone(), mirror)),
+                            Err(error) => failed.push((shown(&format!("{PUBLISHED}{name}")), error)),
+                        }
+                    }
+                }
+            }
+        }
+        roots.extend(published.keys().cloned());
         if roots.len() + failed.len() > MAX_MEMBERS {
             let count = roots.len() + failed.len();
             return Err(Error::invalid_argument(format!("argument `repo` names {count} repositories"))
@@ -98,12 +129,29 @@ impl Workspaces {
         }
         failed.sort_by(|(one, _), (other, _)| one.cmp(other));
         failed.dedup_by(|(one, _), (other, _)| one == other);
-        Ok(Members { roots: roots.into_iter().collect(), failed })
+        Ok(Members { roots: roots.into_iter().collect(), published, failed })
+    }
+
+    /// Published repositories, up to date. Half of the time of the call is left for the answer.
+    fn mirrors(&self, patterns: &BTreeSet<String>, budget: &Budget) -> Result<Vec<(String, Result<Mirror>)>> {
+        let now = Instant::now();
+        let end = budget.deadline().map(|end| now + end.saturating_duration_since(now) / HALF);
+        let server = organisation(self.environment(), None).map_err(|error| match error.hint {
+            Some(ref hint) if hint.contains("--to") => {
+                error.hint("Set IXMCP_ORG_URL to the address of the one to search.")
+            }
+            _ => error,
+        })?;
+        mirrors(&server, self.environment(), patterns, MAX_MEMBERS, &budget.with_deadline(end))
     }
 
     fn gather(&self, name: &str, gathering: &mut Gathering) -> Result<()> {
         if let Some(group) = name.strip_prefix(GROUP) {
             return self.gather_group(group, gathering);
+        }
+        if let Some(pattern) = name.strip_prefix(PUBLISHED) {
+            gathering.patterns.insert(pattern.to_owned());
+            return Ok(());
         }
         let path = self.path_of(name, gathering.connection);
         if is_glob(name) && !path.is_dir() {
@@ -142,7 +190,8 @@ impl Workspaces {
         for member in &members {
             // Paths of a group are relative to the home folder: the file that defines it belongs to no repository.
             let absolute = self.environment().home().map_or_else(|| PathBuf::from(member), |home| home.join(member));
-            let is_relative = !member.starts_with([GROUP, '~']) && Path::new(member).is_relative();
+            let is_path = !member.starts_with([GROUP, '~']) && !member.starts_with(PUBLISHED);
+            let is_relative = is_path && Path::new(member).is_relative();
             let absolute = absolute.to_string_lossy();
             self.gather(if is_relative { &absolute } else { member }, gathering)?;
         }

@@ -24,6 +24,7 @@ use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::Result;
 use crate::model::RepoPath;
+use crate::organisation::is_mirror;
 use crate::platform::files;
 use crate::pytypes::Engines;
 use crate::store::{Fact, HeldState, Mode, Snapshot, Store};
@@ -72,7 +73,9 @@ impl Workspace {
         // Two processes must not create or migrate the same file at once.
         let _lock = UpdateLock::take(path.parent().unwrap_or(root), &Budget::lasting(OPEN_TIMEOUT))?;
         seed::seed(root, &path, &sources);
-        registry::note(root, &sources.environment);
+        if !is_mirror(root, &sources.environment) {
+            registry::note(root, &sources.environment);
+        }
         let (store, repaired) = repair::open(&path)?;
         Self::with_store(root, sources, store, repaired)
     }

@@ -42,7 +42,7 @@ pub struct Published {
 }
 
 impl Published {
-    fn of(row: &Row) -> Result<Self, tokio_postgres::Error> {
+    pub(super) fn of(row: &Row) -> Result<Self, tokio_postgres::Error> {
         Ok(Self {
             name: row.try_get(0)?,
             commit: row.try_get(1)?,
@@ -117,7 +117,7 @@ pub fn published(connection: &mut Connection, pattern: &str, budget: &Budget) ->
 }
 
 /// `*` is the only special character of a pattern.
-fn check_pattern(pattern: &str) -> Result<()> {
+pub(super) fn check_pattern(pattern: &str) -> Result<()> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-/@*".contains(c);
     if pattern.is_empty() || pattern.len() > 200 || !pattern.chars().all(is_plain) {
         let shown: String = printable(pattern).chars().take(100).collect();

@@ -10,10 +10,12 @@ mod access;
 mod address;
 mod connection;
 mod errors;
+mod mirror;
 mod publication;
 mod schema;
 
 pub use access::{Grant, Published, Swept, grant, published, revoke, sweep};
 pub use connection::Connection;
+pub use mirror::{Mirror, is_mirror, mirrors};
 pub use publication::{Publication, Report, publish, unpublish};
 pub use schema::initialize;

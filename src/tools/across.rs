@@ -6,6 +6,7 @@
 
 mod lists;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -21,6 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Listed, Members, Unindexed, Workspace};
 use crate::locked::locked;
 use crate::model::first_of;
+use crate::organisation::Mirror;
 use crate::query::corpus::Corpus;
 use crate::query::source::Source;
 use crate::store::{HeldState, Snapshot};
@@ -65,6 +67,7 @@ pub(super) struct Across<'t> {
     pub request: &'t Request,
     pub arguments: &'t Map<String, Value>,
     roots: Vec<PathBuf>,
+    published: BTreeMap<PathBuf, Mirror>,
     /// How many repositories are named, with those that cannot be asked.
     named: usize,
     /// What is to be said of the answer.
@@ -94,10 +97,10 @@ impl Tools {
             return Err(Error::invalid_argument(format!("argument `repo`: {} takes one repository", tool.name))
                 .hint(format!("Name one. Several can be asked by {}.", names.join(", "))));
         };
-        let Members { roots, failed } = members;
+        let Members { roots, published, failed } = members;
         let named = roots.len() + failed.len();
         let remarks = Mutex::new(Remarks { failed, ..Remarks::default() });
-        let across = Across { tools: self, tool, request, arguments, roots, named, remarks };
+        let across = Across { tools: self, tool, request, arguments, roots, published, named, remarks };
         let answer = combine(&across)?;
         across.finish(answer)
     }
@@ -149,12 +152,14 @@ impl Across<'_> {
 
     /// Reports a repository that cannot answer.
     fn fail(&self, root: &Path, error: Error) {
-        self.remarks().failed.push((name(root), error));
+        let name = self.name(root);
+        self.remarks().failed.push((name, error));
     }
 
     /// Reports that a repository's answer may be outdated.
     fn note_stale(&self, root: &Path, reason: &str) {
-        self.remarks().stale.push(format!("{}: {reason}", name(root)));
+        let name = self.name(root);
+        self.remarks().stale.push(format!("{name}: {reason}"));
     }
 
     /// Reports how far a repository is indexed, in files.
@@ -169,6 +174,31 @@ impl Across<'_> {
         let daemons = self.tools.daemons.as_ref();
         let answer = daemons.and_then(|daemons| daemons.call(root, "ixmcp/freshen", Map::new(), &self.budget()));
         answer.is_some_and(|answer| answer.is_ok_and(|answer| answer["fresh"] == true))
+    }
+
+    /// A repository as answers name it, and as `repo` takes it.
+    fn name(&self, root: &Path) -> String {
+        match self.published.get(root) {
+            Some(mirror) => format!("org:{}", mirror.name),
+            None => root.to_string_lossy().into_owned(),
+        }
+    }
+
+    /// Says which repository an item is of, and of which commit if that is published. Of a path alone, the repository
+    /// becomes the beginning.
+    fn name_repository(&self, item: &mut Value, root: &Path) {
+        match item {
+            Value::Object(fields) => {
+                if let Some(mirror) = self.published.get(root) {
+                    fields.insert("commit".to_owned(), json!(mirror.commit));
+                    // Folders of the cache say nothing.
+                    ["root", "index_path", "watch_mode"].iter().for_each(|name| drop(fields.remove(*name)));
+                }
+                fields.insert("repo".to_owned(), json!(self.name(root)));
+            }
+            Value::String(path) => *path = Path::new(&self.name(root)).join(&*path).to_string_lossy().into_owned(),
+            _ => {}
+        }
     }
 
     /// The time in which repositories must be up to date.
@@ -197,7 +227,7 @@ impl Across<'_> {
             self.note_stale(root, reason);
         }
         if let Some(warning) = answer["warning"].as_str() {
-            let warning = format!("{}: {warning}", name(root));
+            let warning = format!("{}: {warning}", self.name(root));
             self.remarks().warnings.push(warning);
         }
         if let (Some(done), Some(total)) = (answer["indexing"]["done"].as_u64(), answer["indexing"]["total"].as_u64()) {
@@ -252,7 +282,7 @@ impl Across<'_> {
         let limit = self.number("limit", limit_in).map(|limit| limit.min(most)).or(default);
         let need = limit.map(|limit| offset.saturating_add(limit));
         let lists = self.each(|root| self.first(root, list, limit_in, need))?;
-        Ok(combined(lists, list, (offset, limit), key))
+        Ok(combined(self, lists, list, (offset, limit), key))
     }
 
     /// Ranks the chunks of all repositories once, by a query for `text`. Each is brought up to date before, or the files
@@ -299,7 +329,7 @@ impl Across<'_> {
         for (at, ((root, (workspace, listed)), snapshot)) in ready.iter().zip(&snapshots).enumerate() {
             let unindexed = listed.as_ref().map(|listed| workspace.unindexed(listed, snapshot)).transpose();
             let unindexed = unindexed.map_err(|error| (Some(at), error))?.filter(|unindexed| !unindexed.is_complete());
-            members.push(RankedMember { root, workspace, unindexed });
+            members.push(RankedMember { across: self, root, workspace, unindexed });
         }
         let corpus = Corpus::of_all(snapshots.iter().map(|snapshot| snapshot as &dyn Source).collect());
         let mut answer = query(&corpus, &members).map_err(|error| (corpus.failed(), error))?;
@@ -367,6 +397,7 @@ type Ready = (Arc<Workspace>, Option<Arc<Listed>>);
 
 /// A repository whose chunks are ranked with those of others.
 pub(super) struct RankedMember<'r> {
+    across: &'r Across<'r>,
     root: &'r Path,
     pub workspace: &'r Workspace,
     /// What is not indexed yet.
@@ -382,7 +413,7 @@ impl RankedMember<'_> {
         if self.workspace.files.masks_secrets() {
             render::mask(&mut item);
         }
-        name_repository(&mut item, self.root);
+        self.across.name_repository(&mut item, self.root);
         Some(item)
     }
 }
@@ -407,20 +438,6 @@ fn none_answers(mut failed: Vec<(String, Error)>) -> Error {
     }
 }
 
-/// Says which repository an item is of: a path alone becomes absolute.
-pub(super) fn name_repository(item: &mut Value, root: &Path) {
-    match item {
-        Value::Object(fields) => drop(fields.insert("repo".to_owned(), json!(name(root)))),
-        Value::String(path) => *path = root.join(&*path).to_string_lossy().into_owned(),
-        _ => {}
-    }
-}
-
-/// A repository as answers name it, and as `repo` takes it.
-fn name(root: &Path) -> String {
-    root.to_string_lossy().into_owned()
-}
-
 /// The schema of an answer of several repositories: items name theirs, and those that cannot answer are listed.
 pub(super) fn admit(schema: &mut Value, tool: &Declaration) {
     let properties = &mut schema["properties"];
@@ -428,10 +445,12 @@ pub(super) fn admit(schema: &mut Value, tool: &Declaration) {
         let fields = properties.get_mut(list).and_then(|list| list.pointer_mut("/items/properties"));
         if let Some(items) = fields.and_then(Value::as_object_mut) {
             items.insert("repo".to_owned(), json!({"type": "string"}));
+            items.insert("commit".to_owned(), json!({"type": "string"}));
         }
     }
     if tool.list.is_none() {
         properties["repo"] = json!({"type": "string"});
+        properties["commit"] = json!({"type": "string"});
     }
     properties["problems"] = json!({
         "type": "array",

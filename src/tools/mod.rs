@@ -331,7 +331,11 @@ impl Tools {
             request.cap = request.cap.map(|cap| if cap > MODEL_BYTES { cap } else { cap.min(DEFAULT_BYTES) });
         }
         let timeout = common.timeout_ms.map(Duration::from_millis);
-        let workspace = match self.named(&common.repo, &request)? {
+        let naming = match timeout {
+            None if request.budget.deadline().is_some() => request.budget.clone(),
+            timeout => request.budget.with_deadline(Instant::now().checked_add(timeout.unwrap_or(DEADLINE))),
+        };
+        let workspace = match self.named(&common.repo, &request, &naming)? {
             Named::One(root) => self.workspaces.at(&root)?,
             Named::Several(members) => {
                 if timeout.is_some() || request.budget.deadline().is_none() {
@@ -352,7 +356,7 @@ impl Tools {
     }
 
     /// The repositories that a call is about.
-    fn named(&self, names: &[String], request: &Request) -> Result<Named> {
+    fn named(&self, names: &[String], request: &Request, budget: &Budget) -> Result<Named> {
         if !self.workspaces.may_be_several(names, &request.root) {
             let root = self.workspaces.root_of(names.first().map(String::as_str), &request.root)?;
             return Ok(Named::One(root));
@@ -361,9 +365,9 @@ impl Tools {
             return Err(Error::invalid_path("this connection reaches one repository")
                 .hint("Use `ixmcp mcp` or the command line to search several."));
         }
-        let members = self.workspaces.members(names, &request.root, &request.budget)?;
+        let members = self.workspaces.members(names, &request.root, budget)?;
         match &members.roots[..] {
-            [only] if members.failed.is_empty() => Ok(Named::One(only.clone())),
+            [only] if members.failed.is_empty() && members.published.is_empty() => Ok(Named::One(only.clone())),
             _ => Ok(Named::Several(members)),
         }
     }

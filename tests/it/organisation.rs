@@ -2,4 +2,5 @@
 
 mod access;
 mod publishing;
+mod searching;
 pub(crate) mod server;

@@ -42,7 +42,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("embed", &["config"]),
     ("store", &[]),
     // `pytypes` for the engines that an open repository owns.
-    ("index", &["scan", "extract", "embed", "store", "pytypes", "config"]),
+    // `organisation` for repositories that are published and not here.
+    ("index", &["scan", "extract", "embed", "store", "pytypes", "config", "organisation"]),
     ("pytypes", &[]),
     // `extract` for the list of languages alone: their names and separators.
     ("query", &["store", "extract", "embed"]),

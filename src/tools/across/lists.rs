@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Across, name_repository};
+use super::Across;
 use crate::error::{Error, Result};
 use crate::model::{first_of, printable};
 use crate::tools::{render, run};
@@ -23,6 +23,7 @@ pub(super) type SortKey = [i64; 4];
 
 /// The lists of several repositories as one, of which `limit` items are shown from `offset` on.
 pub(super) fn combined(
+    across: &Across,
     lists: Vec<(PathBuf, (Vec<Value>, Value))>,
     list: &str,
     (offset, limit): (usize, Option<usize>),
@@ -42,7 +43,7 @@ pub(super) fn combined(
         }
         sorted.extend(items.into_iter().enumerate().map(|(index, mut item)| {
             let key = key(&item, index, member);
-            name_repository(&mut item, &root);
+            across.name_repository(&mut item, &root);
             (key, item)
         }));
     }
@@ -102,7 +103,7 @@ pub(super) fn symbols(across: &Across) -> Result<Value> {
     let all: usize = lists.iter().map(|(_, (items, _))| definitions(items)).sum();
     // Without a limit: the definitions, and some references.
     let limit = limit.unwrap_or(all.saturating_sub(offset) + REFERENCES);
-    let mut answer = combined(lists, "symbols", (offset, Some(limit)), by_role);
+    let mut answer = combined(across, lists, "symbols", (offset, Some(limit)), by_role);
     if answer["total"] == 0 {
         let mut names: Vec<Value> = Vec::new();
         for name in suggested {
@@ -186,7 +187,7 @@ pub(super) fn stats(across: &Across) -> Result<Value> {
     let folders = answers.iter().flat_map(|(_, answer)| answer["document_folders"].as_array().cloned());
     all["document_folders"] = folders.flatten().collect();
     let each = answers.into_iter().map(|(root, mut answer)| {
-        name_repository(&mut answer, &root);
+        across.name_repository(&mut answer, &root);
         answer
     });
     all["repositories"] = each.collect();
@@ -208,13 +209,13 @@ pub(super) fn slice(across: &Across) -> Result<Value> {
             arguments.remove("repo");
             let workspace = across.tools.workspaces.at(root)?;
             let mut answer = run(across.tool, &workspace, across.request, &Arc::default(), &arguments)?;
-            name_repository(&mut answer, root);
+            across.name_repository(&mut answer, root);
             Ok(answer)
         }
         [] => Err(Error::invalid_path(format!("no repository of the scope has the file {shown}"))
             .hint("`list_files` with the same `repo` lists their files.")),
         [..] => {
-            let names: Vec<String> = roots.iter().map(|root| printable(&root.to_string_lossy())).collect();
+            let names: Vec<String> = roots.iter().map(|root| printable(&across.name(root))).collect();
             Err(Error::invalid_argument(format!("{shown} is in {} repositories", names.len()))
                 .hint(format!("Name one by `repo`: {}.", first_of(&names, 5))))
         }

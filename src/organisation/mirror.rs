@@ -1,0 +1,492 @@
+//! Published repositories as folders of files in the user's cache, which are indexed and searched like all others.
+//!
+//! Owns what is fetched, and that nothing stays of a repository that the caller cannot read any more: each call lists what is
+//! visible first. A text is fetched once, and checked against its key; paths and sizes are the server's word and bounded. Does not
+//! own how a folder is indexed (`index`).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use tokio_postgres::IsolationLevel;
+
+use super::access::{Published, check_pattern, published};
+use super::{Connection, address};
+use crate::budget::Budget;
+use crate::config::{Environment, ServerAddress};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{RepoPath, printable};
+use crate::platform::own_folder;
+use crate::platform::paths::canonical;
+use crate::platform::random::secret;
+use crate::platform::replace::{Durability, Permissions, replace};
+
+const REPOSITORY: &str = "SELECT name, commit, generation, published_at, files, bytes FROM ixmcp.repositories($1)";
+const FILES_OF: &str = "SELECT path, key, bytes FROM ixmcp.files_of($1)";
+const TEXTS_OF: &str = "SELECT key, content FROM ixmcp.texts_of($1)";
+
+/// The folder of all mirrors, in the user's cache folder.
+const FOLDER: &str = "organisations";
+/// Bytes of text that one call may search, and that are kept.
+const MAX_BYTES: i64 = 2 << 30;
+/// Files of one repository.
+const MAX_FILES: usize = 1_000_000;
+/// Texts of one statement, and their bytes.
+const TEXTS_AT_ONCE: usize = 200;
+const BYTES_AT_ONCE: i64 = 4 << 20;
+/// How often a mirror is brought up to date while others publish.
+const ATTEMPTS: usize = 5;
+const RETRY: Duration = Duration::from_millis(20);
+/// Characters of a hash that name a file.
+const HASH_LENGTH: usize = 32;
+
+/// A repository as it is published. As long as this exists, no process changes its files.
+#[derive(Debug)]
+pub struct Mirror {
+    pub root: PathBuf,
+    pub name: String,
+    pub commit: String,
+    _reading: File,
+}
+
+/// What is known of a mirror.
+#[derive(Debug, Default, Deserialize, Serialize)]
+struct State {
+    name: String,
+    /// The name of its folder. Each has another, because processes keep folders open.
+    folder: String,
+    commit: String,
+    generation: i64,
+    published_at: String,
+    bytes: i64,
+    /// Whether all files are there.
+    is_whole: bool,
+}
+
+impl State {
+    fn is_of(&self, listed: &Published) -> bool {
+        self.is_whole
+            && self.generation == listed.generation
+            && Some(&self.commit) == listed.commit.as_ref()
+            && Some(&self.published_at) == listed.published_at.as_ref()
+    }
+}
+
+/// Whether a folder is a mirror.
+pub fn is_mirror(root: &Path, environment: &Environment) -> bool {
+    let folder = environment.cache_folder().and_then(|cache| canonical(&cache.join(FOLDER)).ok());
+    folder.is_some_and(|folder| root.starts_with(folder))
+}
+
+/// The published repositories whose names match one of the patterns, up to date: each, or why it cannot be read. A pattern that
+/// matches nothing is among those that cannot.
+pub fn mirrors(
+    address: &ServerAddress,
+    environment: &Environment,
+    patterns: &BTreeSet<String>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Vec<(String, Result<Mirror>)>> {
+    patterns.iter().try_for_each(|pattern| check_pattern(pattern))?;
+    let mut mirroring =
+        Mirroring { connection: Connection::open(address, budget)?, folder: folder_of(address, environment)?, budget };
+    let mut listed: BTreeMap<String, Published> = BTreeMap::new();
+    let mut answers = Vec::new();
+    for pattern in patterns {
+        let found = published(&mut mirroring.connection, pattern, budget)?;
+        mirroring.forget_all_but(pattern, &found)?;
+        if found.is_empty() {
+            let error =
+                Error::new(ErrorKind::IndexNotFound, "no repository of that name is published that you may read")
+                    .hint("`ixmcp org status` lists those that you may read.");
+            answers.push((pattern.clone(), Err(error)));
+        }
+        listed.extend(found.into_iter().map(|one| (one.name.clone(), one)));
+    }
+    let bytes = listed.values().fold(0_i64, |sum, one| sum.saturating_add(one.bytes.max(0)));
+    if listed.len() > most || bytes > MAX_BYTES {
+        let what = format!("`org:` names {} repositories with {} MiB of text", listed.len(), bytes >> 20);
+        return Err(Error::invalid_argument(what)
+            .hint(format!("Narrow it: one call searches at most {most} with {} MiB.", MAX_BYTES >> 20)));
+    }
+    for (name, one) in &listed {
+        budget.check()?;
+        answers.push((name.clone(), mirroring.mirror(one)));
+    }
+    mirroring.evict(&listed)?;
+    Ok(answers)
+}
+
+/// The folder of the mirrors of one role of one server.
+fn folder_of(server: &ServerAddress, environment: &Environment) -> Result<PathBuf> {
+    let cache = environment.cache_folder().ok_or_else(|| {
+        Error::new(ErrorKind::ReadOnly, "there is no cache folder for published repositories")
+            .hint("Set HOME or XDG_CACHE_HOME.")
+    })?;
+    let config = address::target(server)?.config;
+    let who = format!("{:?}", (config.get_hosts(), config.get_ports(), config.get_user(), config.get_dbname()));
+    let folder = cache.join(FOLDER).join(hash(&who));
+    let made = fs::create_dir_all(&cache).and_then(|()| own_folder::create_private(&cache.join(FOLDER)));
+    made.and_then(|()| own_folder::create_private(&folder)).map_err(|error| Error::io("make", &folder, error))?;
+    canonical(&folder).map_err(|error| Error::io("find", &folder, error))
+}
+
+fn hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..HASH_LENGTH].to_owned()
+}
+
+fn key_of(text: &[u8]) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whether a name matches a pattern, in which `*` matches any text.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, between)) = parts.split_last() else { return rest.is_empty() };
+    for part in between {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// The path of a published file. The server's word is not taken for it.
+fn path_of(path: &str) -> Result<RepoPath> {
+    let is_private = |part: &str| [".git", ".ixmcp"].iter().any(|own| part.eq_ignore_ascii_case(own));
+    let fits = |path: &RepoPath| !path.as_str().contains(['\0', '\\']) && !path.as_str().split('/').any(is_private);
+    RepoPath::new(path).filter(fits).ok_or_else(|| {
+        let shown: String = printable(path).chars().take(100).collect();
+        Error::new(
+            ErrorKind::UnsupportedFormat,
+            format!("the organisation's server has a file at {shown:?}, which is no path"),
+        )
+        .hint("Publish the repository again.")
+    })
+}
+
+/// The files of a repository, with the keys and sizes of their texts.
+type Files = BTreeMap<RepoPath, (String, i64)>;
+
+/// Mirrors while they are brought up to date.
+struct Mirroring<'m> {
+    connection: Connection,
+    folder: PathBuf,
+    budget: &'m Budget,
+}
+
+impl Mirroring<'_> {
+    fn file(&self, name: &str, extension: &str) -> PathBuf {
+        self.folder.join(format!("{}.{extension}", hash(name)))
+    }
+
+    fn lock_file(&self, name: &str) -> Result<File> {
+        let path = self.file(name, "lock");
+        let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        opened.map_err(|error| Error::io("open", &path, error))
+    }
+
+    fn read<T: for<'d> Deserialize<'d>>(path: &Path) -> Option<T> {
+        serde_json::from_slice(&fs::read(path).ok()?).ok()
+    }
+
+    fn write(path: &Path, content: &impl Serialize) -> Result<()> {
+        let bytes = serde_json::to_vec(content).map_err(|error| Error::internal("no JSON").caused_by(error))?;
+        replace(path, &bytes, Permissions::Private, Durability::Unsynced)
+            .map_err(|error| Error::io("write", path, error))
+    }
+
+    fn state(&self, name: &str) -> Option<State> {
+        let is_hash = |state: &State| {
+            state.folder.len() == HASH_LENGTH && state.folder.bytes().all(|byte| byte.is_ascii_hexdigit())
+        };
+        Self::read(&self.file(name, "json")).filter(|state: &State| state.name == name && is_hash(state))
+    }
+
+    /// What is known of all mirrors, with when each was used last.
+    fn states(&self) -> Vec<(SystemTime, State)> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let files = entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json"));
+        let known = files.filter_map(|entry| {
+            let used = entry.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+            let state: State = Self::read(&entry.path())?;
+            Some((used, self.state(&state.name)?))
+        });
+        known.collect()
+    }
+
+    /// Removes the mirrors whose names match a pattern and that are not listed.
+    fn forget_all_but(&self, pattern: &str, listed: &[Published]) -> Result<()> {
+        let is_gone = |state: &State| matches(pattern, &state.name) && !listed.iter().any(|one| one.name == state.name);
+        self.states()
+            .iter()
+            .map(|(_, state)| state)
+            .filter(|state| is_gone(state))
+            .try_for_each(|state| self.remove(state))
+    }
+
+    /// Removes a mirror, whoever reads it.
+    fn remove(&self, state: &State) -> Result<()> {
+        let root = self.folder.join(&state.folder);
+        let mut attempts = 0;
+        while let Err(error) = fs::remove_dir_all(&root) {
+            // Another process may be indexing it.
+            attempts += 1;
+            match error.kind() {
+                std::io::ErrorKind::NotFound => break,
+                _ if attempts == ATTEMPTS => return Err(Error::io("remove", &root, error)),
+                _ => std::thread::sleep(RETRY),
+            }
+        }
+        for extension in ["files", "json"] {
+            let file = self.file(&state.name, extension);
+            match fs::remove_file(&file) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io("remove", &file, error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes those that were not used for the longest time, until what is kept is small enough.
+    fn evict(&self, used: &BTreeMap<String, Published>) -> Result<()> {
+        let mut states = self.states();
+        let mut bytes: i64 = states.iter().map(|(_, state)| state.bytes).sum();
+        states.sort_by_key(|(at, _)| *at);
+        for (_, state) in states.iter().filter(|(_, state)| !used.contains_key(&state.name)) {
+            if bytes <= MAX_BYTES {
+                break;
+            }
+            let lock = self.lock_file(&state.name)?;
+            if lock.try_lock().is_ok() {
+                self.remove(state)?;
+                bytes -= state.bytes;
+            }
+        }
+        Ok(())
+    }
+
+    /// The mirror of a repository as it is listed, or newer.
+    fn mirror(&mut self, listed: &Published) -> Result<Mirror> {
+        let mut listed = listed.clone();
+        for _ in 0..ATTEMPTS {
+            let lock = self.lock_file(&listed.name)?;
+            self.acquire(|| lock.try_lock_shared())?;
+            if let Some(state) = self.state(&listed.name).filter(|state| state.is_of(&listed)) {
+                let file = self.file(&listed.name, "json");
+                // For what is removed first: it is no error if that is wrong.
+                let _ = OpenOptions::new().write(true).open(file).and_then(|file| file.set_modified(SystemTime::now()));
+                let root = self.folder.join(state.folder);
+                return Ok(Mirror { root, name: state.name, commit: state.commit, _reading: lock });
+            }
+            lock.unlock().map_err(|error| Error::io("unlock", &self.folder, error))?;
+            self.acquire(|| lock.try_lock())?;
+            listed = self.fetch(&listed.name)?;
+        }
+        Err(Error::new(ErrorKind::Busy, "the repository is published too often to be read")
+            .hint("Try again in a moment."))
+    }
+
+    fn acquire(&self, attempt: impl Fn() -> Result<(), TryLockError>) -> Result<()> {
+        loop {
+            self.budget.check()?;
+            match attempt() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(RETRY),
+                Err(TryLockError::Error(error)) => return Err(Error::io("lock", &self.folder, error)),
+            }
+        }
+    }
+
+    /// Makes the files of a mirror those that are published now. What is interrupted continues with the next call.
+    fn fetch(&mut self, name: &str) -> Result<Published> {
+        let (listed, files) = self.files_of(name)?;
+        let Some(listed) = listed else {
+            self.state(name).map_or(Ok(()), |state| self.remove(&state))?;
+            return Err(Error::new(ErrorKind::IndexNotFound, "the repository is not published any more"));
+        };
+        let state = self.state(name);
+        let folder = match &state {
+            Some(state) => state.folder.clone(),
+            None => secret().map_err(|error| Error::internal("no random numbers").caused_by(error))?[..HASH_LENGTH]
+                .to_owned(),
+        };
+        let root = self.folder.join(&folder);
+        let made = own_folder::create_private(&root).and_then(|()| fs::create_dir_all(root.join(".git")));
+        made.map_err(|error| Error::io("make", &root, error))?;
+        let mut state = State {
+            name: name.to_owned(),
+            folder,
+            commit: listed.commit.clone().unwrap_or_default(),
+            generation: listed.generation,
+            published_at: listed.published_at.clone().unwrap_or_default(),
+            bytes: listed.bytes,
+            is_whole: false,
+        };
+        // Paths with the keys of their texts, which are empty where that is not known.
+        let list = self.file(name, "files");
+        let before: BTreeMap<String, String> = Self::read(&list).unwrap_or_default();
+        let mut during: BTreeMap<String, String> =
+            files.keys().map(|path| (path.as_str().to_owned(), String::new())).collect();
+        during.extend(before.keys().map(|path| (path.clone(), String::new())));
+        Self::write(&list, &during)?;
+        Self::write(&self.file(name, "json"), &state)?;
+        for path in before.keys().filter(|path| path_of(path).is_ok_and(|path| !files.contains_key(&path))) {
+            remove_file(&root, path)?;
+        }
+        self.fetch_texts(&root, &files, &before)?;
+        let after: BTreeMap<&str, &str> = files.iter().map(|(path, (key, _))| (path.as_str(), key.as_str())).collect();
+        Self::write(&list, &after)?;
+        state.is_whole = true;
+        Self::write(&self.file(name, "json"), &state)?;
+        Ok(listed)
+    }
+
+    /// A repository and its files, of one moment.
+    fn files_of(&mut self, name: &str) -> Result<(Option<Published>, Files)> {
+        let (listed, rows) = self.connection.run(self.budget, async |client| {
+            let builder = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
+            let transaction = builder.start().await?;
+            let listed = transaction.query_opt(REPOSITORY, &[&name]).await?;
+            let listed = listed.as_ref().map(Published::of).transpose()?;
+            let mut rows: Vec<(String, Vec<u8>, i32)> = Vec::new();
+            for row in transaction.query(FILES_OF, &[&[name].as_slice()]).await? {
+                rows.push((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
+            }
+            transaction.commit().await?;
+            Ok((listed, rows))
+        })?;
+        let bytes: i64 = rows.iter().map(|(.., bytes)| i64::from(*bytes).max(0)).sum();
+        if rows.len() > MAX_FILES || bytes > MAX_BYTES {
+            return Err(Error::new(
+                ErrorKind::UnsupportedFormat,
+                "the organisation's server lists more files than a repository may have",
+            ));
+        }
+        let mut files = BTreeMap::new();
+        for (path, key, bytes) in rows {
+            let key: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+            files.insert(path_of(&path)?, (key, i64::from(bytes)));
+        }
+        Ok((listed, files))
+    }
+
+    /// Writes the files whose texts differ from those that are there.
+    fn fetch_texts(&mut self, root: &Path, files: &Files, before: &BTreeMap<String, String>) -> Result<()> {
+        let mut wanted: BTreeMap<&str, (i64, Vec<&RepoPath>)> = BTreeMap::new();
+        for (path, (key, bytes)) in files {
+            let known = before.get(path.as_str()).filter(|known| !known.is_empty());
+            let is_there = match known {
+                Some(known) => known == key && path.to_path(root).is_file(),
+                None => fs::read(path.to_path(root)).is_ok_and(|text| key_of(&text) == *key),
+            };
+            if !is_there {
+                wanted.entry(key).or_insert((*bytes, Vec::new())).1.push(path);
+            }
+        }
+        let mut wanted = wanted.into_iter().peekable();
+        while wanted.peek().is_some() {
+            let mut some: HashMap<&str, Vec<&RepoPath>> = HashMap::new();
+            let mut size = 0;
+            while let Some((key, (bytes, paths))) = wanted.next_if(|(_, (bytes, _))| {
+                some.is_empty() || (some.len() < TEXTS_AT_ONCE && size + bytes <= BYTES_AT_ONCE)
+            }) {
+                size += bytes;
+                some.insert(key, paths);
+            }
+            let keys: Vec<Vec<u8>> = some.keys().map(|key| bytes_of(key)).collect();
+            let texts: Vec<String> = self.connection.run(self.budget, async |client| {
+                client.query(TEXTS_OF, &[&keys]).await?.iter().map(|row| row.try_get(1)).collect()
+            })?;
+            for text in &texts {
+                // What was not asked for is not written.
+                for path in some.remove(key_of(text.as_bytes()).as_str()).unwrap_or_default() {
+                    write_file(root, path, text)?;
+                }
+            }
+            if !some.is_empty() {
+                return Err(
+                    Error::new(ErrorKind::Busy, "the repository was published while it was read").hint("Ask again.")
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of hexadecimal digits.
+fn bytes_of(key: &str) -> Vec<u8> {
+    (0..key.len() / 2).filter_map(|at| u8::from_str_radix(&key[at * 2..at * 2 + 2], 16).ok()).collect()
+}
+
+fn write_file(root: &Path, path: &RepoPath, text: &str) -> Result<()> {
+    let file = path.to_path(root);
+    let parent = file.parent().unwrap_or(root);
+    let written = fs::create_dir_all(parent)
+        .and_then(|()| replace(&file, text.as_bytes(), Permissions::Private, Durability::Unsynced));
+    written.map_err(|error| Error::io("write", &file, error))
+}
+
+/// Removes a file, and the folders that are empty then.
+fn remove_file(root: &Path, path: &str) -> Result<()> {
+    let file = root.join(path);
+    match fs::remove_file(&file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io("remove", &file, error)),
+        _ => {}
+    }
+    for folder in file.ancestors().skip(1).take_while(|folder| *folder != root) {
+        if fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_match_patterns_as_on_the_server() {
+        for (pattern, name, expected) in [
+            ("pay-*", "pay-api", true),
+            ("pay-*", "pay", false),
+            ("*", "a/b", true),
+            ("a*b*c", "a/bb/c", true),
+            ("a*b", "ab/c", false),
+            ("a*a", "a", false),
+            ("pay", "pay", true),
+            ("pay", "pay-api", false),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn paths_that_lead_out_of_a_mirror_are_refused() {
+        for path in [
+            "/etc/passwd",
+            "../x",
+            "a/../../x",
+            "a//b",
+            "",
+            ".",
+            ".git/hooks/x",
+            "a/.GIT/config",
+            ".ixmcp/index.db",
+            "a\\b",
+            "a\0b",
+        ] {
+            assert!(path_of(path).is_err(), "{path:?}");
+        }
+        for path in ["a.py", ".gitignore", ".ixmcp.toml", "a b/ü.py"] {
+            assert!(path_of(path).is_ok(), "{path:?}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Searching what is published: the same hits as in a local index of the commit, next to local ones, and nothing that the caller may
+//! not read.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Repo, Server};
+use crate::organisation::server::{Organisation, Postgres};
+use crate::wire::{Wire, request};
+use crate::worktrees::{committed, git};
+
+const PAY: &str = "//- /pay.py\ndef charge_card(card):\n    \"\"\"Charges a card.\"\"\"\n    return card\n//- /docs/guide.md\n# Paying\n\nCards are charged at night.\n//- /lib/money.rs\npub fn round_cents(cents: i64) -> i64 {\n    cents / 100\n}\n";
+const SHOP: &str = "//- /shop.py\nfrom pay import charge_card\n\ndef checkout(cart):\n    return charge_card(cart)\n";
+/// The time in which something happens elsewhere.
+const SOON: Duration = Duration::from_secs(60);
+
+/// A team that published two repositories, and those.
+fn published() -> (Organisation, String, Repo, Repo) {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let (pay, shop) = (committed(PAY), committed(SHOP));
+    organisation.ok(&pay, &team, &["publish", "--as", "pay-api"]);
+    organisation.ok(&shop, &team, &["publish", "--as", "shop"]);
+    (organisation, team, pay, shop)
+}
+
+fn call(organisation: &Organisation, repo: &Repo, role: &str, tool: &str, arguments: &Value) -> Value {
+    let answer = organisation.ok(repo, role, &["call", tool, "--args", &arguments.to_string()]);
+    serde_json::from_str(&answer).unwrap()
+}
+
+/// Hits without what names their repository.
+fn unnamed(answer: &Value, list: &str) -> Vec<Value> {
+    let mut items = answer[list].as_array().unwrap_or_else(|| panic!("{answer}")).clone();
+    for fields in items.iter_mut().filter_map(Value::as_object_mut) {
+        ["repo", "commit"].iter().for_each(|name| drop(fields.remove(*name)));
+    }
+    items
+}
+
+fn head(repo: &Repo) -> String {
+    let output =
+        std::process::Command::new("git").arg("-C").arg(repo.path()).args(["rev-parse", "HEAD"]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// The texts of all files below a folder.
+fn texts_below(folder: &Path) -> String {
+    let mut texts = String::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.path().is_dir() {
+            texts += &texts_below(&entry.path());
+        } else {
+            texts += &String::from_utf8_lossy(&fs::read(entry.path()).unwrap_or_default());
+        }
+    }
+    texts
+}
+
+#[test]
+fn hits_are_those_of_a_local_index_of_the_commit() {
+    let (organisation, team, pay, _) = published();
+    let asking = Repo::new("//- /own.md\nnothing\n");
+    for (tool, list, arguments) in [
+        ("query", "results", json!({ "text": "charge_card", "mode": "literal" })),
+        ("query", "results", json!({ "text": "c[a-z]*_c", "mode": "regex" })),
+        ("query", "results", json!({ "text": "when are cards charged", "mode": "smart" })),
+        ("query", "results", json!({ "text": "round_cents" })),
+        ("get_symbol", "symbols", json!({ "name": "charge_card" })),
+        ("get_symbol", "symbols", json!({ "name": "round_cents" })),
+    ] {
+        let local = call(&organisation, &pay, &team, tool, &arguments);
+        let mut there = arguments.clone();
+        there["repo"] = json!("org:pay-*");
+        let found = call(&organisation, &asking, &team, tool, &there);
+        assert_eq!(unnamed(&found, list), unnamed(&local, list), "{tool} {arguments}");
+        assert!(!unnamed(&found, list).is_empty(), "{tool} {arguments}");
+        for item in found[list].as_array().unwrap() {
+            assert_eq!((&item["repo"], &item["commit"]), (&json!("org:pay-api"), &json!(head(&pay))), "{item}");
+        }
+        assert_eq!(found.get("problems"), None, "{found}");
+    }
+    let slice = json!({ "file_path": "lib/money.rs", "start_line": 1, "end_line": 2, "repo": "org:pay-api" });
+    let slice = call(&organisation, &asking, &team, "get_slice", &slice);
+    assert!(slice.to_string().contains("cents / 100"), "{slice}");
+    assert_eq!((&slice["repo"], &slice["commit"]), (&json!("org:pay-api"), &json!(head(&pay))), "{slice}");
+    let files = call(&organisation, &asking, &team, "list_files", &json!({ "repo": "org:*" }));
+    assert_eq!(files["total"], 4, "{files}");
+    assert!(files["files"].to_string().contains("org:pay-api/lib/money.rs"), "{files}");
+    let stats = call(&organisation, &asking, &team, "stats", &json!({ "repo": "org:pay-api" }));
+    assert_eq!(stats["total_files"], 3, "{stats}");
+    assert_eq!(stats["repositories"][0]["repo"], "org:pay-api", "{stats}");
+    // The list of one's own repositories has none of them.
+    let listed = asking.command(&["repos"]).output().unwrap();
+    assert_eq!((listed.status.code(), &listed.stdout[..]), (Some(1), &b""[..]), "{listed:?}");
+    // What is published later is found by the next call; what is gone is not.
+    pay.write("pay.py", "def charge_cheque(cheque):\n    return cheque\n");
+    pay.remove("docs/guide.md");
+    git(pay.path(), &["add", "-A"]);
+    git(pay.path(), &["commit", "-qm", "second"]);
+    organisation.ok(&pay, &team, &["publish", "--as", "pay-api"]);
+    let text = organisation.ok(&asking, &team, &["query", "charge_c", "--mode", "literal", "--repo", "org:pay-api"]);
+    assert!(text.contains("org:pay-api/pay.py") && text.contains("charge_cheque"), "{text}");
+    assert!(!text.contains("charge_card"), "{text}");
+    let files = call(&organisation, &asking, &team, "list_files", &json!({ "repo": "org:pay-api" }));
+    assert_eq!(files["total"], 2, "{files}");
+}
+
+#[test]
+fn local_and_published_repositories_are_searched_together() {
+    let (organisation, team, pay, _) = published();
+    // An edit that is not published.
+    pay.write("new.py", "def charge_card_twice(card):\n    return card\n");
+    let mut server = Server::start_mcp(organisation.command(&pay, &team, &["mcp"]));
+    let own = pay.path().canonicalize().unwrap();
+    let scope = json!([own.to_str().unwrap(), "org:shop"]);
+    let found = server.tool("query", &json!({ "text": "charge_card", "mode": "literal", "repo": scope }));
+    let of = |repo: &str| found["results"].as_array().unwrap().iter().filter(|hit| hit["repo"] == repo).count();
+    assert_eq!((of(own.to_str().unwrap()), of("org:shop")), (2, 2), "{found}");
+    let symbols = server.tool("get_symbol", &json!({ "name": "charge_card", "repo": scope }));
+    let roles: Vec<_> = symbols["symbols"].as_array().unwrap().iter().map(|one| (&one["role"], &one["repo"])).collect();
+    assert!(roles.contains(&(&json!("definition"), &json!(own.to_str().unwrap()))), "{symbols}");
+    assert!(roles.iter().any(|(role, repo)| *role == "reference" && *repo == "org:shop"), "{symbols}");
+}
+
+#[test]
+fn a_revoked_grant_leaves_nothing_of_the_repository() {
+    let (organisation, _, pay, _) = published();
+    let reader = organisation.role("reader", "pay-*", &[]);
+    let asking = Repo::new("//- /own.md\nnothing\n");
+    let search = ["query", "charge_card", "--mode", "literal", "--repo", "org:pay-*"];
+    assert!(organisation.ok(&asking, &reader, &search).contains("pay.py"));
+    assert!(texts_below(asking.home()).contains("charge_card"));
+    // What was never granted is not there, whatever is named.
+    let error = organisation.fails(&asking, &reader, &["query", "checkout", "--mode", "literal", "--repo", "org:shop"]);
+    assert!(error.contains("no repository of that name is published that you may read"), "{error}");
+    organisation.admin(&["org", "grant", &reader, "pay-*", "--revoke"]);
+    let error = organisation.fails(&asking, &reader, &search);
+    assert!(error.contains("no repository of that name is published that you may read"), "{error}");
+    assert!(!texts_below(asking.home()).contains("charge_card"));
+    // Granted again, it is there again.
+    organisation.admin(&["org", "grant", &reader, "pay-*"]);
+    let hits = organisation.json(&asking, &reader, &search);
+    assert_eq!(hits["results"][0]["commit"], head(&pay), "{hits}");
+}
+
+#[test]
+fn without_the_server_local_repositories_answer() {
+    let mut server = Postgres::start();
+    let organisation = Organisation::on(&server);
+    let team = organisation.role("team", "*", &["--publish"]);
+    let pay = committed(PAY);
+    organisation.ok(&pay, &team, &["publish", "--as", "pay-api"]);
+    let own = pay.path().canonicalize().unwrap();
+    let mut client = Server::start_mcp(organisation.command(&pay, &team, &["mcp"]));
+    let both = json!({ "text": "round_cents", "mode": "literal", "repo": [own.to_str().unwrap(), "org:pay-*"] });
+    assert_eq!(client.tool("query", &both)["total"], 2);
+    server.kill();
+    let found = client.tool("query", &both);
+    assert_eq!(found["total"], 1, "{found}");
+    assert_eq!(found["problems"][0]["repo"], "org:pay-*", "{found}");
+    assert!(found["problems"][0]["reason"].as_str().unwrap().contains("UNREACHABLE"), "{found}");
+    let error = organisation.fails(&pay, &team, &["query", "round_cents", "--repo", "org:pay-*"]);
+    assert!(error.contains("UNREACHABLE"), "{error}");
+    server.run();
+    assert_eq!(client.tool("query", &both)["total"], 2);
+}
+
+#[test]
+fn a_call_that_is_cancelled_or_past_its_deadline_leaves_no_statement_on_the_server() {
+    let (organisation, team, pay, _) = published();
+    let running = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'ixmcp' AND state = 'active'";
+    let holder = "SELECT coalesce(max(pid), 0) FROM pg_locks WHERE relation = 'ixmcp.repos'::regclass AND mode = 'AccessExclusiveLock' AND granted";
+    std::thread::scope(|scope| {
+        // Nothing can be listed while this table is locked.
+        scope.spawn(|| {
+            let lock = "BEGIN; LOCK TABLE ixmcp.repos IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(600)";
+            organisation.sql_as("postgres", lock).unwrap_err()
+        });
+        let started = Instant::now();
+        while organisation.sql(holder) == "0" {
+            assert!(started.elapsed() < SOON, "the table is not locked");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let own = pay.path().canonicalize().unwrap();
+        let scope = |repo: Value| json!({ "text": "round_cents", "mode": "literal", "repo": repo, "timeout_ms": 3000 });
+        let only = scope(json!("org:*"));
+        let mut client = Server::start_mcp(organisation.command(&pay, &team, &["mcp"]));
+        let answer = client.response("tools/call", &json!({ "name": "query", "arguments": only }));
+        assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains("TIMEOUT"), "{answer}");
+        let answer = client.tool("query", &scope(json!([own.to_str().unwrap(), "org:*"])));
+        assert!(answer["problems"][0]["reason"].as_str().unwrap().contains("TIMEOUT"), "{answer}");
+        let until = |count: &str| {
+            let started = Instant::now();
+            while organisation.sql(running) != count {
+                assert!(started.elapsed() < SOON, "running statements do not become {count}");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        };
+        until("0");
+        // A call that its client cancels.
+        organisation.ok(&pay, &team, &["daemon", "start"]);
+        let mut wire = Wire::unix(&pay.socket());
+        let patient = json!({ "text": "round_cents", "mode": "literal", "repo": "org:*", "timeout_ms": 600_000 });
+        wire.send(&request(7, "query", patient));
+        until("1");
+        wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } }));
+        let reply = std::iter::repeat_with(|| wire.reply()).find(|line| line["id"] == 7).unwrap();
+        assert_eq!(reply["error"]["data"]["code"], "CANCELLED", "{reply}");
+        until("0");
+        organisation.sql(&format!("SELECT pg_terminate_backend(({holder}))"));
+    });
+}
