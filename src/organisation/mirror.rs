@@ -127,8 +127,8 @@ fn folder_of(server: &ServerAddress, environment: &Environment) -> Result<PathBu
             .hint("Set HOME or XDG_CACHE_HOME.")
     })?;
     let config = address::target(server)?.config;
-    let who = format!("{:?}", (config.get_hosts(), config.get_ports(), config.get_user(), config.get_dbname()));
-    let folder = cache.join(FOLDER).join(hash(&who));
+    let account = format!("{:?}", (config.get_hosts(), config.get_ports(), config.get_user(), config.get_dbname()));
+    let folder = cache.join(FOLDER).join(hash(&account));
     let made = fs::create_dir_all(&cache).and_then(|()| own_folder::create_private(&cache.join(FOLDER)));
     made.and_then(|()| own_folder::create_private(&folder)).map_err(|error| Error::io("make", &folder, error))?;
     canonical(&folder).map_err(|error| Error::io("find", &folder, error))
@@ -163,7 +163,7 @@ fn path_of(path: &str) -> Result<RepoPath> {
         let shown: String = printable(path).chars().take(100).collect();
         Error::new(
             ErrorKind::UnsupportedFormat,
-            format!("the organisation's server has a file at {shown:?}, which is no path"),
+            format!("the organisation's server has a file at {shown:?}, which is not the path of a file"),
         )
         .hint("Publish the repository again.")
     })
@@ -229,7 +229,7 @@ impl Mirroring<'_> {
             .try_for_each(|state| self.remove(state))
     }
 
-    /// Removes a mirror, whoever reads it.
+    /// Removes a mirror, even while another process reads it.
     fn remove(&self, state: &State) -> Result<()> {
         let root = self.folder.join(&state.folder);
         let mut attempts = 0;
@@ -280,7 +280,7 @@ impl Mirroring<'_> {
             self.acquire(|| lock.try_lock_shared())?;
             if let Some(state) = self.state(&listed.name).filter(|state| state.is_of(&listed)) {
                 let file = self.file(&listed.name, "json");
-                // For what is removed first: it is no error if that is wrong.
+                // `evict` reads this time. A wrong one costs a download at most.
                 let _ = OpenOptions::new().write(true).open(file).and_then(|file| file.set_modified(SystemTime::now()));
                 let root = self.folder.join(state.folder);
                 return Ok(Mirror { root, name: state.name, commit: state.commit, _reading: lock });

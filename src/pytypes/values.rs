@@ -324,11 +324,11 @@ pub struct Refusal {
     pub reason: String,
 }
 
-/// A summary of a project. Every list is bounded and sorted in descending order. `total` has the number of items of each
+/// A summary of a project. Every list is bounded and sorted in descending order. `list_totals` has the number of items of each
 /// list before it was cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Analysis {
-    pub total: ListTotals,
+    pub list_totals: ListTotals,
     pub packages: Vec<Package>,
     pub totals: Totals,
     pub imports: Imports,

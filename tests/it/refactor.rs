@@ -214,7 +214,7 @@ x = 1
         { "name": "shop.cart", "target": "__main__" },
     ]);
     assert_eq!(answer["entry_points"], expected);
-    assert_eq!(answer["total"]["entry_points"], 5);
+    assert_eq!(answer["list_totals"]["entry_points"], 5);
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn a_project_summary_is_bounded() {
     // Cuts are announced: the 50 scripts and the 60 modules with a guard, one rule, one cycle of 60 modules.
     let total =
         json!({ "packages": 60, "cycles": 1, "cycle_modules": [60], "imported": 60, "entry_points": 110, "rules": 1 });
-    assert_eq!(answer["total"], total);
+    assert_eq!(answer["list_totals"], total);
     assert!(answer["imports"]["most_imported"].as_array().unwrap().len() <= 20);
     assert_eq!((&answer["totals"]["modules"], &answer["totals"]["functions"]), (&json!(60), &json!(60)));
     assert_eq!(answer["entry_points"][0], json!({ "name": "s0", "target": "p0.m:f0" }));

@@ -49,8 +49,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("query", &["store", "extract", "embed"]),
     // `scan` for the rules that leave files out.
     ("organisation", &["scan", "extract", "config"]),
-    // `store` for the snapshot that a query is asked of, `extract` for the list of languages.
-    ("tools", &["query", "index", "store", "extract", "pytypes"]),
+    // `store` for the snapshot that a query is asked of, `extract` for the list of languages, `organisation` for the mirrors
+    // that a call reads.
+    ("tools", &["query", "index", "store", "extract", "pytypes", "organisation"]),
     // `scan` for what git tracks and where a repository begins.
     ("serve", &["tools", "index", "config", "scan"]),
     // `embed` for the doctor alone, which checks whether the model works.

@@ -77,8 +77,8 @@ pub(super) fn analyze(db: &Database, files: &[File], display: &PathDisplay, obse
         analysis.largest.push(ModuleSize { module: one.module.clone(), lines: one.totals.lines });
     }
     imports(&facts, &mut analysis);
-    analysis.total.packages = packages.len();
-    analysis.total.rules = codes.len();
+    analysis.list_totals.packages = packages.len();
+    analysis.list_totals.rules = codes.len();
     analysis.packages = packages.into_values().collect();
     analysis.packages.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.name.cmp(&b.name)));
     analysis.packages.truncate(MAX_ITEMS);
@@ -86,7 +86,7 @@ pub(super) fn analyze(db: &Database, files: &[File], display: &PathDisplay, obse
     analysis.largest.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.module.cmp(&b.module)));
     analysis.largest.truncate(MAX_ITEMS);
     analysis.entry_points = entry_points(db, &display.root, &facts);
-    analysis.total.entry_points = analysis.entry_points.len();
+    analysis.list_totals.entry_points = analysis.entry_points.len();
     analysis.entry_points.truncate(MAX_ITEMS);
     analysis
 }
@@ -254,10 +254,10 @@ fn imports(facts: &[(File, Facts)], analysis: &mut Analysis) {
     let mut cycles: Vec<Vec<String>> =
         strongly_connected(&graph).into_iter().filter(|group| group.len() > 1).map(names).collect();
     cycles.sort();
-    analysis.total.cycles = cycles.len();
-    analysis.total.imported = counts.len();
+    analysis.list_totals.cycles = cycles.len();
+    analysis.list_totals.imported = counts.len();
     cycles.truncate(MAX_ITEMS);
-    analysis.total.cycle_modules = cycles.iter().map(Vec::len).collect();
+    analysis.list_totals.cycle_modules = cycles.iter().map(Vec::len).collect();
     cycles.iter_mut().for_each(|names| names.truncate(MAX_CYCLE_MODULES));
     let most_imported = largest_counts(counts).map(|(module, count)| ModuleCount { module, count }).collect();
     analysis.imports = Imports { edges: graph.iter().map(Vec::len).sum(), cycles, most_imported };
