@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
 use crate::organisation::server::{Organisation, Postgres};
-use crate::wire::{Wire, request};
+use crate::wire::{Wire, request, until};
 use crate::worktrees::{committed, git};
 
 const PAY: &str = "//- /pay.py\ndef charge_card(card):\n    \"\"\"Charges a card.\"\"\"\n    return card\n//- /docs/guide.md\n# Paying\n\nCards are charged at night.\n//- /lib/money.rs\npub fn round_cents(cents: i64) -> i64 {\n    cents / 100\n}\n";
@@ -27,9 +27,15 @@ fn published() -> (Organisation, String, Repo, Repo) {
     (organisation, team, pay, shop)
 }
 
+/// The answer of a tool once all vectors that it needs stand.
 fn call(organisation: &Organisation, repo: &Repo, role: &str, tool: &str, arguments: &Value) -> Value {
-    let answer = organisation.ok(repo, role, &["call", tool, "--args", &arguments.to_string()]);
-    serde_json::from_str(&answer).unwrap()
+    let mut answer = Value::Null;
+    until("no vector is missing", || {
+        let text = organisation.ok(repo, role, &["call", tool, "--args", &arguments.to_string()]);
+        answer = serde_json::from_str(&text).unwrap();
+        ["vectors_pending", "indexing"].iter().all(|field| answer.get(*field).is_none_or(|number| *number == 0))
+    });
+    answer
 }
 
 /// Hits without what names their repository.
