@@ -1,7 +1,5 @@
 //! "Did you mean": the nearest of many names.
 
-use std::borrow::Cow;
-
 use memchr::memmem;
 
 /// Longer names, in bytes, are not typing errors.
@@ -44,24 +42,30 @@ impl Mistyped {
 
     /// How far `name` is, if it is near: it shares the last part, or differs in few characters.
     pub fn distance_to(&self, name: &str) -> Option<usize> {
-        if self.is_too_long || name.len() > MAX_CHARS {
+        // A distance costs a hundred times as much as an outline, and most names are far away.
+        if self.is_too_long || name.len() > MAX_CHARS || !self.may_be_near(name) {
             return None;
         }
-        let lower = if name.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()) {
-            Cow::Owned(name.to_lowercase())
-        } else {
-            Cow::Borrowed(name)
-        };
+        let lower = name.to_lowercase();
         let (last, tail) = (last_part(&self.lower), last_part(&lower));
         let contains = || self.last.find(tail.as_bytes()).is_some() || last.contains(tail);
         let inside = tail.len() >= 3 && last.len() >= 3 && contains();
-        // A distance costs a hundred times as much as an outline, and most names are far away.
         let is_near = |outline: &Outline, other| outline.least_distance(&Outline::of(other)) <= self.close_enough;
         if !inside && !is_near(&self.part, tail) && !is_near(&self.whole, &lower) {
             return None;
         }
         let far = distance(last, tail).min(distance(&self.lower, &lower));
         (far <= self.close_enough || inside).then_some(far)
+    }
+
+    /// False only for names that are far away, which takes one pass over the bytes of most names.
+    fn may_be_near(&self, name: &str) -> bool {
+        let Some(outline) = Outline::of_plain(name) else { return true };
+        outline.least_distance(&self.part) <= self.close_enough
+            || outline.least_distance(&self.whole) <= self.close_enough
+            // One that is inside the other has no character that the other lacks.
+            || outline.occurring & !self.part.occurring == 0
+            || self.part.occurring & !outline.occurring == 0
     }
 }
 
@@ -110,6 +114,17 @@ impl Outline {
         outline
     }
 
+    /// The outline in lower case of a word of ASCII characters without folders.
+    fn of_plain(word: &str) -> Option<Self> {
+        let (mut occurring, mut high, mut is_path) = (0, 0, false);
+        for byte in word.bytes() {
+            occurring |= 1_u64 << (byte.to_ascii_lowercase() % 64);
+            high |= byte;
+            is_path |= byte == b'/';
+        }
+        (high.is_ascii() && !is_path).then_some(Self { chars: word.len(), occurring })
+    }
+
     /// One edit changes the length by at most one, and adds or removes at most one character.
     fn least_distance(&self, other: &Self) -> usize {
         let removed = (self.occurring & !other.occurring).count_ones();
@@ -154,5 +169,22 @@ mod tests {
             assert!(least <= strsim::levenshtein(one, other), "{one} {other}: {least}");
         }
         assert_eq!(Outline::of("query").least_distance(&Outline::of("stats")), 5);
+    }
+
+    #[test]
+    fn no_name_is_given_up_too_early() {
+        let names =
+            ["", "a", "Get", "getSymbol", "get_symbols", "symbol", "SYMBOL", "a/symbol", "größe", "Grösse", "sym"];
+        for wanted in names {
+            let mistyped = Mistyped::new(wanted);
+            for name in names {
+                let (lower, last) = (name.to_lowercase(), last_part(&mistyped.lower));
+                let tail = last_part(&lower);
+                let inside = tail.len() >= 3 && last.len() >= 3 && (last.contains(tail) || tail.contains(last));
+                let far = strsim::levenshtein(last, tail).min(strsim::levenshtein(&mistyped.lower, &lower));
+                let expected = (inside || far <= mistyped.close_enough).then_some(far);
+                assert_eq!(mistyped.distance_to(name), expected, "{wanted} {name}");
+            }
+        }
     }
 }
