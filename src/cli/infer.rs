@@ -5,7 +5,7 @@ use clap::Args;
 use super::{Outcome, Session, arguments, output};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
-use crate::pytypes::values::{Insertion, Suggestion};
+use crate::pytypes::values::{Confidence, Insertion, Suggestion};
 use crate::query::patch::{self, Edit};
 use crate::tools::infer_types::Answer;
 
@@ -19,6 +19,9 @@ pub(super) struct Arguments {
     file: String,
     /// Only this class or function, such as Class.method
     symbol: Option<String>,
+    /// Omit suggestions with weaker evidence
+    #[arg(long, value_name = "LEVEL", value_parser = ["high", "medium", "low"], default_value = "medium")]
+    min_confidence: String,
     /// Print a patch
     #[arg(long, conflicts_with = "json")]
     diff: bool,
@@ -26,7 +29,12 @@ pub(super) struct Arguments {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let file = session.file(&typed.file);
-    let answer = session.call::<Answer>("infer_types", arguments! { "file": file, "symbol": typed.symbol })?;
+    let answer = session.call::<Answer>(
+        "infer_types",
+        arguments! {
+            "file": file, "symbol": typed.symbol, "min_confidence": typed.min_confidence,
+        },
+    )?;
     let found = &answer.suggestions;
     if session.json {
         output::json(&answer.json);
@@ -51,8 +59,13 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
 fn print(found: &Suggestion) {
     let container = found.container.as_ref().map_or_else(String::new, |container| format!("{container}."));
     let sign = if found.kind == "return" { " ->" } else { ":" };
-    let Suggestion { name, line, display, evidence, .. } = found;
-    output::line(&printable(&format!("{line}  {container}{name}{sign} {display}  ({evidence})")));
+    let Suggestion { name, line, display, evidence, confidence, .. } = found;
+    let level = match confidence {
+        Confidence::High => "high",
+        Confidence::Medium => "medium",
+        Confidence::Low => "low",
+    };
+    output::line(&printable(&format!("{line}  {container}{name}{sign} {display}  ({level}: {evidence})")));
 }
 
 /// The insertions, sorted and without duplicates.

@@ -67,6 +67,7 @@ pub enum Query {
     Infer {
         file: String,
         symbol: Option<String>,
+        min_confidence: Confidence,
     },
     /// The edits that rename a symbol.
     Rename {
@@ -265,6 +266,19 @@ pub struct Inferred {
     pub skipped: Vec<Skipped>,
 }
 
+/// How well the evidence supports an annotation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// Only an indication.
+    Low,
+    /// Likely: some of the values, a docstring, or related methods.
+    #[default]
+    Medium,
+    /// Declared, or all values are known.
+    High,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Suggestion {
     pub name: String,
@@ -279,6 +293,7 @@ pub struct Suggestion {
     pub display: String,
     /// A sentence about what the annotation is based on.
     pub evidence: String,
+    pub confidence: Confidence,
     pub edit: Insertion,
     pub imports: Vec<Insertion>,
 }

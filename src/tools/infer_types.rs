@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Query, Skipped, Suggestion};
+use crate::pytypes::values::{Answer as Answered, Confidence, Query, Skipped, Suggestion};
 
 pub(super) static INFER_TYPES: Declaration = Declaration {
     asks_index: false,
@@ -30,6 +30,8 @@ struct Arguments {
     file: String,
     /// Only this class or function: Class.method (default: all).
     symbol: Option<String>,
+    /// Omit suggestions with weaker evidence (default medium).
+    min_confidence: Option<Confidence>,
     /// Suggestions to skip (default 0).
     offset: Option<u64>,
 }
@@ -55,7 +57,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         );
     }
     let symbol = arguments.symbol.clone().filter(|symbol| !symbol.trim().is_empty());
-    let query = Query::Infer { file: file.absolute.to_string_lossy().into_owned(), symbol };
+    let min_confidence = arguments.min_confidence.unwrap_or_default();
+    let query = Query::Infer { file: file.absolute.to_string_lossy().into_owned(), symbol, min_confidence };
     let Answered::Infer(inferred) = engine::ask(call, &query)? else { return Err(engine::unexpected()) };
     let offset = arguments.offset.and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0);
     let max = if call.cap().is_some() { MAX_SKIPPED } else { usize::MAX };

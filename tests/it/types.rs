@@ -613,15 +613,12 @@ def deep(n):
         import item
         from collections.abc import Iterator
         from typing import Self
-        from typing import TYPE_CHECKING
-        if TYPE_CHECKING:
-            from item import Item
 
 
         class Cart:
             def __init__(self, owner: str, size: int = 3, *rest) -> None:
                 self.owner: str = owner
-                self.items: "list[Item]" = [item.Item()]
+                self.items: "list[item.Item]" = [item.Item()]
                 self.last = None
 
             def add(self, other) -> Self:
@@ -632,7 +629,7 @@ def deep(n):
                 for one in self.items:
                     yield one.name
 
-            def first(self) -> "Item | None":
+            def first(self) -> "item.Item | None":
                 if self.items:
                     return self.items[0]
 

@@ -259,9 +259,9 @@ impl Answerer for Isolated {
             self.is_over.load(Ordering::Relaxed)
         };
         let work = AssertUnwindSafe(|| match query {
-            Query::Infer { file, symbol } => {
-                infer::infer(&self.root, Path::new(file), symbol.as_deref(), &is_over, Arc::clone(&self.is_over))
-                    .map(Answer::Infer)
+            Query::Infer { file, symbol, min_confidence } => {
+                let (path, flag) = (Path::new(file), Arc::clone(&self.is_over));
+                infer::infer(&self.root, path, symbol.as_deref(), *min_confidence, &is_over, flag).map(Answer::Infer)
             }
             _ => Err(wrong_answerer()),
         });

@@ -23,6 +23,43 @@ pub(super) struct Annotation {
 }
 
 impl Annotation {
+    /// `name[inner, …]`; `module` is where the name is imported from.
+    pub fn generic(name: &str, module: Option<&str>, inner: Vec<Self>) -> Self {
+        let import = module.map(|module| Import { module: module.to_owned(), name: name.to_owned(), is_own: false });
+        let mut imports: Vec<Import> = import.into_iter().collect();
+        let is_quoted = inner.iter().any(|one| one.text.starts_with('"'));
+        let texts: Vec<String> = inner.iter().map(|one| one.text.trim_matches('"').to_owned()).collect();
+        imports.extend(inner.into_iter().flat_map(|one| one.imports));
+        let text = format!("{name}[{}]", texts.join(", "));
+        Self { text: if is_quoted { format!("\"{text}\"") } else { text }, imports }
+    }
+
+    /// Whether a parameter with arguments of this type probably accepts more: another container, or the base of several classes.
+    pub fn is_narrow(&self) -> bool {
+        let is_container = ["list[", "dict[", "set["].iter().any(|name| self.text.contains(name));
+        is_container || members(&self.text).filter(|member| *member != "None").count() > 1
+    }
+
+    /// The elements of an iterable as written.
+    pub fn element(&self) -> Option<Self> {
+        let text = self.text.trim_matches('"');
+        if text == "str" {
+            return Some(Self { text: "str".to_owned(), imports: Vec::new() });
+        }
+        let (outer, inner) = text.strip_suffix(']')?.split_once('[')?;
+        let outer = outer.rsplit('.').next()?;
+        let is_iterable = matches!(outer, "list" | "set" | "frozenset" | "dict" | "tuple" | "deque" | "Generator")
+            || (ABSTRACT.contains(&outer) && !matches!(outer, "Callable" | "Awaitable" | "Coroutine" | "ItemsView"));
+        let mut arguments = split(inner, ',').map(str::trim);
+        let first = arguments.next()?;
+        if !is_iterable || (outer == "tuple" && arguments.next() != Some("...")) {
+            return None;
+        }
+        let text = if self.text.starts_with('"') { format!("\"{first}\"") } else { first.to_owned() };
+        let imports = self.imports.iter().filter(|import| first.contains(&import.name)).cloned().collect();
+        Some(Self { text, imports })
+    }
+
     /// Whether the other annotation covers everything that this one does.
     pub fn is_within(&self, other: &Self) -> bool {
         let parts = |one: &Self| members(&one.text).map(str::to_owned).collect::<Vec<_>>();
@@ -48,6 +85,11 @@ fn absorb(members: &mut Vec<String>) {
 
 /// The members of a union as written.
 fn members(text: &str) -> impl Iterator<Item = &str> {
+    split(text.trim_matches('"'), '|').map(str::trim)
+}
+
+/// The parts of a text between separators outside brackets.
+fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     let is_separator = move |c: char| {
         match c {
@@ -55,9 +97,9 @@ fn members(text: &str) -> impl Iterator<Item = &str> {
             ']' | ')' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        c == '|' && depth == 0
+        c == separator && depth == 0
     };
-    text.trim_matches('"').split(is_separator).map(str::trim)
+    text.split(is_separator)
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,9 +158,17 @@ pub(super) fn of_type<'db>(
             _ => None,
         })
         .collect();
-    // A literal has the exact type `float*`, whose annotation is `float`. Spaces keep the offsets.
+    // A literal has the exact type `float*`, whose annotation is `float`. A class is an instance of `type[…]`. Spaces keep the offsets.
     let label = parts.label.replace("float*", "float ").replace("complex*", "complex ");
-    let parsed = ruff_python_parser::parse_expression(&label).map_err(|_| not_expressible(&parts.label))?;
+    let label = label.replace("<class '", "   type[").replace("'>", "] ");
+    let label = label.trim_end();
+    let lead = label.len() - label.trim_start().len();
+    let types: HashMap<TextSize, Type<'db>> = types
+        .into_iter()
+        .filter_map(|(at, one)| Some((TextSize::try_from(at.to_usize().checked_sub(lead)?).ok()?, one)))
+        .collect();
+    let label = label.trim_start();
+    let parsed = ruff_python_parser::parse_expression(label).map_err(|_| not_expressible(&parts.label))?;
     let mut writer = Writer { db, model, types, at, label: &parts.label, imports: Vec::new(), is_forward: false };
     let members = writer.members(parsed.expr())?;
     if members.len() > MAX_MEMBERS {
@@ -131,6 +181,20 @@ pub(super) fn of_type<'db>(
         text = format!("\"{text}\"");
     }
     Ok(Annotation { text, imports: writer.imports })
+}
+
+/// The class around an offset: `Self` if the Python version has it, otherwise the name of the class.
+pub(super) fn of_receiver(db: &Database, model: &SemanticModel<'_>, at: TextSize) -> Result<Annotation, String> {
+    if model.program().python_version(db) >= ast::PythonVersion::PY311 {
+        let import = Import { module: "typing".to_owned(), name: "Self".to_owned(), is_own: false };
+        return Ok(Annotation { text: "Self".to_owned(), imports: vec![import] });
+    }
+    let (name, is_nested) = class_around(db, model, at).ok_or("it is not in a class")?;
+    if is_nested {
+        return Err(format!("`{name}` is not defined at the top level of its module"));
+    }
+    let text = if has_future_annotations(db, model) { name } else { format!("\"{name}\"") };
+    Ok(Annotation { text, imports: Vec::new() })
 }
 
 fn not_expressible(label: &str) -> String {
@@ -182,9 +246,25 @@ impl<'db> Writer<'_, 'db> {
 
     fn alternatives(&mut self, expression: &Expr) -> Result<Vec<String>, String> {
         match expression {
+            // `str & ~AlwaysFalsy`: what a check excludes has no annotation.
+            Expr::BinOp(ast::ExprBinOp { op: ast::Operator::BitAnd, left, right, .. }) => {
+                let is_excluded = |one: &Expr| matches!(one, Expr::UnaryOp(unary) if unary.op == ast::UnaryOp::Invert);
+                match (is_excluded(left), is_excluded(right)) {
+                    (false, true) => self.alternatives(left),
+                    (true, false) => self.alternatives(right),
+                    _ => Err(not_expressible(self.label)),
+                }
+            }
             Expr::Subscript(subscript) if is_name(&subscript.value, "Literal") => self.widened(&subscript.slice),
             expression => Ok(vec![self.written(expression)?]),
         }
+    }
+
+    fn receiver(&mut self) -> Result<String, String> {
+        let Annotation { text, imports } = of_receiver(self.db, self.model, self.at)?;
+        self.is_forward |= text.starts_with('"');
+        self.imports.extend(imports);
+        Ok(text.trim_matches('"').to_owned())
     }
 
     /// The types of literal values.
@@ -249,6 +329,10 @@ impl<'db> Writer<'_, 'db> {
                 Ok(format!("{outer}[{inner}]"))
             }
             Expr::BinOp(ast::ExprBinOp { op: ast::Operator::BitOr, .. }) => Ok(self.members(expression)?.join(" | ")),
+            Expr::BinOp(ast::ExprBinOp { op: ast::Operator::MatMult, left, .. }) => match &**left {
+                Expr::Name(name) if name.id.as_str() == "Self" => self.receiver(),
+                _ => Err(not_expressible(self.label)),
+            },
             _ => Err(not_expressible(self.label)),
         }
     }
@@ -261,6 +345,15 @@ impl<'db> Writer<'_, 'db> {
             _ => {}
         }
         let known = self.types.get(&name.start()).copied();
+        // The display form of a class has no position for its name.
+        let before = name.start().checked_sub(TextSize::new(8));
+        let known = known.or_else(|| before.and_then(|at| self.types.get(&at).copied()));
+        // In `type[…]` of the display form of a class, `type` is text.
+        if name.id.as_str() == "type"
+            && known.and_then(|one| self.definition(one)).is_none_or(|one| one.name(self.db).as_deref() != Some("type"))
+        {
+            return Ok("type".to_owned());
+        }
         if matches!(known, Some(Type::Dynamic(_))) {
             return Err("the type is partly unknown".to_owned());
         }
@@ -296,6 +389,11 @@ impl<'db> Writer<'_, 'db> {
             self.is_forward |= own_file && definition.full_range(db, &parsed).range().end() > self.at;
             return Ok(name.to_owned());
         }
+        if let Some(module) = imported_module(db, self.model, definition) {
+            // The module may not be complete yet when the annotation is evaluated.
+            self.is_forward |= db_is_own(db, definition);
+            return Ok(format!("{module}.{name}"));
+        }
         if !here.is_empty() || own_file {
             return Err(format!("`{name}` refers to something else here"));
         }
@@ -311,6 +409,39 @@ impl<'db> Writer<'_, 'db> {
     }
 }
 
+/// The name of the class around an offset, and whether it is nested.
+fn class_around(db: &Database, model: &SemanticModel<'_>, at: TextSize) -> Option<(String, bool)> {
+    let parsed = parsed_module(db, model.python_file()).load(db);
+    let mut found = None;
+    let mut body = parsed.suite();
+    let mut depth = 0;
+    while let Some(around) = body.iter().find(|statement| statement.range().contains_inclusive(at)) {
+        body = match around {
+            ast::Stmt::ClassDef(class) => {
+                found = Some((class.name.to_string(), depth > 0));
+                &class.body
+            }
+            ast::Stmt::FunctionDef(function) => &function.body,
+            _ => break,
+        };
+        depth += 1;
+    }
+    found
+}
+
+/// The name by which the file has imported the public module of a class as a whole: `socket` after `import socket`.
+fn imported_module(db: &Database, model: &SemanticModel<'_>, definition: Definition<'_>) -> Option<String> {
+    let module = file_to_module(db, definition.program_file(db).resolver_file(db))?;
+    let (module, _) = public(module.name(db).as_str(), definition.name(db)?.as_str()).ok()?;
+    let parsed = parsed_module(db, model.python_file()).load(db);
+    let imports = parsed.suite().iter().filter_map(ast::Stmt::as_import_stmt).flat_map(|import| &import.names);
+    imports
+        .filter(|alias| alias.name.as_str() == module)
+        .map(|alias| alias.asname.as_ref().unwrap_or(&alias.name))
+        .map(ToString::to_string)
+        .next()
+}
+
 fn db_is_own(db: &Database, definition: Definition<'_>) -> bool {
     use crate::pytypes::ty::db::Db as _;
     db.project().files(db).contains(&definition.file(db))
@@ -324,6 +455,16 @@ fn public(module: &str, name: &str) -> Result<(String, String), String> {
         "_collections_abc" => "collections.abc",
         "_socket" => "socket",
         "_thread" => "threading",
+        "_asyncio" | "asyncio.events" | "asyncio.futures" | "asyncio.locks" | "asyncio.queues" | "asyncio.streams"
+        | "asyncio.tasks" => "asyncio",
+        "_contextvars" => "contextvars",
+        "_csv" => "csv",
+        "_decimal" => "decimal",
+        "_queue" => "queue",
+        "_random" => "random",
+        "_struct" => "struct",
+        "_weakref" => "weakref",
+        "concurrent.futures._base" => "concurrent.futures",
         module => module,
     };
     let is_private = name.starts_with('_') || module.split('.').any(|part| part.starts_with('_'));

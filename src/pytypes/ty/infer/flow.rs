@@ -12,7 +12,11 @@ pub(super) struct Exits<'a> {
     /// A `return` without a value.
     pub returns_nothing: bool,
     pub yields: Vec<&'a Expr>,
-    /// `yield` without a value, `yield from`, or a `yield` whose result is used.
+    /// `yield` without a value.
+    pub yields_nothing: bool,
+    /// The values of `yield from` whose result is unused.
+    pub delegated: Vec<&'a Expr>,
+    /// A `yield` or `yield from` whose result is used.
     pub yields_otherwise: bool,
     pub is_generator: bool,
 }
@@ -42,8 +46,14 @@ impl<'a> SourceOrderVisitor<'a> for Exits<'a> {
                     self.is_generator = true;
                     match &one.value {
                         Some(value) => self.yields.push(value),
-                        None => self.yields_otherwise = true,
+                        None => self.yields_nothing = true,
                     }
+                }
+            }
+            Stmt::Expr(ast::StmtExpr { value, .. }) if value.is_yield_from_expr() => {
+                if let Expr::YieldFrom(one) = &**value {
+                    self.is_generator = true;
+                    self.delegated.push(&one.value);
                 }
             }
             statement => walk_stmt(self, statement),

@@ -10,17 +10,19 @@ use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};
 use ruff_python_ast::{self as ast, Expr};
 use ty_python_semantic::{Db as _, SemanticModel};
 
+use super::calls::last_name;
 use super::evidence;
 use super::flow::exits;
 use super::slots::{self, SlotSource};
 use super::{FileState, Inference, InferenceRun};
+use crate::pytypes::values::Confidence;
 
 /// How often a guess is widened, each time by at least one type.
 const MAX_GUESSES: usize = 4;
 
 impl InferenceRun<'_> {
     /// Finds the return types of functions that call each other. Returns whether it found any.
-    pub(super) fn guess(&mut self, text: &mut FileState) -> bool {
+    pub(super) fn guess(&mut self, text: &mut FileState, level: Confidence) -> bool {
         let mut guesses = self.first_guesses(text);
         if guesses.is_empty() {
             return false;
@@ -45,6 +47,7 @@ impl InferenceRun<'_> {
                 }
             }
             if all_hold {
+                let guesses = guesses.into_iter().map(|(at, one)| (at, Inference { confidence: level, ..one }));
                 text.found.extend(guesses);
                 return true;
             }
@@ -85,10 +88,8 @@ impl InferenceRun<'_> {
             if !exits(function).values.into_iter().any(|value| calls_any(value, &names)) {
                 continue;
             }
-            let inferred = evidence::of_known_returns(db, &model, function, state).and_then(|evidence| {
-                let annotation = self.annotation(db, &model, &evidence.inferred, slot)?;
-                Ok(Inference { annotation, explanation: evidence.explanation })
-            });
+            let inferred = evidence::of_known_returns(db, &model, function, state);
+            let inferred = inferred.and_then(|evidence| self.inference(db, &model, evidence, slot));
             guesses.extend(inferred.ok().map(|one| (at, one)));
         }
         guesses
@@ -100,7 +101,7 @@ fn calls_any(value: &Expr, names: &BTreeSet<&str>) -> bool {
     impl<'a> SourceOrderVisitor<'a> for Calls<'_> {
         fn visit_expr(&mut self, expression: &'a Expr) {
             if let Expr::Call(ast::ExprCall { func, .. }) = expression {
-                self.1 |= evidence::last_name(func).is_some_and(|name| self.0.contains(name));
+                self.1 |= last_name(func).is_some_and(|name| self.0.contains(name));
             }
             walk_expr(self, expression);
         }

@@ -2,15 +2,20 @@
 //!
 //! Owns the search for them. It runs in a scratch engine: inferred annotations are written into the text, and the rest
 //! is inferred again until nothing more is found, so a return type propagates through calls. Imported files are
-//! annotated in the scratch engine too, and restored before the result is verified. The suggestions are verified
+//! annotated in the scratch engine too, and restored before the result is verified. Evidence of high confidence is built upon first, so
+//! what follows from less is not reported as certain. The suggestions are verified
 //! together, with their imports: neither the file nor its dependents may get a new diagnostic.
 
 mod annotation;
+mod calls;
+mod docstring;
 mod evidence;
 mod flow;
 mod guess;
+mod handed_on;
 mod header;
 mod overridden;
+mod parameters;
 mod slots;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -21,12 +26,13 @@ use std::sync::atomic::AtomicBool;
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::{SourceText, source_text};
-use ruff_text_size::{Ranged, TextRange, TextSize};
+use ruff_text_size::{TextRange, TextSize};
 use ty_python_semantic::{Db as _, HasDefinition, SemanticModel, contains_identifier};
 
-use self::annotation::{Annotation, Import};
-use self::evidence::Shape;
-use self::slots::{Kind, Slot, SlotSource};
+use self::annotation::Annotation;
+use self::evidence::{Context, Evidence, Shape};
+use self::overridden::Below;
+use self::slots::{FunctionContext, Kind, Slot, SlotSource};
 use super::db::{Database, Db as _};
 use super::display::{PathDisplay, module_name};
 use super::edits::{self, Edit};
@@ -37,7 +43,7 @@ use super::symbols;
 use super::trial::{self, Finding, Trial};
 use crate::error::{Error, Result};
 use crate::model::printable;
-use crate::pytypes::values::{Inferred, Insertion, Outline, Skipped, Suggestion};
+use crate::pytypes::values::{Confidence, Inferred, Insertion, Outline, Skipped, Suggestion};
 
 /// How often inferred annotations are built upon; a chain of calls is rarely longer.
 const MAX_ROUNDS: usize = 5;
@@ -47,6 +53,7 @@ const MAX_ROUNDS: usize = 5;
 struct Inference {
     annotation: Annotation,
     explanation: String,
+    confidence: Confidence,
 }
 
 /// The state of a slot across the versions of the text. Offsets are those of the original.
@@ -93,6 +100,7 @@ pub(super) fn infer(
     root: &Path,
     path: &Path,
     symbol: Option<&str>,
+    min_confidence: Confidence,
     is_over: &dyn Fn() -> bool,
     flag: Arc<AtomicBool>,
 ) -> Result<Inferred> {
@@ -115,7 +123,7 @@ pub(super) fn infer(
             .hint("Name it as Class.method; `symbols` lists them."));
     }
     let mut work = InferenceRun { trial, checked: Vec::new(), is_over };
-    work.run(own)
+    work.run(own, min_confidence)
 }
 
 impl FileState {
@@ -125,8 +133,8 @@ impl FileState {
         let text = source_text(db, file);
         let state = |slot: Slot<'_>| SlotState {
             is_open: !slot.is_annotated,
-            is_wanted: symbol.is_none_or(|symbol| is_within(&slot, symbol)),
-            tight_default: tight_default(&text, &slot),
+            is_wanted: symbol.is_none_or(|symbol| slots::is_within(&slot, symbol)),
+            tight_default: slots::tight_default(&text, &slot),
             kind: slot.kind,
             name: slot.name,
             container: slot.container,
@@ -178,33 +186,14 @@ struct InferenceRun<'w> {
 }
 
 impl InferenceRun<'_> {
-    fn run(&mut self, own: FileState) -> Result<Inferred> {
+    fn run(&mut self, own: FileState, min_confidence: Confidence) -> Result<Inferred> {
         self.checked = std::iter::once(own.path.clone()).chain(self.dependents_of(&own)).collect();
         let before = self.trial.findings(&self.checked, &|| {});
         let helpers = self.helpers_of(&own);
         let mut texts: Vec<FileState> = std::iter::once(own).chain(helpers).collect();
-        for round in 0..MAX_ROUNDS {
-            let mut changed = Vec::new();
-            // Propagation through more files is rare, and every round costs time for each file.
-            let helped = if round < HELPER_ROUNDS { texts.len() } else { 1 };
-            for text in &mut texts[..helped] {
-                let more = self.round(text);
-                if !more.is_empty() {
-                    text.found.extend(more);
-                    changed.push(text.with(&text.edits(text.found.keys().copied())));
-                }
-            }
-            if (self.is_over)() {
-                break;
-            }
-            if !changed.is_empty() {
-                self.trial.set(changed);
-                continue;
-            }
-            // Nothing more follows directly.
-            let guessed = texts[..helped].iter_mut().map(|text| self.guess(text)).filter(|guessed| *guessed).count();
-            if guessed == 0 {
-                break;
+        for level in [Confidence::High, Confidence::Medium, Confidence::Low] {
+            if level >= min_confidence {
+                self.build(&mut texts, level);
             }
         }
         let mut own = texts.swap_remove(0);
@@ -215,7 +204,35 @@ impl InferenceRun<'_> {
         Ok(self.answer(&own, &kept))
     }
 
-    /// SlotSource annotations that are valid together, those that still follow from the rest. One that was inferred from a
+    /// Infers annotations from evidence of at least this confidence until nothing more follows.
+    fn build(&mut self, texts: &mut [FileState], level: Confidence) {
+        for round in 0..MAX_ROUNDS {
+            let mut changed = Vec::new();
+            // Propagation through more files is rare, and every round costs time for each file.
+            let helped = if round < HELPER_ROUNDS { texts.len() } else { 1 };
+            for text in &mut texts[..helped] {
+                let more = self.round(text, level);
+                if !more.is_empty() {
+                    text.found.extend(more);
+                    changed.push(text.with(&text.edits(text.found.keys().copied())));
+                }
+            }
+            if (self.is_over)() {
+                return;
+            }
+            if !changed.is_empty() {
+                self.trial.set(changed);
+                continue;
+            }
+            // Nothing more follows directly.
+            let guess = |text: &mut FileState| self.guess(text, level);
+            if texts[..helped].iter_mut().map(guess).filter(|guessed| *guessed).count() == 0 {
+                return;
+            }
+        }
+    }
+
+    /// The annotations that are valid together, those that still follow from the rest. One that was inferred from a
     /// dropped annotation is dropped too.
     fn supported(
         &mut self,
@@ -253,7 +270,8 @@ impl InferenceRun<'_> {
         helpers.map(|file| FileState::new(db, file, None, false)).collect()
     }
 
-    /// Files that contain a top-level name of this one, those that contain its module name first.
+    /// Files that an annotation of this one may affect: those that contain its module name first, then those that contain one of its
+    /// top-level names, then the others.
     fn dependents_of(&self, own: &FileState) -> Vec<String> {
         let db = self.trial.db();
         let top = |state: &SlotState| {
@@ -263,24 +281,34 @@ impl InferenceRun<'_> {
         };
         let names: HashSet<String> = own.states.iter().filter(|state| state.kind != Kind::Parameter).map(top).collect();
         let module = module_name(&own.path);
-        let mut dependents: Vec<(bool, String)> = Vec::new();
+        let mut dependents: Vec<(u8, String)> = Vec::new();
         for file in db.project().files(db).iter().filter(|file| **file != own.file) {
             let text = source_text(db, *file);
             let names_module = contains_identifier(&text, &module);
-            if names_module || names.iter().any(|name| contains_identifier(&text, name)) {
-                dependents.push((!names_module, file.path(db).as_str().to_owned()));
-            }
+            // A type can also arrive through a file in between.
+            let distance = if names_module {
+                0
+            } else if names.iter().any(|name| contains_identifier(&text, name)) {
+                1
+            } else {
+                2
+            };
+            dependents.push((distance, file.path(db).as_str().to_owned()));
         }
         dependents.sort();
         dependents.into_iter().take(MAX_DEPENDENTS).map(|(_, path)| path).collect()
     }
 
     /// Infers annotations that were not found before from the current state of a text.
-    fn round(&self, text: &mut FileState) -> Vec<(usize, Inference)> {
+    fn round(&self, text: &mut FileState, level: Confidence) -> Vec<(usize, Inference)> {
         let mut more = Vec::new();
         for (at, inferred) in self.infer_slots(text, |at, state| state.is_open && !text.found.contains_key(&at)) {
             match inferred {
-                Ok(one) => more.push((at, one)),
+                Ok(one) if one.confidence >= level => more.push((at, Inference { confidence: level, ..one })),
+                Ok(one) => {
+                    let reason = format!("`{}` has a lower confidence than requested", one.annotation.text);
+                    text.reasons.insert(at, reason);
+                }
                 Err(reason) => drop(text.reasons.insert(at, reason)),
             }
         }
@@ -315,57 +343,56 @@ impl InferenceRun<'_> {
                 _ => None,
             })
             .collect();
-        let calls = evidence::calls(db, text.file, &functions);
+        let mut context = Context { calls: calls::of(db, text.file, &functions), below: Below::default() };
+        if text.is_asked_for {
+            context.below = Below::of(db, text.file, &open_classes(&slots, states));
+        }
         let mut all = Vec::new();
         for (at, (slot, state)) in slots.iter().zip(states).enumerate() {
             if !is_asked(at, state) || (self.is_over)() {
                 continue;
             }
-            let inferred = evidence::of_slot(db, &model, slot, &calls).and_then(|evidence| {
-                let annotation = self.annotation(db, &model, &evidence.inferred, slot)?;
-                Ok(Inference { annotation, explanation: evidence.explanation })
-            });
+            let inferred = evidence::of_slot(db, &model, slot, &context);
+            let inferred = inferred.and_then(|evidence| self.inference(db, &model, evidence, slot));
             all.push((at, inferred));
         }
         all
     }
 
-    fn annotation<'db>(
+    fn inference<'db>(
         &self,
         db: &'db Database,
         model: &SemanticModel<'db>,
-        shape: &Shape<'db>,
+        evidence: Evidence<'db>,
         slot: &Slot<'_>,
-    ) -> std::result::Result<Annotation, String> {
-        let outer = |name: &str, module: &str, inner: Option<Annotation>| {
-            let import = Import { module: module.to_owned(), name: name.to_owned(), is_own: false };
-            let mut imports = vec![import];
-            let text = match inner {
-                None => name.to_owned(),
-                Some(inner) => {
-                    imports.extend(inner.imports);
-                    match inner.text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-                        Some(quoted) => format!("\"{name}[{quoted}]\""),
-                        None => format!("{name}[{}]", inner.text),
-                    }
+    ) -> std::result::Result<Inference, String> {
+        let of = |inferred| annotation::of_type(db, model, inferred, slot.at);
+        let mut confidence = evidence.confidence;
+        let annotation = match evidence.inferred {
+            Shape::Plain(inferred) => of(inferred)?,
+            Shape::Passed(inferred) => {
+                let annotation = of(inferred)?;
+                if annotation.is_narrow() {
+                    confidence = Confidence::Low;
                 }
-            };
-            Annotation { text, imports }
-        };
-        match shape {
-            Shape::Plain(inferred) => annotation::of_type(db, model, *inferred, slot.at),
+                annotation
+            }
             Shape::Yields(inferred, is_async) => {
-                let inner = annotation::of_type(db, model, *inferred, slot.at)?;
-                Ok(outer(if *is_async { "AsyncIterator" } else { "Iterator" }, "collections.abc", Some(inner)))
+                let name = if is_async { "AsyncIterator" } else { "Iterator" };
+                Annotation::generic(name, Some("collections.abc"), vec![of(inferred)?])
             }
-            Shape::Written(annotation) => written(db, model, annotation),
-            Shape::Receiver => {
-                if model.program().python_version(db) < ruff_python_ast::PythonVersion::PY311 {
-                    return Err("`Self` needs Python 3.11".to_owned());
-                }
-                Ok(outer("Self", "typing", None))
+            Shape::YieldsFrom(inferred) => {
+                let element = of(inferred)?.element().ok_or("what it delegates to has unknown elements")?;
+                Annotation::generic("Iterator", Some("collections.abc"), vec![element])
             }
-        }
+            Shape::Filled(container, inner) => {
+                let inner = inner.into_iter().map(of).collect::<std::result::Result<Vec<_>, _>>()?;
+                Annotation::generic(container, None, inner)
+            }
+            Shape::Written(annotation) => written(db, model, &annotation)?,
+            Shape::Receiver => annotation::of_receiver(db, model, slot.at)?,
+        };
+        Ok(Inference { annotation, explanation: evidence.explanation, confidence })
     }
 
     /// The annotations that are valid together. Those that cause a new diagnostic are left out.
@@ -459,6 +486,7 @@ impl InferenceRun<'_> {
                 column,
                 display: one.annotation.text.trim_matches('"').to_owned(),
                 evidence: one.explanation.clone(),
+                confidence: one.confidence,
                 edit: convert(insertion(state, &one.annotation)),
                 imports: imports.chain(spacing(state)).map(convert).collect(),
             }
@@ -478,6 +506,26 @@ impl InferenceRun<'_> {
         });
         Inferred { suggestions: kept.iter().map(suggestion).collect(), skipped: skipped.collect() }
     }
+}
+
+/// The classes with methods that lack annotations, by qualified name, with the range of their name.
+fn open_classes(slots: &[Slot<'_>], states: &[SlotState]) -> BTreeMap<String, TextRange> {
+    let open = slots.iter().zip(states).filter(|(_, state)| state.is_open);
+    let method = |slot: &Slot<'_>| match &slot.of {
+        SlotSource::Function(_, context) if context.in_class => slot.container.clone(),
+        SlotSource::Parameter(..) => Some(slot.container.as_deref()?.rsplit_once('.')?.0.to_owned()),
+        _ => None,
+    };
+    let wanted: HashSet<String> = open.filter_map(|(slot, _)| method(slot)).collect();
+    let mut classes = BTreeMap::new();
+    for slot in slots {
+        if let SlotSource::Function(_, FunctionContext { class: Some(class), .. }) = &slot.of
+            && let Some(container) = slot.container.as_ref().filter(|container| wanted.contains(*container))
+        {
+            classes.insert(container.clone(), *class);
+        }
+    }
+    classes
 }
 
 fn rejection(one: &Inference) -> String {
@@ -512,14 +560,6 @@ fn spacing(state: &SlotState) -> Option<Edit> {
     Some(Edit { range: TextRange::empty(at), text: " ".to_owned() })
 }
 
-fn tight_default(text: &str, slot: &Slot<'_>) -> Option<TextSize> {
-    let SlotSource::Parameter(_, slots::Parameter { default: Some(default), .. }) = &slot.of else { return None };
-    let between = text.get(slot.at.to_usize()..default.start().to_usize())?;
-    // A parenthesis around the default is part of what follows.
-    let is_tight = between.starts_with('=') && !between[1..].starts_with(char::is_whitespace);
-    is_tight.then(|| slot.at + TextSize::new(1))
-}
-
 /// Whether the file has a symbol of that name that needs no annotation, such as a class.
 fn has_symbol(db: &Database, file: File, symbol: &str) -> bool {
     let named = symbols::outline(db, db.program_file(file));
@@ -531,14 +571,4 @@ fn has_symbol(db: &Database, file: File, symbol: &str) -> bool {
         waiting.extend(one.children.iter().map(|inner| (format!("{qualified}.{}", inner.name), inner)));
     }
     false
-}
-
-/// Whether a slot is the symbol, or is contained in it.
-fn is_within(slot: &Slot<'_>, symbol: &str) -> bool {
-    let qualified = match &slot.container {
-        Some(container) => format!("{container}.{}", slot.name),
-        None => slot.name.clone(),
-    };
-    let is_at = |name: &str| name == symbol || name.strip_prefix(symbol).is_some_and(|rest| rest.starts_with('.'));
-    is_at(&qualified) || slot.container.as_deref().is_some_and(is_at) || slot.name == symbol
 }

@@ -1,18 +1,22 @@
-//! Parameter types from overridden methods, and from the language for methods that Python calls itself.
+//! Types from overridden and overriding methods, and from the language for methods that Python calls itself.
 //!
-//! Owns the mapping of a parameter to that of the overridden method. The caller checks whether its type is known.
+//! Owns the mapping of a parameter to that of the related method. The caller checks whether its type is known.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
+use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
+use ruff_db::source::source_text;
 use ruff_python_ast::{self as ast, Stmt};
+use ruff_text_size::TextRange;
 use ty_python_core::definition::Definition;
 use ty_python_core::scope::ScopeKind;
 use ty_python_semantic::types::Type;
-use ty_python_semantic::{Db as _, HasDefinition, HasType, SemanticModel};
+use ty_python_semantic::{Db as _, HasDefinition, HasType, SemanticModel, contains_identifier};
 
 use super::annotation::{Annotation, Import};
-use crate::pytypes::ty::db::Database;
+use super::calls::last_name;
+use crate::pytypes::ty::db::{Database, Db as _};
 use crate::pytypes::ty::family;
 
 /// The maximum number of superclasses that are searched.
@@ -28,6 +32,12 @@ pub(super) struct Overridden<'db> {
     pub name: String,
 }
 
+/// The return type of an overridden method.
+pub(super) struct ReturnAbove<'db> {
+    pub class: String,
+    pub declared: Option<Type<'db>>,
+}
+
 /// The method in the nearest superclass that has the parameter too.
 pub(super) fn find<'db>(
     db: &'db Database,
@@ -35,13 +45,46 @@ pub(super) fn find<'db>(
     function: &ast::StmtFunctionDef,
     name: &str,
 ) -> Option<Overridden<'db>> {
+    let at = index_of(function, name);
+    above(db, model, function, |above, class, method| {
+        let parameter = parameter_at(method, name, at)?;
+        let declared = parameter.parameter.annotation.is_some().then(|| parameter.inferred_type(above)).flatten();
+        Some(Overridden {
+            definition: method.definition(above),
+            class: class.name.to_string(),
+            declared,
+            name: parameter.parameter.name.to_string(),
+        })
+    })
+}
+
+/// The declared return type of the method in the nearest superclass that has it too.
+pub(super) fn return_above<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    function: &ast::StmtFunctionDef,
+) -> Option<ReturnAbove<'db>> {
+    above(db, model, function, |above, class, method| {
+        // The value of a coroutine is what is declared, not the coroutine.
+        let is_same = method.is_async == function.is_async;
+        let declared = method.returns.as_deref().filter(|_| is_same).and_then(|returns| returns.inferred_type(above));
+        Some(ReturnAbove { class: class.name.to_string(), declared })
+    })
+}
+
+/// Reads the method of the same name in the nearest superclass that has one.
+fn above<'db, T>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    function: &ast::StmtFunctionDef,
+    read: impl Fn(&SemanticModel<'db>, &ast::StmtClassDef, &ast::StmtFunctionDef) -> Option<T>,
+) -> Option<T> {
     let is_method = function.definition(model).scope(db).scope(db).kind() == ScopeKind::Class;
     // Constructors need not be compatible with those of the superclass.
     if !is_method || matches!(function.name.as_str(), "__init__" | "__new__" | "__init_subclass__" | "__post_init__") {
         return None;
     }
     let own = family::class_around(db, model.file(), function.name.range)?;
-    let at = index_of(function, name);
     let mut waiting = VecDeque::from(family::bases(db, own));
     let mut seen = Vec::new();
     while let Some(class) = waiting.pop_front() {
@@ -59,17 +102,109 @@ pub(super) fn find<'db>(
             waiting.extend(family::bases(db, class));
             continue;
         };
-        let parameter = parameter_at(method, name, at)?;
-        let above = SemanticModel::new(db, program_file);
-        let declared = parameter.parameter.annotation.is_some().then(|| parameter.inferred_type(&above)).flatten();
-        return Some(Overridden {
-            definition: method.definition(&above),
-            class: node.name.to_string(),
-            declared,
-            name: parameter.parameter.name.to_string(),
-        });
+        return read(&SemanticModel::new(db, program_file), node, method);
     }
     None
+}
+
+/// What the methods of subclasses declare, by class, method and parameter.
+#[derive(Default)]
+pub(super) struct Below<'db> {
+    parameters: HashMap<(String, String, String), Vec<Type<'db>>>,
+    returns: HashMap<(String, String), Vec<Type<'db>>>,
+}
+
+/// More different declarations are too unspecific.
+const MAX_DECLARATIONS: usize = 2;
+
+impl<'db> Below<'db> {
+    pub fn parameter(&self, class: &str, method: &str, name: &str) -> Option<&[Type<'db>]> {
+        let key = (class.to_owned(), method.to_owned(), name.to_owned());
+        self.parameters.get(&key).filter(|found| found.len() <= MAX_DECLARATIONS).map(Vec::as_slice)
+    }
+
+    pub fn returned(&self, class: &str, method: &str) -> Option<&[Type<'db>]> {
+        let found = self.returns.get(&(class.to_owned(), method.to_owned()));
+        found.filter(|found| found.len() <= MAX_DECLARATIONS).map(Vec::as_slice)
+    }
+
+    /// Reads the direct subclasses of these classes of a file, given by qualified name.
+    pub fn of(db: &'db Database, own: File, classes: &BTreeMap<String, TextRange>) -> Self {
+        let mut below = Self::default();
+        let last = |class: &str| class.rsplit('.').next().unwrap_or_default().to_owned();
+        let names: BTreeSet<String> = classes.keys().map(|class| last(class)).collect();
+        if names.is_empty() {
+            return below;
+        }
+        let mut files: Vec<File> = db.project().files(db).iter().copied().filter(|file| *file != own).collect();
+        files.push(own);
+        files.sort_by_key(|file| file.path(db).as_str().to_owned());
+        for file in files {
+            let text = source_text(db, file);
+            if !names.iter().any(|name| contains_identifier(&text, name)) {
+                continue;
+            }
+            let program_file = db.program_file(file);
+            let model = SemanticModel::new(db, program_file);
+            let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+            for class in subclasses(parsed.suite(), &names) {
+                let bases = family::bases(db, (file, class.name.range));
+                for above in classes.iter().filter(|(_, range)| bases.contains(&(own, **range))).map(|(name, _)| name) {
+                    below.read(&model, above, class);
+                }
+            }
+        }
+        below
+    }
+
+    fn read(&mut self, model: &SemanticModel<'db>, above: &str, class: &ast::StmtClassDef) {
+        let note = |types: &mut Vec<Type<'db>>, declared: Option<Type<'db>>| {
+            let declared = declared.filter(|one| !matches!(one, Type::Dynamic(_) | Type::Divergent(_)));
+            types.extend(declared.filter(|one| !types.contains(one)));
+        };
+        for method in class.body.iter().filter_map(Stmt::as_function_def_stmt) {
+            let key = (above.to_owned(), method.name.to_string());
+            if let Some(returns) = &method.returns {
+                note(self.returns.entry(key.clone()).or_default(), returns.inferred_type(model));
+            }
+            for parameter in method.parameters.iter_non_variadic_params() {
+                if let Some(annotation) = parameter.parameter.annotation.as_deref() {
+                    let key = (key.0.clone(), key.1.clone(), parameter.parameter.name.to_string());
+                    note(self.parameters.entry(key).or_default(), annotation.inferred_type(model));
+                }
+            }
+        }
+        self.parameters.retain(|_, types| !types.is_empty());
+        self.returns.retain(|_, types| !types.is_empty());
+    }
+}
+
+/// Classes with a base of one of these names.
+fn subclasses<'a>(body: &'a [Stmt], names: &BTreeSet<String>) -> Vec<&'a ast::StmtClassDef> {
+    let mut found = Vec::new();
+    let mut waiting: Vec<&Stmt> = body.iter().collect();
+    while let Some(statement) = waiting.pop() {
+        if let Stmt::ClassDef(class) = statement {
+            if class.bases().iter().filter_map(last_name).any(|base| names.contains(base)) {
+                found.push(class);
+            }
+            waiting.extend(&class.body);
+        }
+    }
+    found
+}
+
+/// The return type of a method that Python calls itself.
+pub(super) fn return_of_language(function: &ast::StmtFunctionDef) -> Option<Annotation> {
+    let text = match function.name.as_str() {
+        "__lt__" | "__le__" | "__gt__" | "__ge__" | "__contains__" | "__bool__" | "__instancecheck__" => "bool",
+        "__len__" | "__index__" | "__int__" | "__length_hint__" => "int",
+        "__float__" => "float",
+        "__bytes__" => "bytes",
+        "__init__" | "__setattr__" | "__delattr__" | "__setitem__" | "__delitem__" | "__set_name__" => "None",
+        _ => return None,
+    };
+    Some(Annotation { text: text.to_owned(), imports: Vec::new() })
 }
 
 /// The position of a parameter among the positional ones.
@@ -99,7 +234,9 @@ pub(super) fn of_language(function: &ast::StmtFunctionDef, name: &str) -> Option
             let traceback = Import { module: "types".to_owned(), name: "TracebackType".to_owned(), is_own: false };
             Some(Annotation { text: "TracebackType | None".to_owned(), imports: vec![traceback] })
         }
-        ("__getattr__", 1) => Some(plain("str")),
+        ("__getattr__" | "__getattribute__" | "__setattr__" | "__delattr__" | "__format__", 1) => Some(plain("str")),
+        ("__set_name__", 1) => Some(plain("type")),
+        ("__set_name__", 2) => Some(plain("str")),
         _ => None,
     }
 }

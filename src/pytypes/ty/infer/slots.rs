@@ -45,9 +45,21 @@ pub(super) enum SlotSource<'a> {
     Function(&'a ast::StmtFunctionDef, FunctionContext),
     /// A parameter of a function.
     Parameter(&'a ast::StmtFunctionDef, Parameter<'a>),
-    /// The values assigned to a name or an attribute, everywhere in its class or module.
-    Values(Vec<&'a Expr>),
+    /// The values assigned to a name or an attribute, everywhere in its class or module, and what methods put into it.
+    Values(Vec<&'a Expr>, Vec<Filling<'a>>),
 }
+
+/// What a method of the class puts into a container.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Filling<'a> {
+    /// `self.a.append(value)`: the method and its last argument.
+    Element(&'a str, &'a Expr),
+    /// `self.a[key] = value`
+    Item(&'a Expr, &'a Expr),
+}
+
+/// Methods that change what a container holds.
+const FILLING: &[&str] = &["append", "insert", "extend", "add", "update", "setdefault"];
 
 #[derive(Clone, Debug)]
 pub(super) struct Parameter<'a> {
@@ -59,11 +71,13 @@ pub(super) struct Parameter<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FunctionContext {
     pub in_class: bool,
+    /// The range of the name of the class.
+    pub class: Option<TextRange>,
 }
 
 /// Every slot, annotated or not, in text order.
 pub(super) fn find(body: &[Stmt]) -> Vec<Slot<'_>> {
-    let mut finder = Finder { around: Vec::new(), in_class: false, slots: Vec::new() };
+    let mut finder = Finder { around: Vec::new(), in_class: false, class: None, slots: Vec::new() };
     finder.names(body, Kind::Variable);
     finder.visit_body(body);
     finder.slots
@@ -72,6 +86,7 @@ pub(super) fn find(body: &[Stmt]) -> Vec<Slot<'_>> {
 struct Finder<'a> {
     around: Vec<String>,
     in_class: bool,
+    class: Option<TextRange>,
     slots: Vec<Slot<'a>>,
 }
 
@@ -82,10 +97,12 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a> {
             Stmt::ClassDef(class) => {
                 self.around.push(class.name.to_string());
                 let outer = std::mem::replace(&mut self.in_class, true);
+                let outer_class = self.class.replace(class.name.range);
                 self.names(&class.body, Kind::Variable);
                 self.attributes(class);
                 self.visit_body(&class.body);
                 self.in_class = outer;
+                self.class = outer_class;
                 self.around.pop();
             }
             statement => walk_stmt(self, statement),
@@ -102,7 +119,7 @@ impl<'a> Finder<'a> {
     }
 
     fn function(&mut self, function: &'a ast::StmtFunctionDef) {
-        let context = FunctionContext { in_class: self.in_class };
+        let context = FunctionContext { in_class: self.in_class, class: self.class.filter(|_| self.in_class) };
         self.slots.push(Slot {
             kind: Kind::Return,
             name: function.name.to_string(),
@@ -179,14 +196,14 @@ impl<'a> Finder<'a> {
                 at: name.range().end(),
                 is_annotated: whole.is_none(),
                 body: whole.unwrap_or(name.range()),
-                of: SlotSource::Values(values),
+                of: SlotSource::Values(values, Vec::new()),
             });
         }
     }
 
     /// Attributes that methods assign to their receiver. The annotation goes to the first assignment.
     fn attributes(&mut self, class: &'a ast::StmtClassDef) {
-        let mut finder = Attributes { receiver: String::new(), found: Vec::new() };
+        let mut finder = Attributes { receiver: String::new(), found: Vec::new(), fillings: Vec::new() };
         for statement in &class.body {
             let Stmt::FunctionDef(method) = statement else { continue };
             let receiver = method.parameters.posonlyargs.iter().chain(&method.parameters.args).next();
@@ -195,10 +212,12 @@ impl<'a> Finder<'a> {
             finder.visit_body(&method.body);
         }
         let declared: Vec<&str> = class.body.iter().filter_map(declared_name).collect();
-        for Attribute { attribute, whole, values, is_simple } in finder.found {
+        for Attribute { attribute, whole, values, is_simple } in std::mem::take(&mut finder.found) {
             if declared.contains(&attribute.attr.as_str()) {
                 continue;
             }
+            let fillings = finder.fillings.iter().filter(|(name, _)| *name == attribute.attr.as_str());
+            let fillings = fillings.map(|(_, filling)| *filling).collect();
             self.slots.push(Slot {
                 kind: Kind::Attribute,
                 name: attribute.attr.to_string(),
@@ -207,7 +226,7 @@ impl<'a> Finder<'a> {
                 at: attribute.range().end(),
                 is_annotated: whole.is_none() || !is_simple,
                 body: whole.unwrap_or(attribute.range()),
-                of: SlotSource::Values(values),
+                of: SlotSource::Values(values, fillings),
             });
         }
     }
@@ -238,6 +257,7 @@ struct Attribute<'a> {
 struct Attributes<'a> {
     receiver: String,
     found: Vec<Attribute<'a>>,
+    fillings: Vec<(&'a str, Filling<'a>)>,
 }
 
 impl<'a> Attributes<'a> {
@@ -282,6 +302,13 @@ impl<'a> SourceOrderVisitor<'a> for Attributes<'a> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
         match statement {
             Stmt::Assign(assign) => match assign.targets.as_slice() {
+                [Expr::Subscript(target)] => {
+                    if let Some(attribute) = self.own(&target.value) {
+                        let item = Filling::Item(&target.slice, &assign.value);
+                        self.fillings.push((attribute.attr.as_str(), item));
+                    }
+                    walk_expr(self, &assign.value);
+                }
                 [target] if self.own(target).is_some() => {
                     if let Some(attribute) = self.own(target) {
                         self.note(attribute, Some(assign.range()), Some(&assign.value), true);
@@ -311,6 +338,14 @@ impl<'a> SourceOrderVisitor<'a> for Attributes<'a> {
     }
 
     fn visit_expr(&mut self, expression: &'a Expr) {
+        if let Expr::Call(call) = expression
+            && let Expr::Attribute(method) = &*call.func
+            && FILLING.contains(&method.attr.as_str())
+            && let Some(attribute) = self.own(&method.value)
+            && let Some(value) = call.arguments.args.last()
+        {
+            self.fillings.push((attribute.attr.as_str(), Filling::Element(method.attr.as_str(), value)));
+        }
         walk_expr(self, expression);
     }
 }
@@ -321,4 +356,23 @@ pub(super) fn is_decorated(function: &ast::StmtFunctionDef, name: &str) -> bool 
         Expr::Attribute(one) => one.attr.as_str() == name,
         _ => false,
     })
+}
+
+/// The start of a default that follows the name with only `=` between them.
+pub(super) fn tight_default(text: &str, slot: &Slot<'_>) -> Option<TextSize> {
+    let SlotSource::Parameter(_, Parameter { default: Some(default), .. }) = &slot.of else { return None };
+    let between = text.get(slot.at.to_usize()..default.start().to_usize())?;
+    // A parenthesis around the default is part of what follows.
+    let is_tight = between.starts_with('=') && !between[1..].starts_with(char::is_whitespace);
+    is_tight.then(|| slot.at + TextSize::new(1))
+}
+
+/// Whether a slot is the symbol, or is contained in it.
+pub(super) fn is_within(slot: &Slot<'_>, symbol: &str) -> bool {
+    let qualified = match &slot.container {
+        Some(container) => format!("{container}.{}", slot.name),
+        None => slot.name.clone(),
+    };
+    let is_at = |name: &str| name == symbol || name.strip_prefix(symbol).is_some_and(|rest| rest.starts_with('.'));
+    is_at(&qualified) || slot.container.as_deref().is_some_and(is_at) || slot.name == symbol
 }

@@ -1,0 +1,248 @@
+//! Types from docstrings in the styles of Sphinx, Google and NumPy.
+//!
+//! Owns reading them. Prose is not a type: only what parses as an annotation of classes that are known in the file counts. What is found
+//! still has to pass the type checker.
+
+use ruff_db::parsed::parsed_module;
+use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
+use ty_python_core::definition::DefinitionKind;
+use ty_python_semantic::{ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_name};
+
+use super::annotation::Annotation;
+use crate::pytypes::ty::db::Database;
+
+/// The documented type of a parameter. `is_optional`: `None` is passed too.
+pub(super) fn of_parameter(
+    db: &Database,
+    model: &SemanticModel<'_>,
+    function: &ast::StmtFunctionDef,
+    name: &str,
+    is_optional: bool,
+) -> Option<Annotation> {
+    let text = of_function(function)?;
+    let mut annotation = annotation(db, model, &parameter(&text, name)?)?;
+    if is_optional && !annotation.text.split(" | ").any(|member| member == "None") {
+        annotation.text.push_str(" | None");
+    }
+    Some(annotation)
+}
+
+/// The documented type of the returned value.
+pub(super) fn returned(
+    db: &Database,
+    model: &SemanticModel<'_>,
+    function: &ast::StmtFunctionDef,
+) -> Option<Annotation> {
+    annotation(db, model, &return_type(&of_function(function)?)?)
+}
+
+fn of_function(function: &ast::StmtFunctionDef) -> Option<String> {
+    match function.body.first()? {
+        Stmt::Expr(one) => Some(one.value.as_string_literal_expr()?.value.to_str().to_owned()),
+        _ => None,
+    }
+}
+
+/// The type that a docstring gives for a parameter, as written there.
+fn parameter(text: &str, name: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let section = section(text, &["Parameters", "Args:", "Arguments:", "Keyword Args:", "Other Parameters"]);
+    for line in &lines {
+        // `:type name: str`, `:param str name: …`
+        if let Some(rest) = line.strip_prefix(":type ")
+            && let Some((named, written)) = rest.split_once(':')
+            && named.trim() == name
+        {
+            return Some(written.trim().to_owned());
+        }
+        if let Some(rest) = line.strip_prefix(":param ")
+            && let Some((declared, _)) = rest.split_once(':')
+            && let Some((written, named)) = declared.trim().rsplit_once(' ')
+            && named == name
+        {
+            return Some(written.trim().to_owned());
+        }
+    }
+    for line in section {
+        let Some(rest) = line.trim().trim_start_matches('*').strip_prefix(name) else { continue };
+        // `name : str` and `name (str): …`
+        if let Some(written) = rest.strip_prefix(" :").or_else(|| rest.strip_prefix(": ").filter(|_| is_numpy(text))) {
+            return Some(written.trim().to_owned());
+        }
+        if let Some(rest) = rest.trim_start().strip_prefix('(') {
+            return Some(rest.split_once("):")?.0.trim().to_owned());
+        }
+    }
+    None
+}
+
+fn return_type(text: &str) -> Option<String> {
+    let sphinx = text.lines().find_map(|line| line.trim().strip_prefix(":rtype:"));
+    if let Some(written) = sphinx {
+        return Some(written.trim().to_owned());
+    }
+    let section = section(text, &["Returns", "Returns:"]);
+    let first = section.first()?.trim();
+    if is_numpy(text) {
+        let written = first.split_once(" : ").map_or(first, |(_, written)| written);
+        return Some(written.to_owned());
+    }
+    Some(first.split_once(": ")?.0.to_owned())
+}
+
+fn is_numpy(text: &str) -> bool {
+    text.lines().any(|line| line.trim().len() >= 3 && line.trim().chars().all(|c| c == '-'))
+}
+
+/// The lines of a section, by one of its titles.
+fn section<'t>(text: &'t str, titles: &[&str]) -> Vec<&'t str> {
+    let mut lines = text.lines().skip_while(|line| !titles.contains(&line.trim()));
+    let Some(title) = lines.next() else { return Vec::new() };
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let is_numpy = is_numpy(text);
+    let rest: Vec<&str> = lines.skip_while(|line| line.trim().chars().all(|c| c == '-')).collect();
+    let mut found = Vec::new();
+    let mut level = None;
+    for (at, line) in rest.iter().enumerate() {
+        let is_title = is_numpy && rest.get(at + 1).is_some_and(|next| next.trim().starts_with("---"));
+        if is_title || (!is_numpy && !line.trim().is_empty() && indent(line) <= indent(title)) {
+            break;
+        }
+        // What is indented further continues the entry before it.
+        if !line.trim().is_empty() && indent(line) <= *level.get_or_insert(indent(line)) {
+            found.push(*line);
+        }
+    }
+    found
+}
+
+/// The annotation for a type as written in a docstring, if it names only known classes.
+fn annotation(db: &Database, model: &SemanticModel<'_>, written: &str) -> Option<Annotation> {
+    let parsed = ruff_python_parser::parse_expression(&normalized(written)).ok()?;
+    let text = Resolver { db, model }.written(parsed.expr())?;
+    Some(Annotation { text, imports: Vec::new() })
+}
+
+/// `str or None, optional` as `str | None`.
+fn normalized(written: &str) -> String {
+    let mut text = written.trim().trim_end_matches('.').to_owned();
+    for role in [":class:", ":obj:", ":py:class:", "~"] {
+        text = text.replace(role, "");
+    }
+    text = text.replace('`', "").replace(" or ", " | ");
+    if let Some(at) = text.find(", optional").or_else(|| text.find(", default")) {
+        text.truncate(at);
+    }
+    for (word, class) in [("list of ", "list"), ("set of ", "set")] {
+        if let Some(element) = text.strip_prefix(word) {
+            text = format!(
+                "{class}[{}]",
+                element.trim_end_matches('s').replace("string", "str").replace("integer", "int")
+            );
+        }
+    }
+    match text.as_str() {
+        "string" => "str".to_owned(),
+        "integer" => "int".to_owned(),
+        "boolean" => "bool".to_owned(),
+        _ => text,
+    }
+}
+
+/// Builtin classes that say enough without arguments.
+const PLAIN: &[&str] = &["bool", "bytearray", "bytes", "complex", "float", "int", "range", "str"];
+
+/// Builtin classes that need arguments.
+const GENERIC: &[&str] = &["dict", "frozenset", "list", "set", "tuple", "type"];
+
+struct Resolver<'a, 'db> {
+    db: &'db Database,
+    model: &'a SemanticModel<'db>,
+}
+
+impl Resolver<'_, '_> {
+    fn written(&self, expression: &Expr) -> Option<String> {
+        match expression {
+            Expr::NoneLiteral(_) => Some("None".to_owned()),
+            Expr::EllipsisLiteral(_) => Some("...".to_owned()),
+            Expr::Name(name) if PLAIN.contains(&name.id.as_str()) => self.builtin(&name.id),
+            Expr::Name(name) => self.class(&name.id),
+            Expr::BinOp(ast::ExprBinOp { left, op: ast::Operator::BitOr, right, .. }) => {
+                Some(format!("{} | {}", self.written(left)?, self.written(right)?))
+            }
+            Expr::Subscript(subscript) => {
+                let name = subscript.value.as_name_expr()?.id.as_str();
+                let inner = match &*subscript.slice {
+                    Expr::Tuple(tuple) => {
+                        tuple.elts.iter().map(|one| self.written(one)).collect::<Option<Vec<_>>>()?.join(", ")
+                    }
+                    one => self.written(one)?,
+                };
+                let name = match name {
+                    "Optional" => return Some(format!("{inner} | None")),
+                    "List" => "list",
+                    "Dict" => "dict",
+                    "Set" => "set",
+                    "Tuple" => "tuple",
+                    name => name,
+                };
+                let outer = if GENERIC.contains(&name) { self.builtin(name) } else { self.class(name) };
+                Some(format!("{}[{inner}]", outer?))
+            }
+            _ => None,
+        }
+    }
+
+    fn definitions(&self, name: &str) -> Vec<ResolvedDefinition<'_>> {
+        let parsed = parsed_module(self.db, self.model.python_file()).load(self.db);
+        let root = AnyNodeRef::from(parsed.syntax());
+        definitions_for_name(self.model, name, root, ImportAliasResolution::ResolveAliases)
+    }
+
+    /// A builtin that no name of the file hides.
+    fn builtin(&self, name: &str) -> Option<String> {
+        let is_vendored = |one: &ResolvedDefinition<'_>| {
+            one.definition().is_some_and(|definition| definition.file(self.db).path(self.db).is_vendored_path())
+        };
+        self.definitions(name).iter().all(is_vendored).then(|| name.to_owned())
+    }
+
+    /// A class that the file defines or imports.
+    fn class(&self, name: &str) -> Option<String> {
+        let is_class = |one: &ResolvedDefinition<'_>| {
+            one.definition().is_some_and(|definition| matches!(definition.kind(self.db), DefinitionKind::Class(_)))
+        };
+        let found = self.definitions(name);
+        let is_generic = GENERIC.contains(&name) || name == "object";
+        (!found.is_empty() && !is_generic && found.iter().all(is_class)).then(|| name.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_read_in_three_styles() {
+        let sphinx = "Do it.\n\n:param str name: what\n:param size: how\n:type size: int or None\n:rtype: list[str]\n";
+        assert_eq!(parameter(sphinx, "name").as_deref(), Some("str"));
+        assert_eq!(parameter(sphinx, "size").map(|one| normalized(&one)).as_deref(), Some("int | None"));
+        assert_eq!(return_type(sphinx).as_deref(), Some("list[str]"));
+        let google = "Do it.\n\n    Args:\n        name (str): What\n            it is: a name.\n        size (int, optional): How.\n\n    Returns:\n        bool: Whether.\n";
+        assert_eq!(parameter(google, "name").as_deref(), Some("str"));
+        assert_eq!(parameter(google, "size").map(|one| normalized(&one)).as_deref(), Some("int"));
+        assert_eq!(parameter(google, "it"), None);
+        assert_eq!(return_type(google).as_deref(), Some("bool"));
+        let numpy = "Do it.\n\n    Parameters\n    ----------\n    name : str\n        What it is.\n    size : int, optional\n\n    Returns\n    -------\n    total : float\n        The sum.\n";
+        assert_eq!(parameter(numpy, "name").as_deref(), Some("str"));
+        assert_eq!(parameter(numpy, "size").map(|one| normalized(&one)).as_deref(), Some("int"));
+        assert_eq!(return_type(numpy).as_deref(), Some("float"));
+    }
+
+    #[test]
+    fn prose_has_no_type() {
+        assert_eq!(parameter("Takes name (see above).", "name"), None);
+        assert_eq!(return_type("Returns the name: a string."), None);
+        assert_eq!(parameter(":param name: what", "name"), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! The evidence for a parameter: its default, the arguments of calls, what it is handed on to, related methods, its docstring.
+//!
+//! Owns weighing these against each other. The annotated text is verified elsewhere, so evidence may be incomplete, not wrong.
+
+use std::collections::BTreeSet;
+
+use ruff_db::files::File;
+use ruff_db::parsed::parsed_module;
+use ruff_db::source::source_text;
+use ruff_python_ast::{self as ast, Expr, Stmt};
+use ruff_text_size::Ranged;
+use ty_python_core::definition::DefinitionKind;
+use ty_python_semantic::types::{KnownClass, Type, TypeDefinition, UnionType};
+use ty_python_semantic::{HasDefinition, HasType, SemanticModel};
+
+use super::annotation::Annotation;
+use super::docstring;
+use super::evidence::{Context, Evidence, Shape, is_mock, known};
+use super::handed_on;
+use super::overridden::{self, Overridden};
+use super::slots::{Parameter, Slot};
+use crate::pytypes::ty::db::Database;
+use crate::pytypes::values::Confidence;
+
+pub(super) fn of_parameter<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    slot: &Slot<'_>,
+    function: &ast::StmtFunctionDef,
+    parameter: &Parameter<'_>,
+    context: &Context<'db>,
+) -> Result<Evidence<'db>, String> {
+    if parameter.is_variadic {
+        return Err("it is variadic".to_owned());
+    }
+    let environment = model.program_environment();
+    let default = parameter.default.and_then(|default| default.inferred_type(model));
+    let is_optional = parameter.default.is_some_and(Expr::is_none_literal_expr);
+    let default = if is_optional { None } else { known(db, model, default) };
+    let above = overridden::find(db, model, function, &slot.name);
+    if let Some(evidence) = of_above(db, model, above.as_ref(), default, is_optional) {
+        return Ok(evidence);
+    }
+    if let Some(annotation) = overridden::of_language(function, &slot.name) {
+        return Ok(Evidence {
+            inferred: Shape::Written(annotation),
+            explanation: "the signature that Python requires".to_owned(),
+            confidence: Confidence::High,
+        });
+    }
+    // A call through the superclass reaches this method too.
+    let own = (function.definition(model), slot.name.clone());
+    let meant: Vec<_> = std::iter::once(own).chain(above.map(|above| (above.definition, above.name))).collect();
+    let given: Vec<Option<Type<'db>>> =
+        meant.iter().filter_map(|one| context.calls.arguments.get(one)).flatten().copied().collect();
+    // Arguments of unknown type do not contradict the known ones.
+    let arguments: Vec<Type<'db>> = given.iter().flatten().copied().collect();
+    let has_unknown = arguments.len() < given.len();
+    let is_none = |one: &Type<'db>| one.is_none(db);
+    let adds_nothing = arguments.iter().all(|one| is_none(one) || matches!(one, Type::Never));
+    let is_marker_default = default.is_some_and(|default| is_marker(db, model, default));
+    let has_own = (default.is_some() && !is_marker_default) || !adds_nothing;
+    let uses = handed_on::of_parameter(db, model, function, &slot.name);
+    let may_be_none = is_optional || arguments.iter().any(is_none) || (default.is_none() && uses.is_tested_for_none);
+    let none = may_be_none.then(|| Type::none(db, &environment));
+    let union = |types: &mut dyn Iterator<Item = Type<'db>>| UnionType::from_elements(db, &environment, types);
+    if let Some(declared) = uses.declared(db, &environment) {
+        let whole = union(&mut std::iter::once(declared).chain(none));
+        let with_own = union(&mut std::iter::once(whole).chain(default).chain(arguments.iter().copied()));
+        if with_own == whole {
+            return Ok(Evidence {
+                inferred: Shape::Plain(whole),
+                explanation: "what it is handed on to".to_owned(),
+                confidence: if has_own && !has_unknown { Confidence::High } else { Confidence::Medium },
+            });
+        }
+    }
+    let medium = |inferred: Shape<'db>, explanation: &str| Evidence {
+        inferred,
+        explanation: explanation.to_owned(),
+        confidence: Confidence::Medium,
+    };
+    if !has_own {
+        if let Some(annotation) = docstring::of_parameter(db, model, function, &slot.name, may_be_none) {
+            return Ok(medium(Shape::Written(annotation), "its docstring"));
+        }
+        if let Some(library) = uses.of_library(db, &environment) {
+            let whole = union(&mut std::iter::once(library).chain(none));
+            return Ok(medium(Shape::Plain(whole), "what it is handed on to"));
+        }
+        let class = slot.container.as_deref().and_then(|container| container.rsplit_once('.'));
+        let below = class.and_then(|(class, method)| context.below.parameter(class, method, &slot.name));
+        if let Some(below) = below {
+            let whole = union(&mut below.iter().copied().chain(none));
+            return Ok(medium(Shape::Plain(whole), "methods that override it"));
+        }
+        return Err(match given {
+            given if given.iter().any(Option::is_none) => "a call passes a value of unknown type".to_owned(),
+            _ if is_marker_default => "its default is a marker, and no call passes another type".to_owned(),
+            _ if is_optional => "its default is None, and no call passes another type".to_owned(),
+            _ => "no default, and no call with a known type".to_owned(),
+        });
+    }
+    let mut explanation = Vec::new();
+    if let (Some(_), Some(default)) = (default, parameter.default) {
+        let text = source_text(db, model.file());
+        let written: String = text[default.range()].chars().take(40).collect();
+        explanation.push(format!("its default {written}"));
+    }
+    if !arguments.is_empty() {
+        let files: BTreeSet<&File> =
+            meant.iter().filter_map(|(one, _)| context.calls.files.get(one)).flatten().collect();
+        let plural =
+            |number: usize, one: &str| if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") };
+        explanation.push(format!("{} in {}", plural(arguments.len(), "call"), plural(files.len(), "file")));
+    }
+    let types = default.into_iter().chain(arguments.iter().copied());
+    let inferred = union(&mut types.chain(is_optional.then(|| Type::none(db, &environment))));
+    if is_mock(db, &environment, inferred) {
+        return Err("only a mock is passed".to_owned());
+    }
+    let is_bool = default == Some(KnownClass::Bool.to_instance(db, &environment))
+        || parameter.default.is_some_and(Expr::is_boolean_literal_expr);
+    let agrees = default.is_some() && !arguments.is_empty() && !has_unknown;
+    let is_single = !matches!(inferred, Type::Union(_));
+    let confidence = if is_bool || (agrees && is_single) { Confidence::High } else { Confidence::Medium };
+    let inferred = if arguments.is_empty() { Shape::Plain(inferred) } else { Shape::Passed(inferred) };
+    Ok(Evidence { inferred, explanation: explanation.join(", "), confidence })
+}
+
+/// The evidence from the overridden method's declaration and the own default.
+fn of_above<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    above: Option<&Overridden<'db>>,
+    default: Option<Type<'db>>,
+    is_optional: bool,
+) -> Option<Evidence<'db>> {
+    let above = above?;
+    let declared = known(db, model, above.declared)?;
+    let environment = model.program_environment();
+    let explanation = format!("it overrides that of {}", above.class);
+    // An explicitly declared `object` is meaningful, unlike an inferred one.
+    if declared == KnownClass::Object.to_instance(db, &environment) {
+        let annotation = Annotation { text: "object".to_owned(), imports: Vec::new() };
+        return Some(Evidence { inferred: Shape::Written(annotation), explanation, confidence: Confidence::Medium });
+    }
+    let none = is_optional.then(|| Type::none(db, &environment));
+    let types = std::iter::once(declared).chain(default).chain(none);
+    let inferred = Shape::Plain(UnionType::from_elements(db, &environment, types));
+    Some(Evidence { inferred, explanation, confidence: Confidence::Medium })
+}
+
+/// Whether the default is an instance of a class without contents, which only serves as a marker, such as `NOT_GIVEN`.
+fn is_marker<'db>(db: &'db Database, model: &SemanticModel<'db>, default: Type<'db>) -> bool {
+    let environment = model.program_environment();
+    let Some(TypeDefinition::StaticClass(definition)) = default.definition(db, &environment) else { return false };
+    let parsed = parsed_module(db, definition.python_file(db)).load(db);
+    let DefinitionKind::Class(class) = definition.kind(db) else { return false };
+    let class = class.node(&parsed);
+    let is_bare = class.arguments.as_ref().is_none_or(|given| given.args.is_empty() && given.keywords.is_empty());
+    let holds_nothing = |statement: &Stmt| match statement {
+        Stmt::Pass(_) => true,
+        Stmt::Expr(one) => one.value.is_string_literal_expr() || one.value.is_ellipsis_literal_expr(),
+        Stmt::FunctionDef(method) => matches!(method.name.as_str(), "__repr__" | "__str__" | "__bool__"),
+        _ => false,
+    };
+    is_bare && class.body.iter().all(holds_nothing)
+}
