@@ -75,6 +75,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("src/cli/shapes.rs", &["questions", "beside"]),
     // Names of methods in a standard library, and a value of Python.
     ("src/query/relations/families.rs", &["is none"]),
+    ("src/pytypes/ty/infer/evidence.rs", &["is none"]),
     ("src/pytypes/ty/infer/parameters.rs", &["is none"]),
 ];
 
