@@ -129,7 +129,7 @@ z: int = ""
         assert_eq!(server.call("check", &json!({ "file": "left.py" }))["total"], 1);
     }
     // What is inferred of it is checked, too.
-    let inferred = server.call("infer_types", &json!({ "file": "left.py", "min_confidence": "low" }));
+    let inferred = server.call("infer_types", &json!({ "file": "left.py" }));
     let kinds: Vec<&Value> = inferred["suggestions"].as_array().unwrap().iter().map(|one| &one["kind"]).collect();
     assert_eq!(kinds, [&json!("parameter")], "{inferred}");
 }

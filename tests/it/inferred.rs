@@ -36,6 +36,34 @@ def f(box: Box, **rest: str) -> str:
 }
 
 #[test]
+fn a_file_that_gets_the_type_through_another_is_a_dependent_too() {
+    // The caller names neither the module nor the class.
+    let repo = Repo::new(
+        r"
+//- /lib.py
+class Box:
+    def fill(self, size=1):
+        return str(size)
+//- /between.py
+from lib import Box
+
+
+def make() -> Box:
+    return Box()
+//- /use.py
+from between import make
+
+
+def f(**rest: str) -> str:
+    return make().fill(**rest)
+",
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "lib.py" }));
+    assert_eq!(types(&answer), ["fill str"]);
+    assert!(answer["skipped"].to_string().contains("would cause a new diagnostic"), "{answer}");
+}
+
+#[test]
 fn not_implemented_is_not_part_of_the_return_type() {
     let repo = Repo::new(
         r"
@@ -278,10 +306,10 @@ def f(**rest: str) -> Box:
     return Box(1, **rest)
 "
     ));
-    let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box", "min_confidence": "low" }));
+    let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box" }));
     assert_eq!(types(&answer), ["value int | str", "__init__ None", "value int | str"], "{answer}");
     assert!(answer["skipped"].to_string().contains("`int` would cause a new diagnostic"), "{answer}");
-    let asked = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box.third", "min_confidence": "low" }));
+    let asked = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box.third" }));
     assert_eq!(types(&asked), Vec::<String>::new(), "{asked}");
 }
 
@@ -340,7 +368,7 @@ def f(x: dict[str, Any]) -> None:
         ),
     ] {
         let repo = Repo::new(&format!("{CALLED}{call}"));
-        let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box", "min_confidence": "low" }));
+        let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box" }));
         let found: Vec<String> = types(&answer).into_iter().filter(|one| one.starts_with("value")).collect();
         let parts = |text: &str| text.split(" | ").map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
         let found: Vec<_> = found.iter().map(|one| parts(one.trim_start_matches("value "))).collect();
@@ -558,18 +586,26 @@ fn what_callers_pass_is_a_weak_sign_of_what_a_parameter_accepts() {
         "{MODERN}{}",
         r#"
 //- /a.py
-def f(names, key, kind) -> None: ...
+class Left: ...
 
 
-f(["a"], 1, int)
-f(["b"], "x", int)
+class Right: ...
+
+
+def f(names, key, kind, side) -> None: ...
+
+
+f(["a"], 1, int, Left())
+f(["b"], "x", int, Right())
 "#
     ));
     let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
-    assert_eq!(types(&answer), ["kind type[int]"], "{answer}");
+    assert_eq!(types(&answer), ["key int | str", "kind type[int]"], "{answer}");
+    assert_eq!(of(&answer, "key")["confidence"], "medium");
     let answer = repo.call("infer_types", &json!({ "file": "a.py", "min_confidence": "low" }));
-    assert_eq!(types(&answer), ["names list[str]", "key int | str", "kind type[int]"], "{answer}");
-    assert_eq!(of(&answer, "key")["confidence"], "low");
+    let all = ["names list[str]", "key int | str", "kind type[int]", "side Left | Right"];
+    assert_eq!(types(&answer), all, "{answer}");
+    assert_eq!(of(&answer, "side")["confidence"], "low");
 }
 
 #[test]

@@ -34,10 +34,13 @@ impl Annotation {
         Self { text: if is_quoted { format!("\"{text}\"") } else { text }, imports }
     }
 
-    /// Whether a parameter with arguments of this type probably accepts more: another container, or the base of several classes.
+    /// Whether a parameter with arguments of this type probably accepts more: another container, or the base of several classes. Basic
+    /// values have no base in common.
     pub fn is_narrow(&self) -> bool {
-        let is_container = ["list[", "dict[", "set["].iter().any(|name| self.text.contains(name));
-        is_container || members(&self.text).filter(|member| *member != "None").count() > 1
+        let is_container = self.text.replace("type[", "").contains('[');
+        let is_basic = |member: &str| matches!(member, "str" | "bytes" | "int" | "float" | "bool" | "complex");
+        let several: Vec<&str> = members(&self.text).filter(|member| *member != "None").collect();
+        is_container || (several.len() > 1 && !several.into_iter().all(is_basic))
     }
 
     /// The elements of an iterable as written.

@@ -18,7 +18,7 @@ use super::evidence::known_part;
 use crate::pytypes::ty::db::Database;
 
 /// What a parameter is handed on to.
-pub(super) struct Uses<'db> {
+pub(super) struct HandedOn<'db> {
     /// Declarations of the project.
     own: Vec<Type<'db>>,
     /// Declarations of libraries, which accept more than a caller usually has.
@@ -27,7 +27,7 @@ pub(super) struct Uses<'db> {
     pub is_tested_for_none: bool,
 }
 
-impl<'db> Uses<'db> {
+impl<'db> HandedOn<'db> {
     /// The declaration of the project that satisfies all others.
     pub fn declared(&self, db: &'db Database, environment: &ProgramEnvironment<'db>) -> Option<Type<'db>> {
         narrowest(db, environment, &self.own)
@@ -53,11 +53,11 @@ pub(super) fn of_parameter<'db>(
     model: &SemanticModel<'db>,
     function: &ast::StmtFunctionDef,
     name: &str,
-) -> Uses<'db> {
-    let uses = Uses { own: Vec::new(), library: Vec::new(), is_tested_for_none: false };
-    let mut finder = Finder { db, model, name, is_bound_again: false, is_replacing_none: false, uses };
+) -> HandedOn<'db> {
+    let found = HandedOn { own: Vec::new(), library: Vec::new(), is_tested_for_none: false };
+    let mut finder = Finder { db, model, name, is_bound_again: false, is_replacing_none: false, found };
     finder.visit_body(&function.body);
-    finder.uses
+    finder.found
 }
 
 struct Finder<'a, 'db> {
@@ -67,7 +67,7 @@ struct Finder<'a, 'db> {
     is_bound_again: bool,
     /// In the body of `if name is None`.
     is_replacing_none: bool,
-    uses: Uses<'db>,
+    found: HandedOn<'db>,
 }
 
 impl<'db> Finder<'_, 'db> {
@@ -92,7 +92,7 @@ impl<'db> Finder<'_, 'db> {
             && !matches!(declared, Type::TypeVar(_) | Type::Never)
             && declared != KnownClass::Object.to_instance(self.db, &environment);
         if is_specific {
-            if is_own { &mut self.uses.own } else { &mut self.uses.library }.push(declared);
+            if is_own { &mut self.found.own } else { &mut self.found.library }.push(declared);
         }
     }
 
@@ -228,7 +228,7 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'_, '_> {
         match expression {
             Expr::Lambda(_) => return,
             Expr::Call(call) => self.call(call),
-            Expr::Compare(_) => self.uses.is_tested_for_none |= self.tests_none(expression).is_some(),
+            Expr::Compare(_) => self.found.is_tested_for_none |= self.tests_none(expression).is_some(),
             Expr::Named(named) => self.bind(&named.target),
             _ => {}
         }

@@ -95,6 +95,12 @@ type Findings = HashMap<String, Vec<Finding>>;
 /// The maximum number of dependent files that are checked with the annotated one.
 const MAX_DEPENDENTS: usize = 60;
 
+/// The maximum number of files whose imports are searched for the annotated one.
+const MAX_SEARCHED: usize = 300;
+
+/// The maximum number of imports, direct and transitive, among which the annotated one is searched for.
+const MAX_IMPORTED: usize = 60;
+
 /// `is_over` is called at every step; setting `flag` cancels the checks in between.
 pub(super) fn infer(
     root: &Path,
@@ -122,7 +128,7 @@ pub(super) fn infer(
         return Err(Error::not_found(format!("no class, function or variable `{name}` in this file"))
             .hint("Name it as Class.method; `symbols` lists them."));
     }
-    let mut work = InferenceRun { trial, checked: Vec::new(), is_over };
+    let mut work = InferenceRun { trial, checked: Vec::new(), near: 0, is_over };
     work.run(own, min_confidence)
 }
 
@@ -178,16 +184,28 @@ impl FileState {
     }
 }
 
+/// The files in which new diagnostics are searched for.
+#[derive(Clone, Copy)]
+enum Scope {
+    /// The file and those that name it.
+    Near,
+    All,
+}
+
 struct InferenceRun<'w> {
     trial: Trial,
-    /// The file, and the project files that an annotation in it may affect.
+    /// The file, and the project files that an annotation in it may affect, nearest first.
     checked: Vec<String>,
+    /// How many of them name the file's module or one of its top-level names.
+    near: usize,
     is_over: &'w dyn Fn() -> bool,
 }
 
 impl InferenceRun<'_> {
     fn run(&mut self, own: FileState, min_confidence: Confidence) -> Result<Inferred> {
-        self.checked = std::iter::once(own.path.clone()).chain(self.dependents_of(&own)).collect();
+        let (near, far) = self.dependents_of(&own);
+        self.near = near.len() + 1;
+        self.checked = std::iter::once(own.path.clone()).chain(near).chain(far).collect();
         let before = self.trial.findings(&self.checked, &|| {});
         let helpers = self.helpers_of(&own);
         let mut texts: Vec<FileState> = std::iter::once(own).chain(helpers).collect();
@@ -270,9 +288,9 @@ impl InferenceRun<'_> {
         helpers.map(|file| FileState::new(db, file, None, false)).collect()
     }
 
-    /// Files that an annotation of this one may affect: those that contain its module name first, then those that contain one of its
-    /// top-level names, then the others.
-    fn dependents_of(&self, own: &FileState) -> Vec<String> {
+    /// Files that an annotation of this one may affect: those that contain its module name or one of its top-level names, and those that
+    /// import it through files in between.
+    fn dependents_of(&self, own: &FileState) -> (Vec<String>, Vec<String>) {
         let db = self.trial.db();
         let top = |state: &SlotState| {
             let container =
@@ -281,22 +299,27 @@ impl InferenceRun<'_> {
         };
         let names: HashSet<String> = own.states.iter().filter(|state| state.kind != Kind::Parameter).map(top).collect();
         let module = module_name(&own.path);
-        let mut dependents: Vec<(u8, String)> = Vec::new();
-        for file in db.project().files(db).iter().filter(|file| **file != own.file) {
-            let text = source_text(db, *file);
+        let (mut near, mut others): (Vec<(bool, String)>, Vec<(String, File)>) = (Vec::new(), Vec::new());
+        for file in db.project().files(db).iter().copied().filter(|file| *file != own.file) {
+            let text = source_text(db, file);
+            let path = file.path(db).as_str().to_owned();
             let names_module = contains_identifier(&text, &module);
-            // A type can also arrive through a file in between.
-            let distance = if names_module {
-                0
-            } else if names.iter().any(|name| contains_identifier(&text, name)) {
-                1
-            } else {
-                2
-            };
-            dependents.push((distance, file.path(db).as_str().to_owned()));
+            if names_module || names.iter().any(|name| contains_identifier(&text, name)) {
+                near.push((!names_module, path));
+            } else if !text.is_notebook() {
+                others.push((path, file));
+            }
         }
-        dependents.sort();
-        dependents.into_iter().take(MAX_DEPENDENTS).map(|(_, path)| path).collect()
+        near.sort();
+        near.truncate(MAX_DEPENDENTS);
+        others.sort();
+        // A type can also arrive through a file in between.
+        let is_far = |file: File| imports::of(db, file, MAX_IMPORTED).contains(&own.file);
+        let max = MAX_DEPENDENTS - near.len();
+        let far =
+            others.into_iter().take(MAX_SEARCHED).filter(|(_, file)| !(self.is_over)() && is_far(*file)).take(max);
+        let far = far.map(|(path, _)| path).collect();
+        (near.into_iter().map(|(_, path)| path).collect(), far)
     }
 
     /// Infers annotations that were not found before from the current state of a text.
@@ -395,7 +418,8 @@ impl InferenceRun<'_> {
         Ok(Inference { annotation, explanation: evidence.explanation, confidence })
     }
 
-    /// The annotations that are valid together. Those that cause a new diagnostic are left out.
+    /// The annotations that are valid together. Those that cause a new diagnostic are left out. The files that name this one are checked at
+    /// each step, the others only at the end: most annotations affect none of them.
     fn verified(
         &mut self,
         own: &FileState,
@@ -404,10 +428,20 @@ impl InferenceRun<'_> {
         before: &Findings,
     ) -> Result<Vec<usize>> {
         self.trial.set(helpers.iter().map(|helper| helper.with(&[])).collect());
+        let mut sound = self.verified_near(own, all, before)?;
+        if self.near < self.checked.len() && !self.new_diagnostics(own, &sound, before, Scope::All).is_empty() {
+            let rest = std::mem::take(&mut sound);
+            self.add_sound(own, before, &mut sound, &rest, Scope::All)?;
+            sound.sort_unstable();
+        }
+        Ok(sound)
+    }
+
+    fn verified_near(&mut self, own: &FileState, all: Vec<usize>, before: &Findings) -> Result<Vec<usize>> {
         let mut kept = all.clone();
         // Most new diagnostics appear in the annotated function.
         for _ in 0..MAX_ROUNDS {
-            let new = self.new_diagnostics(own, &kept, before);
+            let new = self.new_diagnostics(own, &kept, before, Scope::Near);
             if new.is_empty() {
                 break;
             }
@@ -421,20 +455,27 @@ impl InferenceRun<'_> {
             kept = fewer;
         }
         let near: Vec<usize> = all.iter().copied().filter(|at| !kept.contains(at)).collect();
-        let (mut sound, rest) =
-            if self.new_diagnostics(own, &kept, before).is_empty() { (kept, near) } else { (Vec::new(), all) };
-        self.add_sound(own, before, &mut sound, &rest)?;
+        let is_sound = self.new_diagnostics(own, &kept, before, Scope::Near).is_empty();
+        let (mut sound, rest) = if is_sound { (kept, near) } else { (Vec::new(), all) };
+        self.add_sound(own, before, &mut sound, &rest, Scope::Near)?;
         sound.sort_unstable();
         Ok(sound)
     }
 
     /// Adds those of `rest` that cause no new diagnostic: all at once if possible, otherwise by bisection.
-    fn add_sound(&mut self, own: &FileState, before: &Findings, sound: &mut Vec<usize>, rest: &[usize]) -> Result<()> {
+    fn add_sound(
+        &mut self,
+        own: &FileState,
+        before: &Findings,
+        sound: &mut Vec<usize>,
+        rest: &[usize],
+        scope: Scope,
+    ) -> Result<()> {
         if rest.is_empty() || (self.is_over)() {
             return Ok(());
         }
         let together: Vec<usize> = sound.iter().chain(rest).copied().collect();
-        if self.new_diagnostics(own, &together, before).is_empty() {
+        if self.new_diagnostics(own, &together, before, scope).is_empty() {
             *sound = together;
             return Ok(());
         }
@@ -442,19 +483,29 @@ impl InferenceRun<'_> {
             return Ok(());
         }
         let (first, second) = rest.split_at(rest.len() / 2);
-        self.add_sound(own, before, sound, first)?;
-        self.add_sound(own, before, sound, second)
+        self.add_sound(own, before, sound, first, scope)?;
+        self.add_sound(own, before, sound, second, scope)
     }
 
     /// The new diagnostics caused by these annotations: offsets in the original of this file; `None` for those in other
     /// files.
-    fn new_diagnostics(&mut self, own: &FileState, chosen: &[usize], before: &Findings) -> Vec<Option<TextSize>> {
+    fn new_diagnostics(
+        &mut self,
+        own: &FileState,
+        chosen: &[usize],
+        before: &Findings,
+        scope: Scope,
+    ) -> Vec<Option<TextSize>> {
         let edits = own.edits(chosen.iter().copied());
         self.trial.set(vec![own.with(&edits)]);
-        let after = self.trial.findings(&self.checked, &|| {});
+        let checked = match scope {
+            Scope::Near => &self.checked[..self.near],
+            Scope::All => &self.checked[..],
+        };
+        let after = self.trial.findings(checked, &|| {});
         (self.is_over)();
         let mut new = Vec::new();
-        for path in &self.checked {
+        for path in checked {
             if *path == own.path {
                 let added = trial::added(&before[path], &after[path], &own.original, &edits);
                 new.extend(added.iter().map(|one| Some(edits::old_offset(one.at, &edits))));

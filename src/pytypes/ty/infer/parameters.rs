@@ -60,11 +60,11 @@ pub(super) fn of_parameter<'db>(
     let adds_nothing = arguments.iter().all(|one| is_none(one) || matches!(one, Type::Never));
     let is_marker_default = default.is_some_and(|default| is_marker(db, model, default));
     let has_own = (default.is_some() && !is_marker_default) || !adds_nothing;
-    let uses = handed_on::of_parameter(db, model, function, &slot.name);
-    let may_be_none = is_optional || arguments.iter().any(is_none) || (default.is_none() && uses.is_tested_for_none);
+    let handed = handed_on::of_parameter(db, model, function, &slot.name);
+    let may_be_none = is_optional || arguments.iter().any(is_none) || (default.is_none() && handed.is_tested_for_none);
     let none = may_be_none.then(|| Type::none(db, &environment));
     let union = |types: &mut dyn Iterator<Item = Type<'db>>| UnionType::from_elements(db, &environment, types);
-    if let Some(declared) = uses.declared(db, &environment) {
+    if let Some(declared) = handed.declared(db, &environment) {
         let whole = union(&mut std::iter::once(declared).chain(none));
         let with_own = union(&mut std::iter::once(whole).chain(default).chain(arguments.iter().copied()));
         if with_own == whole {
@@ -84,7 +84,7 @@ pub(super) fn of_parameter<'db>(
         if let Some(annotation) = docstring::of_parameter(db, model, function, &slot.name, may_be_none) {
             return Ok(medium(Shape::Written(annotation), "its docstring"));
         }
-        if let Some(library) = uses.of_library(db, &environment) {
+        if let Some(library) = handed.of_library(db, &environment) {
             let whole = union(&mut std::iter::once(library).chain(none));
             return Ok(medium(Shape::Plain(whole), "what it is handed on to"));
         }
