@@ -27,7 +27,7 @@ fn published() -> (Organisation, String, Repo, Repo) {
     (organisation, team, pay, shop)
 }
 
-/// The answer of a tool once all vectors that it needs stand.
+/// The answer of a tool once no vector is missing.
 fn call(organisation: &Organisation, repo: &Repo, role: &str, tool: &str, arguments: &Value) -> Value {
     let mut answer = Value::Null;
     until("no vector is missing", || {

@@ -3,8 +3,7 @@
 //! Owns the search for them. It runs in a scratch engine: inferred annotations are written into the text, and the rest
 //! is inferred again until nothing more is found, so a return type propagates through calls. Imported files are
 //! annotated in the scratch engine too, and restored before the result is verified. Evidence of high confidence is built upon first, so
-//! what follows from less is not reported as certain. The suggestions are verified
-//! together, with their imports: neither the file nor its dependents may get a new diagnostic.
+//! what follows from less is not reported as certain. The suggestions are verified together, with their imports (`verification`).
 
 mod annotation;
 mod calls;
@@ -17,8 +16,9 @@ mod header;
 mod overridden;
 mod parameters;
 mod slots;
+mod verification;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -27,20 +27,21 @@ use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::{SourceText, source_text};
 use ruff_text_size::{TextRange, TextSize};
-use ty_python_semantic::{Db as _, HasDefinition, SemanticModel, contains_identifier};
+use ty_python_semantic::{Db as _, HasDefinition, SemanticModel};
 
 use self::annotation::Annotation;
 use self::evidence::{Context, Evidence, Shape};
 use self::overridden::Below;
 use self::slots::{FunctionContext, Kind, Slot, SlotSource};
-use super::db::{Database, Db as _};
-use super::display::{PathDisplay, module_name};
+use self::verification::Findings;
+use super::db::Database;
+use super::display::PathDisplay;
 use super::edits::{self, Edit};
 use super::imports;
 use super::on_disk;
 use super::require_readable;
 use super::symbols;
-use super::trial::{self, Finding, Trial};
+use super::trial::Trial;
 use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::pytypes::values::{Confidence, Inferred, Insertion, Outline, Skipped, Suggestion};
@@ -88,18 +89,6 @@ const HELPER_ROUNDS: usize = 3;
 
 /// The maximum number of imported files, direct and transitive, that are annotated.
 const MAX_HELPERS: usize = 12;
-
-/// Diagnostics by file.
-type Findings = HashMap<String, Vec<Finding>>;
-
-/// The maximum number of dependent files that are checked with the annotated one.
-const MAX_DEPENDENTS: usize = 60;
-
-/// The maximum number of files whose imports are searched for the annotated one.
-const MAX_SEARCHED: usize = 300;
-
-/// The maximum number of imports, direct and transitive, among which the annotated one is searched for.
-const MAX_IMPORTED: usize = 60;
 
 /// `is_over` is called at every step; setting `flag` cancels the checks in between.
 pub(super) fn infer(
@@ -182,14 +171,6 @@ impl FileState {
     fn with(&self, edits: &[Edit]) -> (String, String) {
         (self.path.clone(), edits::apply(&self.original, edits))
     }
-}
-
-/// The files in which new diagnostics are searched for.
-#[derive(Clone, Copy)]
-enum Scope {
-    /// The file and those that name it.
-    Near,
-    All,
 }
 
 struct InferenceRun<'w> {
@@ -288,40 +269,6 @@ impl InferenceRun<'_> {
         helpers.map(|file| FileState::new(db, file, None, false)).collect()
     }
 
-    /// Files that an annotation of this one may affect: those that contain its module name or one of its top-level names, and those that
-    /// import it through files in between.
-    fn dependents_of(&self, own: &FileState) -> (Vec<String>, Vec<String>) {
-        let db = self.trial.db();
-        let top = |state: &SlotState| {
-            let container =
-                state.container.as_deref().map(|container| container.split('.').next().unwrap_or(container));
-            container.unwrap_or(&state.name).to_owned()
-        };
-        let names: HashSet<String> = own.states.iter().filter(|state| state.kind != Kind::Parameter).map(top).collect();
-        let module = module_name(&own.path);
-        let (mut near, mut others): (Vec<(bool, String)>, Vec<(String, File)>) = (Vec::new(), Vec::new());
-        for file in db.project().files(db).iter().copied().filter(|file| *file != own.file) {
-            let text = source_text(db, file);
-            let path = file.path(db).as_str().to_owned();
-            let names_module = contains_identifier(&text, &module);
-            if names_module || names.iter().any(|name| contains_identifier(&text, name)) {
-                near.push((!names_module, path));
-            } else if !text.is_notebook() {
-                others.push((path, file));
-            }
-        }
-        near.sort();
-        near.truncate(MAX_DEPENDENTS);
-        others.sort();
-        // A type can also arrive through a file in between.
-        let is_far = |file: File| imports::of(db, file, MAX_IMPORTED).contains(&own.file);
-        let max = MAX_DEPENDENTS - near.len();
-        let far =
-            others.into_iter().take(MAX_SEARCHED).filter(|(_, file)| !(self.is_over)() && is_far(*file)).take(max);
-        let far = far.map(|(path, _)| path).collect();
-        (near.into_iter().map(|(_, path)| path).collect(), far)
-    }
-
     /// Infers annotations that were not found before from the current state of a text.
     fn round(&self, text: &mut FileState, level: Confidence) -> Vec<(usize, Inference)> {
         let mut more = Vec::new();
@@ -416,105 +363,6 @@ impl InferenceRun<'_> {
             Shape::Receiver => annotation::of_receiver(db, model, slot.at)?,
         };
         Ok(Inference { annotation, explanation: evidence.explanation, confidence })
-    }
-
-    /// The annotations that are valid together. Those that cause a new diagnostic are left out. The files that name this one are checked at
-    /// each step, the others only at the end: most annotations affect none of them.
-    fn verified(
-        &mut self,
-        own: &FileState,
-        helpers: &[FileState],
-        all: Vec<usize>,
-        before: &Findings,
-    ) -> Result<Vec<usize>> {
-        self.trial.set(helpers.iter().map(|helper| helper.with(&[])).collect());
-        let mut sound = self.verified_near(own, all, before)?;
-        if self.near < self.checked.len() && !self.new_diagnostics(own, &sound, before, Scope::All).is_empty() {
-            let rest = std::mem::take(&mut sound);
-            self.add_sound(own, before, &mut sound, &rest, Scope::All)?;
-            sound.sort_unstable();
-        }
-        Ok(sound)
-    }
-
-    fn verified_near(&mut self, own: &FileState, all: Vec<usize>, before: &Findings) -> Result<Vec<usize>> {
-        let mut kept = all.clone();
-        // Most new diagnostics appear in the annotated function.
-        for _ in 0..MAX_ROUNDS {
-            let new = self.new_diagnostics(own, &kept, before, Scope::Near);
-            if new.is_empty() {
-                break;
-            }
-            let is_near =
-                |at: &usize| new.iter().flatten().any(|fault| own.states[*at].body.contains_inclusive(*fault));
-            let fewer: Vec<usize> = kept.iter().copied().filter(|at| !is_near(at)).collect();
-            if fewer.len() == kept.len() || (self.is_over)() {
-                break;
-            }
-            // The others are tried again one by one below.
-            kept = fewer;
-        }
-        let near: Vec<usize> = all.iter().copied().filter(|at| !kept.contains(at)).collect();
-        let is_sound = self.new_diagnostics(own, &kept, before, Scope::Near).is_empty();
-        let (mut sound, rest) = if is_sound { (kept, near) } else { (Vec::new(), all) };
-        self.add_sound(own, before, &mut sound, &rest, Scope::Near)?;
-        sound.sort_unstable();
-        Ok(sound)
-    }
-
-    /// Adds those of `rest` that cause no new diagnostic: all at once if possible, otherwise by bisection.
-    fn add_sound(
-        &mut self,
-        own: &FileState,
-        before: &Findings,
-        sound: &mut Vec<usize>,
-        rest: &[usize],
-        scope: Scope,
-    ) -> Result<()> {
-        if rest.is_empty() || (self.is_over)() {
-            return Ok(());
-        }
-        let together: Vec<usize> = sound.iter().chain(rest).copied().collect();
-        if self.new_diagnostics(own, &together, before, scope).is_empty() {
-            *sound = together;
-            return Ok(());
-        }
-        if let [_] = rest {
-            return Ok(());
-        }
-        let (first, second) = rest.split_at(rest.len() / 2);
-        self.add_sound(own, before, sound, first, scope)?;
-        self.add_sound(own, before, sound, second, scope)
-    }
-
-    /// The new diagnostics caused by these annotations: offsets in the original of this file; `None` for those in other
-    /// files.
-    fn new_diagnostics(
-        &mut self,
-        own: &FileState,
-        chosen: &[usize],
-        before: &Findings,
-        scope: Scope,
-    ) -> Vec<Option<TextSize>> {
-        let edits = own.edits(chosen.iter().copied());
-        self.trial.set(vec![own.with(&edits)]);
-        let checked = match scope {
-            Scope::Near => &self.checked[..self.near],
-            Scope::All => &self.checked[..],
-        };
-        let after = self.trial.findings(checked, &|| {});
-        (self.is_over)();
-        let mut new = Vec::new();
-        for path in checked {
-            if *path == own.path {
-                let added = trial::added(&before[path], &after[path], &own.original, &edits);
-                new.extend(added.iter().map(|one| Some(edits::old_offset(one.at, &edits))));
-            } else if let Some(file) = on_disk(self.trial.db(), Path::new(path)) {
-                let text = source_text(self.trial.db(), file);
-                new.extend(trial::added(&before[path], &after[path], &text, &[]).iter().map(|_| None));
-            }
-        }
-        new
     }
 
     fn answer(&self, own: &FileState, kept: &[usize]) -> Inferred {
