@@ -138,7 +138,6 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
         if update.yields && stage != Stage::Entities {
             first.add(update.requested_files(tally, |path| !gone.contains(path))?);
         }
-        store.forget_counted();
         let is_overtaken = update.yields && update.lock.take_turns(update.budget)? && store.revision()? != revision;
         Ok(if is_overtaken { Applied::Overtaken } else { Applied::Completely })
     };

@@ -148,10 +148,7 @@ impl<'u> Update<'u> {
                 store.begin_first_build()?;
             }
             let turn = Self { yields: self.yields && may_be_overtaken > 0, ..*self };
-            let applied = apply(&turn, plan, tally).inspect_err(|_| {
-                // Some batches may be written. If this cannot be written either, nothing can.
-                let _ = store.write(|batch| batch.set_fact(Fact::LastChange, &now_ns().to_string()));
-            })?;
+            let applied = apply(&turn, plan, tally)?;
             if applied == Applied::Overtaken {
                 may_be_overtaken -= 1;
                 continue;
@@ -159,7 +156,7 @@ impl<'u> Update<'u> {
             if stage == Stage::FirstBuild {
                 store.end_first_build()?;
             }
-            if tally.changed || stage != Stage::Built {
+            if stage != Stage::Built {
                 facts.push((Fact::LastChange, now_ns().to_string()));
             }
             if !facts.is_empty() {

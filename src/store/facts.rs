@@ -1,5 +1,7 @@
 //! `meta` and `changes`: facts about the index, and changes since each consumer last counted them.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use rusqlite::{OptionalExtension, named_params};
 use strum_macros::IntoStaticStr;
 
@@ -33,7 +35,7 @@ pub enum Fact {
     Built,
     /// The entities of the first build are complete; the rest may follow.
     Entities,
-    /// Nanoseconds since 1970 of the last change of a row that an answer could show.
+    /// Nanoseconds since 1970 of the last change of a row that an answer could show. Every batch that changes one writes it.
     #[strum(serialize = "last_change_ns")]
     LastChange,
     /// Options that the rows were made with; other options re-extract every file.
@@ -124,8 +126,15 @@ impl Batch<'_> {
         self.put(fact.key(), value)
     }
 
+    /// Dates the batch, so that no reader takes what it remembers of an older state for this one.
+    pub(super) fn date_change(&self) -> Result<()> {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.set_fact(Fact::LastChange, &since.as_nanos().to_string())
+    }
+
     /// Notes that a path changed, with the hash it had before, for every kind of answer that counts changes.
     pub(super) fn record_change(&self, path: &RepoPath, before: Option<ContentHash>) -> Result<()> {
+        self.date_change()?;
         self.connection.prepare_cached(FORGET_COUNTS)?.execute([])?;
         let hash = before.as_ref().map(|hash| hash.0.as_slice());
         let mut record = self.connection.prepare_cached(RECORD)?;
@@ -221,5 +230,42 @@ impl Batch<'_> {
     fn put(&self, key: &str, value: &str) -> Result<()> {
         self.connection.prepare_cached(SET_FACT)?.execute(named_params! { ":key": key, ":value": value })?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Budget;
+    use crate::model::{Chunk, Extracted, Stat};
+    use crate::store::{FileRow, Mode, Store};
+
+    fn add(store: &Store, path: &str) {
+        let chunk = Chunk { start_line: 1, end_line: 1, text: path.to_owned(), ..Chunk::default() };
+        let extracted = Extracted { language: "python", chunks: vec![chunk], ..Extracted::default() };
+        let path = RepoPath::new(path).unwrap();
+        let hash = ContentHash::of(path.as_str().as_bytes());
+        let row = FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, force: false };
+        store.write(|batch| batch.replace_file(&row)).unwrap();
+    }
+
+    #[test]
+    fn what_a_slow_reader_counted_is_not_taken_for_a_later_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("index.db"), Mode::Write).unwrap();
+        let budget = Budget::unlimited();
+        add(&store, "a.py");
+        let counted = store
+            .read(&budget, |snapshot| {
+                snapshot.fact(Fact::LastChange)?;
+                // A batch of the same update, after this snapshot began.
+                add(&store, "b.py");
+                snapshot.totals()
+            })
+            .unwrap();
+        assert_eq!(counted.files, 1);
+        assert_eq!(store.read(&budget, |snapshot| snapshot.totals()).unwrap().files, 2);
+        store.write(|batch| batch.remove_file(&RepoPath::new("a.py").unwrap())).unwrap();
+        assert_eq!(store.read(&budget, |snapshot| snapshot.totals()).unwrap().files, 1);
     }
 }

@@ -337,19 +337,20 @@ impl Batch<'_> {
             ":mtime_ns": file.stat.mtime_ns, ":ctime_ns": file.stat.ctime_ns,
             ":inode": file.stat.inode.cast_signed(), ":seen_ns": file.seen_ns,
         })?;
-        Ok(())
+        self.date_change()
     }
 
     /// Files of a folder that were left out are looked at again.
     pub fn unskip_in(&self, folder: &str) -> Result<()> {
         let (first, end) = range_of(folder);
-        self.connection.prepare_cached(UNSKIP_IN)?.execute(named_params! { ":first": first, ":end": end })?;
-        Ok(())
+        let forgotten =
+            self.connection.prepare_cached(UNSKIP_IN)?.execute(named_params! { ":first": first, ":end": end })?;
+        if forgotten > 0 { self.date_change() } else { Ok(()) }
     }
 
     pub fn unskip(&self, path: &str) -> Result<()> {
-        self.connection.prepare_cached(UNSKIP)?.execute(named_params! { ":path": path })?;
-        Ok(())
+        let forgotten = self.connection.prepare_cached(UNSKIP)?.execute(named_params! { ":path": path })?;
+        if forgotten > 0 { self.date_change() } else { Ok(()) }
     }
 
     fn id_and_hash(&self, path: &RepoPath) -> Result<Option<KnownFile>> {

@@ -255,13 +255,6 @@ impl Store {
         Ok(Revision { opened, data })
     }
 
-    /// Forgets what was counted of the index, to be called when rows have changed and `Fact::LastChange` does not show it.
-    pub fn forget_counted(&self) {
-        *locked(&self.caches.totals) = None;
-        *locked(&self.caches.frequencies) = Frequencies::default();
-        *locked(&self.caches.scopes) = Scopes::default();
-    }
-
     fn writer<'s>(&self, slot: &'s mut Option<Writer>) -> Result<&'s mut Writer> {
         if self.mode == Mode::Read {
             return Err(Error::new(ErrorKind::ReadOnly, "the index can be read but not written")
