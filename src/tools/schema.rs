@@ -69,7 +69,7 @@ fn schema<T: JsonSchema>(contract: Contract) -> Value {
 }
 
 /// Removes what some clients reject and what only costs tokens: number formats, `null` for what may be absent, null
-/// defaults, and whether there may be further properties.
+/// defaults, whether there may be further properties, and what each of a few texts means.
 fn simplify(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -95,8 +95,18 @@ fn simplify(schema: &mut Value) {
                 if let [Value::Object(only)] = choices.as_slice() {
                     let only = only.clone();
                     object.remove("anyOf");
-                    object.extend(only);
+                    for (keyword, value) in only {
+                        object.entry(keyword).or_insert(value);
+                    }
                 }
+            }
+            let choices = object.get("oneOf").and_then(Value::as_array).into_iter().flatten();
+            let choices: Option<Vec<Value>> = choices.map(|choice| choice.get("const").cloned()).collect();
+            if let Some(choices) = choices.filter(|choices| !choices.is_empty() && choices.iter().all(Value::is_string))
+            {
+                object.remove("oneOf");
+                object.insert("type".to_owned(), json!("string"));
+                object.insert("enum".to_owned(), Value::Array(choices));
             }
             object.values_mut().for_each(simplify);
         }
