@@ -32,6 +32,10 @@ pub(super) struct Plan {
     pub stage: Stage,
     /// The value of `Fact::Options` to record before the first row changes.
     pub options_before: Option<String>,
+    /// The value of `Fact::Options` as long as no other update writes.
+    pub options_during: Option<String>,
+    /// The value of `Fact::Options` to record when the plan is done, unless another update has recorded one.
+    pub options_after: Option<String>,
     /// The facts to record when the plan is done.
     pub facts_after: Vec<(Fact, String)>,
 }
@@ -106,6 +110,7 @@ pub(super) fn make(
         return Ok(None);
     }
     let options_before = facts.options_before(&current);
+    let options_during = options_before.clone().or_else(|| facts.options.clone());
     // Other options make other rows of the same bytes.
     let replaces_rows =
         thoroughness == Thoroughness::Everything || facts.options.as_ref().is_some_and(|stored| *stored != current);
@@ -117,23 +122,34 @@ pub(super) fn make(
     })?;
     let started_ns = now_ns();
     let listing = list(repository, &settings, &scope, budget)?;
+    let options_after = (is_sweep && options_during.as_ref() != Some(&current)).then_some(current);
     let (stage, facts_after) = match (facts.is_built, is_sweep) {
         (is_built, true) => {
             let fingerprint = ListingFingerprint::of(&repository.root, &settings.rules, &context, &listing, started_ns);
             let fingerprint = fingerprint.map_or_else(String::new, |fingerprint| fingerprint.to_text());
             let stage = if is_built { Stage::Built } else { Stage::FirstBuild };
-            (stage, facts.after_sweep(options_before.as_ref(), current, fingerprint))
+            (stage, facts.after_sweep(fingerprint))
         }
         (true, false) => (Stage::Built, Vec::new()),
         (false, false) => (Stage::Entities, vec![(Fact::Entities, "1".to_owned())]),
     };
     let none = HashSet::new();
-    // What was read with other options is read again.
-    let done = if options_before.is_some() { &none } else { &tally.done };
+    // Another update may have replaced what was read with other options, or is not done with it: it is read again.
+    let done = if tally.options == options_during { &tally.done } else { &none };
     let are_current = |known: &StoredFile| rows_are_current(known, &settings.folders, &known.path);
     let (tasks, leavings) = compare(listing, files, skipped, thoroughness, done, are_current);
     let extraction = Extraction { settings, options, replaces_rows };
-    Ok(Some(Plan { tasks, leavings, extraction, revision, stage, options_before, facts_after }))
+    Ok(Some(Plan {
+        tasks,
+        leavings,
+        extraction,
+        revision,
+        stage,
+        options_before,
+        options_during,
+        options_after,
+        facts_after,
+    }))
 }
 
 impl Facts {
@@ -154,24 +170,23 @@ impl Facts {
 
     /// What to record before the first row is made with the options `current`. A build that breaks off must not leave rows
     /// made with unknown options. While rows of other options are being replaced, the index is marked as unfinished: a process
-    /// with yet other options must neither trust nor rename any.
+    /// with yet other options must neither trust nor rename any. The mark has a date, so that an update that is overtaken knows
+    /// whether others have replaced rows with other options in between.
     fn options_before(&self, current: &str) -> Option<String> {
-        let unfinished = format!("{current} unfinished");
+        let is_unfinished =
+            |stored: &str| stored.strip_prefix(current).is_some_and(|rest| rest.starts_with(" unfinished "));
         match self.options.as_deref() {
             None => Some(current.to_owned()),
-            Some(stored) if stored == current || stored == unfinished => None,
-            Some(_) => Some(unfinished),
+            Some(stored) if stored == current || is_unfinished(stored) => None,
+            Some(_) => Some(format!("{current} unfinished {}", now_ns())),
         }
     }
 
     /// What a sweep records when it is done, as far as it is not recorded yet.
-    fn after_sweep(&self, before: Option<&String>, options: String, fingerprint: String) -> Vec<(Fact, String)> {
+    fn after_sweep(&self, fingerprint: String) -> Vec<(Fact, String)> {
         let mut facts = Vec::new();
         if !self.is_built {
             facts.push((Fact::Built, "1".to_owned()));
-        }
-        if before.or(self.options.as_ref()) != Some(&options) {
-            facts.push((Fact::Options, options));
         }
         if self.fingerprint.as_deref().unwrap_or_default() != fingerprint {
             facts.push((Fact::ListingFingerprint, fingerprint));

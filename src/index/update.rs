@@ -75,6 +75,8 @@ pub(super) struct Update<'u> {
 pub(super) struct Tally {
     /// Files read since the update began.
     pub done: HashSet<RepoPath>,
+    /// The value of `Fact::Options` as these were read.
+    pub options: Option<String>,
     /// A row changed that an answer could show.
     pub changed: bool,
     is_bulk: bool,
@@ -139,11 +141,15 @@ impl<'u> Update<'u> {
                 return Ok(());
             };
             if let Some(options) = &plan.options_before {
-                tally.done.clear();
                 store.write(|batch| batch.set_fact(Fact::Options, options))?;
+            }
+            if tally.options != plan.options_during {
+                tally.done.clear();
+                tally.options.clone_from(&plan.options_during);
             }
             tally.is_bulk |= plan.tasks.len() > BULK_FILES;
             let (stage, mut facts) = (plan.stage, plan.facts_after.clone());
+            let (options_during, options_after) = (plan.options_during.clone(), plan.options_after.clone());
             if stage == Stage::FirstBuild {
                 store.begin_first_build()?;
             }
@@ -158,6 +164,12 @@ impl<'u> Update<'u> {
             }
             if stage != Stage::Built {
                 facts.push((Fact::LastChange, now_ns().to_string()));
+            }
+            // Between two batches, what callers waited for may have been indexed with settings that were saved since.
+            if let Some(options) = options_after
+                && self.stored_options()? == options_during
+            {
+                facts.push((Fact::Options, options));
             }
             if !facts.is_empty() {
                 store.write(|batch| facts.iter().try_for_each(|(fact, value)| batch.set_fact(*fact, value)))?;
@@ -215,6 +227,10 @@ impl<'u> Update<'u> {
         indexed.map(|()| own.done)
     }
 
+    fn stored_options(&self) -> Result<Option<String>> {
+        self.repository.read(self.budget, |snapshot| snapshot.fact(Fact::Options))
+    }
+
     fn is_built(&self) -> Result<bool> {
         self.repository.read(self.budget, |snapshot| Ok(snapshot.fact(Fact::Built)?.is_some()))
     }
@@ -267,4 +283,47 @@ impl Report {
 pub(super) fn now_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::config::{Environment, Flags, Sources};
+    use crate::index::repair::Repaired;
+    use crate::store::{Mode, Store};
+
+    /// Two updates take turns. The other one had recorded the new options and was overtaken before it came to this file.
+    #[test]
+    fn what_was_read_with_other_options_is_read_again_if_another_update_has_recorded_the_new_ones() {
+        let root = tempfile::tempdir().unwrap();
+        let save = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        save("a/note.md", "# A note\n");
+        save(".ixmcp.toml", "[entities]\nnotes = [\"a\"]\n");
+        let environment = Environment::new([], root.path().join("no-home"), root.path().to_owned());
+        let sources = Arc::new(Sources { flags: Flags::default(), environment });
+        let store = Store::open(&root.path().join("index.db"), Mode::Write).unwrap();
+        let repository = Repository::new(root.path(), sources, store, Repaired::default()).unwrap();
+        let lock = UpdateLock::take(root.path(), &Budget::unlimited()).unwrap();
+        let (progress, budget) = (Progress::default(), Budget::unlimited());
+        let update = Update::new(&repository, &lock, &progress, &budget);
+        let mut tally = Tally::default();
+        update.rounds(&Dirty::Everything, Thoroughness::Changed, &mut tally).unwrap();
+        let note = RepoPath::new("a/note.md").unwrap();
+        assert!(tally.done.contains(&note));
+
+        save(".ixmcp.toml", "[entities]\nnotes = [\".\"]\n");
+        let other = plan::make(&repository, &Dirty::Everything, Thoroughness::Changed, &Tally::default(), &budget);
+        let mark = other.unwrap().unwrap().options_before.unwrap();
+        repository.store.write(|batch| batch.set_fact(Fact::Options, &mark)).unwrap();
+
+        let plan = plan::make(&repository, &Dirty::Everything, Thoroughness::Changed, &tally, &budget);
+        let tasks = plan.unwrap().unwrap().tasks;
+        assert!(tasks.iter().any(|task| task.path == note && task.known.is_none()), "its bytes are the same");
+    }
 }
