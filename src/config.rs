@@ -37,6 +37,9 @@ const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// The memory that the type engines share by default, if a quarter of the RAM is more.
 const MAX_SHARED: u64 = 2 << 30;
 
+/// The bytes that the indexes of dependencies may take by default.
+const DEPENDENCY_CACHE: u64 = 5 << 30;
+
 /// Distinct warnings that are logged.
 const MAX_WARNINGS: usize = 1000;
 
@@ -53,6 +56,8 @@ pub struct Config {
     pub tools: String,
     pub python: Python,
     pub model: Model,
+    /// The bytes that the indexes of dependencies may take.
+    pub dependency_cache: u64,
 }
 
 /// How the embedding model runs.
@@ -464,6 +469,10 @@ impl Settings {
             daemon: Daemon { tcp, idle: time("daemon.idle") },
             tools: self.text("mcp.tools"),
             python,
+            dependency_cache: match self.value("deps.cache") {
+                Value::Memory(Some(bytes)) => bytes,
+                _ => DEPENDENCY_CACHE,
+            },
         }
     }
 }

@@ -17,7 +17,8 @@
 //! The modules below are in the order in which data passes through them. Under them lie the base modules, which anyone
 //! may use: [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words`
 //! (splitting identifiers), `locked` (mutexes), `git_layout` (where git keeps a repository and its worktrees),
-//! `git_objects` (commits and their files, read with git's plumbing), `platform` (what differs by operating system), `child_process` (work that
+//! `git_objects` (commits and their files, read with git's plumbing), `dependencies` (where the sources of what a repository depends
+//! on lie), `platform` (what differs by operating system), `child_process` (work that
 //! may crash runs out of process), [`secrets`] (detects secrets by name and content), [`config`] (settings; the only
 //! reader of the environment).
 //!
@@ -91,6 +92,7 @@ pub mod budget;
 mod child_process;
 pub mod config;
 mod cycles;
+mod dependencies;
 pub mod error;
 mod git_layout;
 mod git_objects;

@@ -9,6 +9,7 @@ mod check;
 mod completions;
 mod daemon;
 mod def;
+mod deps;
 mod doctor;
 mod documents;
 mod embedder;
@@ -89,11 +90,11 @@ const EVERYWHERE: &str = "Global options";
 #[derive(Debug, Parser)]
 #[command(name = "ixmcp", version, max_term_width = 100)]
 struct Cli {
-    /// The repository: the nearest folder, from this one up, that contains .ixmcp, .ixchel or .git [default: $CLAUDE_PROJECT_DIR, then the current folder]; repeat it, or give a glob of paths, to search several
+    /// The repository: the nearest folder, from this one up, that contains .ixmcp, .ixchel or .git [default: $CLAUDE_PROJECT_DIR, then the current folder]; repeat it, or give a glob of paths or org:NAME, to search several
     #[arg(long, global = true, value_name = "PATH", help_heading = EVERYWHERE)]
     repo: Vec<PathBuf>,
 
-    /// Search the repositories of a group, which [groups] in your config.toml defines; can be repeated
+    /// Search the repositories of a group, which [groups] in your config.toml defines, or `deps`: what this repository depends on; can be repeated
     #[arg(long, global = true, value_name = "NAME", help_heading = EVERYWHERE)]
     group: Vec<String>,
 
@@ -142,6 +143,7 @@ enum Command {
     Infer(infer::Arguments),
     Rename(rename::Arguments),
     Repos(repos::Arguments),
+    Deps(deps::Arguments),
     Publish(publish::Arguments),
     Unpublish(publish::Unpublish),
     Org(org::Arguments),
@@ -320,6 +322,7 @@ fn run_command(session: &Session, command: Command) -> Result<Outcome> {
         Command::Infer(arguments) => infer::run(session, &arguments),
         Command::Rename(arguments) => rename::run(session, &arguments),
         Command::Repos(arguments) => repos::run(session, &arguments),
+        Command::Deps(arguments) => deps::run(session, &arguments),
         Command::Publish(arguments) => publish::run(session, &arguments),
         Command::Unpublish(arguments) => publish::unpublish(session, &arguments),
         Command::Org(arguments) => org::run(session, &arguments),

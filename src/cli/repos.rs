@@ -1,5 +1,6 @@
 //! `ixmcp repos`: the indexes of this user, and the groups of repositories.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -28,8 +29,13 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let environment = &session.sources.environment;
     let repositories: Vec<Value> =
         index::listed(environment).iter().filter_map(|root| described(session, root)).collect();
+    let indexes = index::dependency_indexes(environment);
+    let mut all = groups(environment)?;
+    if !indexes.is_empty() {
+        all.insert("deps".to_owned(), Vec::new());
+    }
     let mut named = Vec::new();
-    for (name, written) in groups(environment)? {
+    for (name, written) in all {
         let members = session.workspaces.members(&[format!("@{name}")], &session.start, &Budget::unlimited());
         named.push(match members {
             Ok(members) => {
@@ -40,8 +46,18 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             Err(error) => json!({ "name": name, "members": written, "error": error.to_string() }),
         });
     }
-    let json = json!({ "total": repositories.len(), "repositories": repositories, "groups": named });
-    session.show(&json, !(repositories.is_empty() && named.is_empty()), || print(&repositories, &named))
+    let bytes: u64 = indexes.iter().map(|index| index.bytes).sum();
+    let dependencies = json!({ "total": indexes.len(), "bytes": bytes });
+    let json = json!({
+        "total": repositories.len(), "repositories": repositories, "groups": named, "dependencies": dependencies,
+    });
+    session.show(&json, !(repositories.is_empty() && named.is_empty()), || {
+        print(&repositories, &named);
+        if !indexes.is_empty() {
+            let count = output::count(indexes.len() as u64, "index", "indexes");
+            output::note(&format!("{count} of dependencies: {}", sync::size(bytes)));
+        }
+    })
 }
 
 /// A listed repository; `None` if it has no index any more.
@@ -110,11 +126,18 @@ fn prune(session: &Session) -> Result<Outcome> {
     for root in &gone {
         freed += index::forget(root, environment)?;
     }
-    let json = json!({ "removed": gone, "freed_bytes": freed });
+    let (removed, bytes) =
+        index::limit_dependency_indexes(environment, session.config.dependency_cache, &BTreeSet::new())?;
+    freed += bytes;
+    let json = json!({ "removed": gone, "removed_dependencies": removed, "freed_bytes": freed });
     session.show(&json, true, || {
         gone.iter().for_each(|root| output::line(&printable(&root.to_string_lossy())));
         let count = output::count(gone.len() as u64, "repository", "repositories");
-        output::note(&format!("{count} removed, {} freed", sync::size(freed)));
+        let dependencies = match removed {
+            0 => String::new(),
+            removed => format!(", {} of dependencies", output::count(removed as u64, "index", "indexes")),
+        };
+        output::note(&format!("{count} removed{dependencies}, {} freed", sync::size(freed)));
     })
 }
 

@@ -93,7 +93,14 @@ const SHAPES: &[(&str, Shape)] = &[
         "repos",
         Written(
             "{total, repositories: [{repo, files?, index_size_bytes?, last_update?, changed?, daemon?, gone?, error?}], \
-             groups: [{name, members, repositories?, problems?, error?}]}",
+             groups: [{name, members, repositories?, problems?, error?}], dependencies: {total, bytes}}",
+        ),
+    ),
+    (
+        "deps",
+        Written(
+            "{total, indexed, dependencies: [{ecosystem, name, version, direct, path?, files?, indexed, problem?}], \
+             cache_bytes, removed}",
         ),
     ),
     ("publish", Written("{repo, commit, generation, unchanged, files, changed, gone, skipped, sent, sent_bytes}")),
@@ -115,7 +122,7 @@ const OTHERS: &[(&str, &str, &str)] = &[
         "{symbols: [{file_path, name?, kind?, line?, column?, container?, relations, unexamined}], total}",
     ),
     ("files", "--skipped", "{total, skipped: [{path, reason}]}"),
-    ("repos", "--prune", "{removed, freed_bytes}"),
+    ("repos", "--prune", "{removed, removed_dependencies, freed_bytes}"),
     ("sync", "--watch", "one such object a line"),
     ("eval", "--cost", "{rows: [{half, kind, policy, queries, found, median?, p90?, mean_of_common?}]}"),
 ];

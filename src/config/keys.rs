@@ -126,6 +126,14 @@ pub static KEYS: &[Key] = &[
         about: "Folders of Markdown notes (Obsidian, Logseq, zk) whose files are entities: `[[wiki links]]` become edges. In the variable, commas separate the folders.",
     },
     Key {
+        name: "deps.cache",
+        variable: "IXMCP_DEPS_CACHE",
+        kind: Kind::Memory,
+        default: "\"5G\"",
+        in_repository: false,
+        about: "The bytes that the indexes of dependencies may take; the least recently used ones are removed.",
+    },
+    Key {
         name: "log.filter",
         variable: "IXMCP_LOG",
         kind: Kind::Text,

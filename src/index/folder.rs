@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::dependency_indexes;
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::files::{self, is_own};
@@ -51,6 +52,9 @@ pub(super) fn hash_of(root: &Path) -> String {
 
 /// The folder of the index of the repository at `root`, as it is now. Creates nothing.
 pub(crate) fn located(root: &Path, environment: &Environment) -> PathBuf {
+    if let Some(folder) = dependency_indexes::folder_of(root, environment) {
+        return folder;
+    }
     let own = root.join(FOLDER);
     let has_index = |folder: &PathBuf| folder.join(DATABASE).exists();
     if has_index(&own) && has_locks(&own) {
@@ -78,8 +82,12 @@ pub(super) fn is_index(database: &Path) -> bool {
 /// clone is discarded.
 ///
 /// A repository that cannot be written and has no index, or whose file system has no locks, has its index in the user's cache
-/// folder, or else in the user's own temporary folder.
+/// folder, or else in the user's own temporary folder. That of a dependency's sources is always in the cache folder.
 pub(super) fn prepare(root: &Path, environment: &Environment) -> Result<(PathBuf, Mode)> {
+    if let Some(folder) = dependency_indexes::folder_of(root, environment) {
+        prepare_private(&folder, environment)?;
+        return Ok((folder.join(DATABASE), Mode::Write));
+    }
     let own = root.join(FOLDER);
     let refusal = match prepare_own(root, &own) {
         Err(Unusable::Here(refusal)) => refusal,

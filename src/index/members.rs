@@ -1,4 +1,4 @@
-//! The repositories that a call names: a path, a list of paths, a glob of paths, a group, published ones.
+//! The repositories that a call names: a path, a list of paths, a glob of paths, a group, dependencies, published ones.
 //!
 //! Owns how those are written and which repositories they are. Does not own what is asked of them (`tools`), or which
 //! folders may be repositories (`scan`).
@@ -10,9 +10,10 @@ use std::time::Instant;
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::{Workspaces, folder};
+use super::{Workspaces, dependency_indexes, folder};
 use crate::budget::Budget;
 use crate::config::{Groups, groups, organisation};
+use crate::dependencies::{self, Dependency};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{first_of, printable};
 use crate::organisation::{Mirror, mirrors};
@@ -31,6 +32,10 @@ const MAX_SHOWN: usize = 200;
 
 /// What begins the name of a group.
 const GROUP: char = '@';
+/// The group of what the own repository depends on; `@deps/NAME` is one of them.
+const DEPENDENCIES: &str = "deps";
+/// Dependencies that an error names.
+const MAX_NAMED: usize = 5;
 /// What begins a pattern of names of published repositories.
 const PUBLISHED: &str = "org:";
 /// The share of the time of a call in which published repositories must be there.
@@ -147,7 +152,11 @@ impl Workspaces {
 
     fn gather(&self, name: &str, gathering: &mut Gathering) -> Result<()> {
         if let Some(group) = name.strip_prefix(GROUP) {
-            return self.gather_group(group, gathering);
+            return match group.strip_prefix(DEPENDENCIES).map(|rest| (rest, rest.strip_prefix('/'))) {
+                Some(("", _)) => self.gather_dependencies(name, None, gathering),
+                Some((_, Some(package))) => self.gather_dependencies(name, Some(package), gathering),
+                _ => self.gather_group(group, gathering),
+            };
         }
         if let Some(pattern) = name.strip_prefix(PUBLISHED) {
             gathering.patterns.insert(pattern.to_owned());
@@ -160,6 +169,56 @@ impl Workspaces {
         match self.root_of(Some(name), gathering.connection) {
             Ok(root) => drop(gathering.roots.insert(root)),
             Err(error) => gathering.failed.push((shown(name), error)),
+        }
+        Ok(())
+    }
+
+    /// Adds what the repository of the connection depends on and that is indexed, or of that the packages of one name.
+    fn gather_dependencies(&self, name: &str, package: Option<&str>, gathering: &mut Gathering) -> Result<()> {
+        let environment = self.environment();
+        let own = self.root(gathering.connection)?;
+        let mut found = dependencies::of(&own, environment);
+        gathering.budget.check()?;
+        if let Some(package) = package {
+            found.retain(|one| is_named_by(one, package));
+            if found.is_empty() {
+                let what = format!("this repository does not depend on {}", shown(package));
+                return Err(Error::invalid_argument(what).hint("`ixmcp deps --list` lists what it depends on."));
+            }
+        }
+        let mut unindexed = Vec::new();
+        let mut left_out = 0;
+        for one in &found {
+            match &one.sources {
+                Ok(root) if self.is_dependency(root) && self.is_indexed(root) => {
+                    if gathering.roots.len() >= MAX_MEMBERS - 1 && !gathering.roots.contains(root) {
+                        left_out += 1;
+                        continue;
+                    }
+                    dependency_indexes::note_use(root, environment);
+                    gathering.roots.insert(root.clone());
+                }
+                Ok(_) if one.is_direct || package.is_some() => unindexed.push(one.name.as_str()),
+                Err(reason) if package.is_some() => {
+                    let error = Error::new(ErrorKind::IndexNotFound, *reason);
+                    gathering.failed.push((shown(name), error.hint("Install it with its package manager.")));
+                }
+                _ => {}
+            }
+        }
+        unindexed.dedup();
+        if !unindexed.is_empty() {
+            let names = first_of(&unindexed, MAX_NAMED);
+            let error = Error::new(ErrorKind::IndexNotFound, format!("not indexed: {names}"));
+            gathering.failed.push((shown(name), error.hint("`ixmcp deps` indexes what this repository depends on.")));
+        } else if left_out > 0 {
+            let what = format!("{left_out} dependencies were not searched: a call takes {MAX_MEMBERS} repositories");
+            let error = Error::invalid_argument(what).hint("Name one: @deps/NAME.");
+            gathering.failed.push((shown(name), error));
+        } else if gathering.roots.is_empty() && gathering.failed.is_empty() {
+            let what = "this repository depends on nothing whose sources are on this machine";
+            let error = Error::new(ErrorKind::IndexNotFound, what);
+            gathering.failed.push((shown(name), error.hint("`ixmcp deps --list` says what was looked for.")));
         }
         Ok(())
     }
@@ -231,6 +290,16 @@ impl Workspaces {
         let database = folder::database(root, self.environment());
         fs::symlink_metadata(database).is_ok_and(|data| data.is_file() && is_own(&data))
     }
+}
+
+/// Whether `@deps/NAME` or `@deps/NAME@VERSION` names the dependency.
+fn is_named_by(one: &Dependency, named: &str) -> bool {
+    // The name of an npm package may begin with `@`.
+    let (name, version) = match named.rfind('@').filter(|at| *at > 0) {
+        Some(at) => (&named[..at], Some(&named[at + 1..])),
+        None => (named, None),
+    };
+    one.name.eq_ignore_ascii_case(name) && version.is_none_or(|version| version == one.version)
 }
 
 /// Whether a text has the special characters of a glob.

@@ -27,6 +27,7 @@
 mod apply;
 mod byte_budget;
 mod change_feed;
+mod dependency_indexes;
 mod documents;
 mod embedding_model;
 mod entities;
@@ -61,6 +62,7 @@ use std::time::Duration;
 
 use crate::locked::locked;
 
+pub use dependency_indexes::{DependencyIndex, dependency_indexes, limit_dependency_indexes};
 pub use documents::FolderOptions;
 pub(crate) use documents::{DocumentFolder, FolderReport, unread_types};
 pub(crate) use embedding_model::ModelAvailability;

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use super::dependency_indexes::is_dependency;
 use super::folders::Folders;
 use super::lock::UpdateLock;
 use super::repair::Repaired;
@@ -75,7 +76,7 @@ impl Repository {
             Ok(config) => {
                 let folders = Folders::of(self.state());
                 if config != settings.config || folders != settings.folders {
-                    *settings = Arc::new(Settings::of(config, folders)?);
+                    *settings = Arc::new(Settings::load(&self.root, self.folder(), &self.sources)?);
                 }
             }
             Err(error) => warn_once(format!("settings stay as they were: {error}")),
@@ -161,7 +162,10 @@ impl Settings {
     /// Those of the repository at `root` whose index is in `folder`.
     pub(super) fn load(root: &Path, folder: &Path, sources: &Sources) -> Result<Self> {
         let folders = Folders::of(State::load(root, folder, &sources.environment));
-        Self::of(sources.load(root)?, folders)
+        let settings = Self::of(sources.load(root)?, folders)?;
+        // A project ignores the folder of its packages; git has no say in it.
+        let is_dependency = is_dependency(root, &sources.environment);
+        Ok(if is_dependency { Self { rules: settings.rules.outside(), ..settings } } else { settings })
     }
 
     fn of(config: Config, folders: Folders) -> Result<Self> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::dependency_indexes::is_dependency;
 use super::documents::Documents;
 use super::embedding_model::EmbeddingModel;
 use super::files::Files;
@@ -73,7 +74,7 @@ impl Workspace {
         // Two processes must not create or migrate the same file at once.
         let _lock = UpdateLock::take(path.parent().unwrap_or(root), &Budget::lasting(OPEN_TIMEOUT))?;
         seed::seed(root, &path, &sources);
-        if !is_mirror(root, &sources.environment) {
+        if !is_mirror(root, &sources.environment) && !is_dependency(root, &sources.environment) {
             registry::note(root, &sources.environment);
         }
         let (store, repaired) = repair::open(&path)?;

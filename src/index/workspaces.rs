@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use super::dependency_indexes::{self, is_dependency};
 use super::{Workspace, locked};
 use crate::config::{Environment, Sources};
 use crate::error::{Error, Result};
+use crate::platform::paths::canonical;
 use crate::scan::{self, Homes};
 
 /// Whether repositories are watched for changes: for processes that stay.
@@ -48,7 +50,7 @@ impl Workspaces {
 
     /// The workspace of `start`: its nearest ancestor that is a repository, or else the folder itself.
     pub fn at(&self, start: &Path) -> Result<Arc<Workspace>> {
-        let root = scan::repository_root(start, &self.homes)?;
+        let root = self.root(start)?;
         let slot = Arc::clone(locked(&self.opened).entry(root.clone()).or_default());
         let mut opened = locked(&slot);
         if let Some(workspace) = &*opened {
@@ -67,7 +69,28 @@ impl Workspaces {
 
     /// The root of the repository of `start`, without opening its index.
     pub fn root(&self, start: &Path) -> Result<PathBuf> {
-        scan::repository_root(start, &self.homes)
+        match self.dependency_at(start) {
+            Some(root) => Ok(root),
+            None => scan::repository_root(start, &self.homes),
+        }
+    }
+
+    /// Whether `root`, without links, is the folder of a dependency's sources with an index.
+    pub fn is_dependency(&self, root: &Path) -> bool {
+        is_dependency(root, self.environment())
+    }
+
+    /// The folder at `path`, if it is that of a dependency's sources with an index.
+    fn dependency_at(&self, path: &Path) -> Option<PathBuf> {
+        let folder = canonical(path).ok()?;
+        is_dependency(&folder, self.environment()).then_some(folder)
+    }
+
+    /// Opens the index of the sources of a dependency, which it is to have from now on.
+    pub fn dependency(&self, root: &Path) -> Result<Workspace> {
+        let root = self.homes.admit(root)?;
+        dependency_indexes::declare(&root, self.environment())?;
+        Workspace::open(&root, Arc::clone(&self.sources))
     }
 
     /// Whether the folder is a repository of this user already.
@@ -82,7 +105,7 @@ impl Workspaces {
 
     /// The root of the repository that a call names, without opening its index.
     pub fn root_of(&self, repo: Option<&str>, connection: &Path) -> Result<PathBuf> {
-        let Some(repo) = repo else { return scan::repository_root(connection, &self.homes) };
+        let Some(repo) = repo else { return self.root(connection) };
         let path = self.path_of(repo, connection);
         if !path.is_dir() {
             return Err(Error::invalid_path(format!(
@@ -90,6 +113,9 @@ impl Workspaces {
                 crate::model::printable(repo)
             ))
             .hint("Give the path of a repository."));
+        }
+        if let Some(root) = self.dependency_at(&path) {
+            return Ok(root);
         }
         let root = scan::repository_root(&path, &self.homes)?;
         let is_connections = scan::repository_root(connection, &self.homes).is_ok_and(|own| own == root);

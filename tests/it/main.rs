@@ -13,6 +13,7 @@ mod crash;
 mod cursors;
 mod daemon;
 mod definitions;
+mod dependencies;
 mod docs;
 mod doctor;
 mod documents;

@@ -148,6 +148,7 @@ const ASKED: &[(&str, &[&str])] = &[
     ("model info", &[]),
     ("repos", &[]),
     ("repos", &["--prune"]),
+    ("deps", &[]),
     ("rebuild", &[]),
     ("snapshot save", &["index.snapshot"]),
     ("snapshot load", &["index.snapshot"]),

@@ -37,13 +37,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("platform", &["model"]),
     ("child_process", &["error", "locked", "platform"]),
     ("config", &[]),
+    ("dependencies", &["config"]),
     ("scan", &["config"]),
     ("extract", &[]),
     ("embed", &["config"]),
     ("store", &[]),
     // `pytypes` for the engines that an open repository owns.
     // `organisation` for repositories that are published and not here.
-    ("index", &["scan", "extract", "embed", "store", "pytypes", "config", "organisation"]),
+    ("index", &["scan", "extract", "embed", "store", "pytypes", "config", "organisation", "dependencies"]),
     ("pytypes", &[]),
     // `extract` for the list of languages alone: their names and separators.
     ("query", &["store", "extract", "embed"]),
@@ -57,7 +58,20 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // `embed` for the doctor alone, which checks whether the model works.
     (
         "cli",
-        &["scan", "extract", "embed", "store", "index", "pytypes", "organisation", "query", "tools", "serve", "config"],
+        &[
+            "scan",
+            "extract",
+            "embed",
+            "store",
+            "index",
+            "pytypes",
+            "organisation",
+            "dependencies",
+            "query",
+            "tools",
+            "serve",
+            "config",
+        ],
     ),
 ];
 
