@@ -175,7 +175,7 @@ impl Command {
     /// Whether several repositories can be searched by the command.
     const fn takes_several(&self) -> bool {
         match self {
-            Self::Query(_) | Self::Symbol(_) | Self::Slice(_) | Self::Stats(_) | Self::Call(_) => true,
+            Self::Query(_) | Self::Symbol(_) | Self::Slice(_) | Self::Stats(_) | Self::Call(_) | Self::Ui(_) => true,
             Self::Files(arguments) => !arguments.is_of_skipped(),
             Self::Documents(arguments) => arguments.is_search(),
             Self::Entity(arguments) => arguments.is_search(),

@@ -1,13 +1,14 @@
 //! `ixmcp ui`: a page in the browser, for people to look at what agents see.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use clap::Args;
 
 use super::{Outcome, Session, output, runtime};
+use crate::budget::Budget;
 use crate::config::Environment;
 use crate::error::{Error, Result};
 use crate::platform::process::TerminationSignal;
@@ -17,13 +18,16 @@ use crate::serve::page::{Page, PageSettings};
 /// Explore the index in a browser: search, files, graph, tags and the calls of agents
 ///
 /// Serves a page on 127.0.0.1 until Ctrl-C and prints its address. The token in the address grants read access to this
-/// repository's index. Uses a running daemon and starts none.
+/// repository's index, or with several --repo, --group or --org to those of all of them. Uses running daemons and starts none.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  ixmcp ui\n  ixmcp ui --port 7780 --no-open")]
+#[command(after_help = "Examples:\n  ixmcp ui\n  ixmcp ui --group payments\n  ixmcp ui --port 7780 --no-open")]
 pub(super) struct Arguments {
     /// The port to listen on; 0 selects a free port
     #[arg(long, default_value_t = 0, value_name = "N")]
     port: u16,
+    /// Search the repositories of that name on your organisation's server, which you may read; without a GLOB all of them
+    #[arg(long, value_name = "GLOB", num_args = 0..=1, default_missing_value = "*")]
+    org: Option<String>,
     /// Print the address without opening a browser
     #[arg(long)]
     no_open: bool,
@@ -34,8 +38,10 @@ const LEAD: &str = ".ixmcp/ui.html";
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     session.stay();
+    let (root, repositories) = shown(session, typed)?;
     let settings = PageSettings {
-        root: session.workspaces.root(&session.start)?,
+        root,
+        repositories,
         start: session.start.clone(),
         port: typed.port,
         environment: session.sources.environment.clone(),
@@ -63,8 +69,28 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     served
 }
 
-/// Opens the page where there is a browser to open it in. The address goes there by a private file: every user of the machine can read a command line.
-///
+/// The repository that is shown first, and all that are searched if those are several.
+fn shown(session: &Session, typed: &Arguments) -> Result<(PathBuf, Vec<String>)> {
+    let published = typed.org.iter().map(|glob| format!("org:{glob}"));
+    let named: Vec<String> = session.named.iter().cloned().chain(published).collect();
+    let own = session.workspaces.root(&session.start);
+    if named.is_empty() {
+        return Ok((own?, Vec::new()));
+    }
+    let members = session.workspaces.members(&named, &session.start, &Budget::unlimited())?;
+    for (name, error) in &members.failed {
+        output::note(&format!("{name}: {error}"));
+    }
+    let own = own.ok().filter(|own| members.roots.contains(own));
+    let first = members.roots.iter().find(|root| !members.published.contains_key(*root)).or(members.roots.first());
+    match own.or_else(|| first.cloned()) {
+        Some(root) => Ok((root, members.names())),
+        None => Err(Error::invalid_argument("none of the repositories can be read").hint("Name others.")),
+    }
+}
+
+/// Opens the page where there is a browser to open it in. The address goes there by a private file: every user of the machine
+/// can read a command line.
 fn open(root: &Path, address: &str, environment: &Environment) {
     let has_display = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| environment.get(name).is_some());
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };

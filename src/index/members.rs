@@ -52,6 +52,35 @@ pub struct Members {
     pub failed: Vec<(String, Error)>,
 }
 
+impl Members {
+    /// The names of all that can be asked, as `repo` takes them.
+    pub fn names(&self) -> Vec<String> {
+        self.roots.iter().map(|root| self.name(root)).collect()
+    }
+
+    /// A repository as answers name it, and as `repo` takes it.
+    pub fn name(&self, root: &Path) -> String {
+        name_of(root, &self.published)
+    }
+
+    /// The root if one repository is named; an error if that cannot be asked.
+    pub fn only(&mut self) -> Result<Option<PathBuf>> {
+        match (&self.roots[..], self.failed.len()) {
+            ([root], 0) => Ok(Some(root.clone())),
+            ([], 1..) => Err(self.failed.swap_remove(0).1),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// A repository as answers name it: a published one by its name, any other by its root.
+pub fn name_of(root: &Path, published: &BTreeMap<PathBuf, Mirror>) -> String {
+    match published.get(root) {
+        Some(mirror) => format!("{PUBLISHED}{}", mirror.name),
+        None => root.to_string_lossy().into_owned(),
+    }
+}
+
 /// What is gathered while names are read.
 struct Gathering<'g> {
     connection: &'g Path,

@@ -69,7 +69,7 @@ pub(crate) use embedding_model::ModelAvailability;
 pub(crate) use entities::EntityReport;
 pub(crate) use folder::{database, is_elsewhere};
 pub use history::{Differences, Version};
-pub use members::{MAX_MEMBERS, Members};
+pub use members::{MAX_MEMBERS, Members, name_of};
 pub(crate) use needed::words_of;
 pub(crate) use reader::serve_reader;
 pub use rebuild::rebuild;

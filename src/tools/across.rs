@@ -19,7 +19,7 @@ use self::lists::{by_score, combined, files, slice, stats, symbols, tags};
 use super::{Call, Declaration, Request, Tools, query, render, run};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Listed, Members, Unindexed, Workspace};
+use crate::index::{Listed, Members, Unindexed, Workspace, name_of};
 use crate::locked::locked;
 use crate::model::first_of;
 use crate::organisation::Mirror;
@@ -178,10 +178,7 @@ impl Across<'_> {
 
     /// A repository as answers name it, and as `repo` takes it.
     fn name(&self, root: &Path) -> String {
-        match self.published.get(root) {
-            Some(mirror) => format!("org:{}", mirror.name),
-            None => root.to_string_lossy().into_owned(),
-        }
+        name_of(root, &self.published)
     }
 
     /// Says which repository an item is of, and of which commit if that is published. Of a path alone, the repository

@@ -176,7 +176,7 @@ const DEFAULT_BYTES: usize = 10_000;
 /// Arguments that say it.
 const SIZES: &[&str] = &["limit", "budget_tokens", "end_line"];
 /// What `repo` is where it may name several repositories.
-const SEVERAL: &str = "Repository path, list, glob, @group, @deps or org:NAME.";
+const SEVERAL: &str = "Path, list, glob, @group, @deps or org:NAME.";
 /// Bytes of `"warning":,` in an answer.
 const WARNING_FIELD: usize = 12;
 /// A long-running call over MCP is answered after this time: some clients have a timeout of 60 s.

@@ -530,6 +530,25 @@ async function run() {
     await seen(large.page.locator('.carriers', { hasText: 'and 950 more' }), 'how many more carry a tag');
     await large.context.close();
 
+    at = 'several repositories';
+    const group = await tab(browser, plan.group, { viewport: { width: 1280, height: 800 } });
+    await group.page.locator('#search-box').fill('total price');
+    await seen(group.page.locator('.hit', { hasText: 'invoice.py' }).locator('.repository', { hasText: 'billing' }), 'whose hit it is');
+    await seen(group.page.locator('.hit', { hasText: 'basket.py' }).locator('.repository', { hasText: 'basket' }), 'and that of the other');
+    await seen(group.page.locator('.repositories .chip', { hasText: 'All 2 repositories' }), 'all of them');
+    const faults = await violations(group.page);
+    check(faults.length === 0, JSON.stringify(faults));
+    await group.page.locator('.repositories .chip', { hasText: 'billing' }).click();
+    await until(async () => (await group.page.locator('.hit').count()) === 1, 'one repository alone');
+    await seen(group.page.locator('.brand', { hasText: 'billing' }), 'which one is shown');
+    await group.page.locator('.hit a').first().click();
+    await seen(group.page.locator('.codeline', { hasText: 'def total_price_of_invoice' }), 'its file');
+    await group.page.getByRole('link', { name: 'Overview' }).click();
+    await seen(group.page.locator('main', { hasText: 'invoice.py' }), 'its overview');
+    await go(group.page, '#/files?path=basket.py');
+    await seen(group.page.locator('.codeline', { hasText: 'def total_price_of_basket' }), 'a file of the first one');
+    await group.context.close();
+
     at = 'a bare repository';
     const bare = await tab(browser, plan.bare, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
     await seen(bare.page.locator('#search-box'), 'the search box');

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::harness::Repo;
 use crate::wire::{Wire, until};
@@ -94,7 +95,7 @@ Perhaps.
 ";
 
 /// `ixmcp ui` at work.
-struct Page {
+pub struct Page {
     child: Child,
     address: String,
 }
@@ -104,7 +105,7 @@ impl Page {
         Self::start(repo.command(&["ui", "--no-open"]))
     }
 
-    fn start(mut command: Command) -> Self {
+    pub fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut address = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut address).unwrap();
@@ -137,7 +138,7 @@ impl Page {
     }
 
     /// The status and the data of a query that the page itself could ask.
-    fn ask(&self, line: &str, body: &str) -> (u16, Value) {
+    pub fn ask(&self, line: &str, body: &str) -> (u16, Value) {
         let token = format!("Bearer {}", self.token());
         let (status, answer) = self.send(line, &[("Host", self.host()), ("Authorization", &token)], body);
         let data = answer.split("\r\n\r\n").nth(1).unwrap_or_default();
@@ -195,6 +196,60 @@ fn issue(number: u32) -> String {
     format!("iss-{number:04x}")
 }
 
+/// Two repositories, indexed by the user of `asking`: their paths.
+fn in_group(around: &TempDir, asking: &Repo) -> [String; 2] {
+    ["basket", "billing"].map(|name| {
+        let root = around.path().canonicalize().unwrap().join(name);
+        std::fs::create_dir_all(root.join(".git")).unwrap();
+        let file = if name == "basket" { "basket" } else { "invoice" };
+        let text = format!("def total_price_of_{file}(items):\n    return sum(items)\n");
+        std::fs::write(root.join(format!("{file}.py")), text).unwrap();
+        let root = root.to_str().unwrap().to_owned();
+        asking.ok(&["--repo", &root, "sync"]);
+        root
+    })
+}
+
+#[test]
+fn a_page_of_several_repositories_searches_all_and_shows_one_at_a_time() {
+    let repo = Repo::new(SHOP);
+    let around = tempfile::tempdir().unwrap();
+    let [basket, billing] = in_group(&around, &repo);
+    let settings = repo.home().join(".config/ixmcp");
+    std::fs::create_dir_all(&settings).unwrap();
+    std::fs::write(settings.join("config.toml"), format!("[groups]\nmoney = [{basket:?}, {billing:?}]\n")).unwrap();
+    let page = Page::start(repo.command(&["ui", "--no-open", "--group", "money"]));
+    let (_, state) = page.ask("GET /api/state", "");
+    assert_eq!(state["repositories"], json!([basket, billing]), "{state}");
+    assert_eq!(state["root"], json!(basket), "{state}");
+    let query = |arguments: Value| page.ask("POST /api/tool/query", &arguments.to_string());
+    let (_, all) = query(json!({ "text": "total price" }));
+    let mut repositories: Vec<&str> =
+        all["results"].as_array().unwrap().iter().map(|hit| hit["repo"].as_str().unwrap()).collect();
+    repositories.sort_unstable();
+    assert_eq!(repositories, [basket.as_str(), billing.as_str()], "{all}");
+    let (_, one) = query(json!({ "text": "total price", "repo": billing }));
+    assert_eq!((&one["total"], &one["results"][0]["file_path"]), (&json!(1), &json!("invoice.py")), "{one}");
+    // Views and files are those of the repository that is named, else of the first one.
+    let slice = |file: &str, repo: Option<&str>| {
+        let given = json!({ "file_path": file, "start_line": 1, "end_line": 1, "repo": repo });
+        let given: serde_json::Map<_, _> =
+            given.as_object().unwrap().clone().into_iter().filter(|(_, one)| !one.is_null()).collect();
+        page.ask("POST /api/tool/get_slice", &Value::Object(given).to_string())
+    };
+    assert_eq!(slice("invoice.py", Some(&billing)).0, 200);
+    assert_eq!(slice("invoice.py", None).0, 404);
+    assert_eq!(slice("basket.py", None).0, 200);
+    let (status, chunks) =
+        page.ask("POST /api/view/chunks", &json!({ "file": "invoice.py", "repo": billing }).to_string());
+    assert_eq!((status, &chunks["total"]), (200, &json!(1)), "{chunks}");
+    // Nothing else can be named: not the repository that the command was started in, not all, not a list.
+    for other in [json!(repo.path()), json!("@money"), json!("."), json!([basket]), json!(7), json!("org:*")] {
+        let (status, answer) = query(json!({ "text": "total", "repo": other }));
+        assert_eq!((status, &answer["code"]), (400, &json!("INVALID_ARGUMENT")), "{other}: {answer}");
+    }
+}
+
 #[test]
 fn a_person_sees_in_a_browser_what_agents_see() {
     let repo = Repo::new(SHOP);
@@ -212,6 +267,10 @@ fn a_person_sees_in_a_browser_what_agents_see() {
     large.sync();
     let large_page = Page::of(&large);
 
+    let group = tempfile::tempdir().unwrap();
+    let billing = in_group(&group, &large);
+    let group_page = Page::start(large.command(&["ui", "--no-open", "--repo", &billing[0], "--repo", &billing[1]]));
+
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let plan_file = tempfile::NamedTempFile::new().unwrap();
     let plan = json!({
@@ -219,6 +278,7 @@ fn a_person_sees_in_a_browser_what_agents_see() {
         "address": page.address,
         "bare": bare_page.address,
         "large": large_page.address,
+        "group": group_page.address,
         "pid": bare_page.child.id(),
         "program": env!("CARGO_BIN_EXE_ixmcp"),
         "root": repo.path(),

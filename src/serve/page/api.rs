@@ -4,11 +4,12 @@
 //! |---|---|---|
 //! | `POST /api/tool/NAME` | the tool's arguments | its answer |
 //! | `POST /api/view/NAME` | the view's arguments | its answer |
-//! | `GET /api/state` | | `{root, version, daemon}`; `daemon` is what `ixmcp daemon status` prints, or null |
+//! | `GET /api/state` | | `{root, repositories, version, daemon}`; `daemon` is what `ixmcp daemon status` prints, or null |
 //! | `GET /api/calls` | | `{daemon, version, calls}`: the current calls |
 //! | `GET /api/calls?after=N` | | the calls after version N; waits a while until there is one |
 //!
-//! An error is `{code, message, hint}`, with a matching HTTP status. The page shows one repository: no request may name another.
+//! An error is `{code, message, hint}`, with a matching HTTP status. A page of several repositories takes `repo`, one of
+//! `repositories`; a page of one refuses it.
 
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::backend::{Backend, BackendRequest};
 use crate::error::{Error, ErrorKind, Result};
@@ -74,7 +75,7 @@ async fn try_answer(backend: &Backend, request: Request<Incoming>) -> Result<Val
     }
 }
 
-async fn arguments(request: Request<Incoming>) -> Result<Value> {
+async fn arguments(request: Request<Incoming>) -> Result<Map<String, Value>> {
     let body = tokio::time::timeout(BODY_TIMEOUT, Limited::new(request.into_body(), MAX_BODY_BYTES).collect()).await;
     let body = body.map_err(|_| Error::invalid_argument("the request's body did not arrive in time"))?;
     let body = body.map_err(|error| match error.is::<LengthLimitError>() {
@@ -82,17 +83,17 @@ async fn arguments(request: Request<Incoming>) -> Result<Value> {
         false => Error::invalid_argument("the request's body is incomplete"),
     })?;
     match serde_json::from_slice(&body.to_bytes()) {
-        Ok(Value::Object(arguments)) if arguments.contains_key("repo") => {
-            Err(Error::invalid_argument("argument `repo`: the page shows only one repository"))
-        }
-        Ok(arguments @ Value::Object(_)) => Ok(arguments),
+        Ok(Value::Object(arguments)) => Ok(arguments),
         _ => Err(Error::invalid_argument("the request's body must be a JSON object")),
     }
 }
 
 async fn state(backend: &Backend) -> Result<Value> {
     let daemon = backend.control("ixmcp/status", json!({})).await.transpose()?;
-    Ok(json!({ "root": backend.root.to_string_lossy(), "version": env!("CARGO_PKG_VERSION"), "daemon": daemon }))
+    Ok(json!({
+        "root": backend.root.to_string_lossy(), "repositories": backend.repositories,
+        "version": env!("CARGO_PKG_VERSION"), "daemon": daemon,
+    }))
 }
 
 async fn calls(backend: &Backend, after: Option<u64>) -> Result<Value> {

@@ -1,17 +1,21 @@
 //! Answers the page's requests: by the repository's daemon if it runs, and otherwise in this process. Does not start a daemon.
 //!
-//! Owns the path of a request, and its cancellation when the browser closes the connection.
+//! Owns which repository a request is about, its path, and its cancellation when the browser closes the connection. A page of
+//! several repositories searches all of them, and shows the files and graphs of one at a time.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::PageSettings;
 use crate::budget::Budget;
 use crate::config::Environment;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::Workspaces;
+use crate::model::printable;
 use crate::panics;
+use crate::serve::MemberDaemons;
 use crate::serve::client::{Compatibility, DaemonConnection};
 use crate::serve::socket_path::SocketPath;
 use crate::serve::{Hello, call_params};
@@ -20,11 +24,28 @@ use crate::tools::{Request, Tools};
 /// Bytes of an answer: more than the page shows at once, and little for a browser.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
 
+/// Characters of a name that an error shows.
+const MAX_SHOWN: usize = 200;
+/// The tool that a page of several repositories asks all of them.
+const ASKED_OF_ALL: &str = "query";
+
 pub struct Backend {
     pub root: PathBuf,
+    /// The repositories that the page shows, as answers name them; empty if it shows one.
+    pub repositories: Vec<String>,
     start: PathBuf,
     environment: Environment,
+    workspaces: Arc<Workspaces>,
     tools: Arc<Tools>,
+}
+
+/// The repository that a request is about.
+enum About {
+    All,
+    /// The folder at this path.
+    Folder(PathBuf),
+    /// A published one, of this name. Each request checks again whether it may be read.
+    Published(String),
 }
 
 /// What the page calls.
@@ -35,12 +56,21 @@ pub enum BackendRequest {
 }
 
 impl Backend {
-    pub fn new(root: PathBuf, start: PathBuf, environment: Environment, workspaces: Arc<Workspaces>) -> Self {
-        Self { root, start, environment, tools: Arc::new(Tools::new(workspaces)) }
+    pub fn new(settings: PageSettings) -> Self {
+        let PageSettings { root, repositories, start, environment, workspaces, .. } = settings;
+        let daemons = MemberDaemons::new(environment.clone(), None);
+        let tools = Arc::new(Tools::new(Arc::clone(&workspaces)).with_daemons(Arc::new(daemons)));
+        Self { root, repositories, start, environment, workspaces, tools }
     }
 
-    pub async fn call(&self, target: BackendRequest, arguments: Value) -> Result<Value> {
-        if let Some(daemon) = self.daemon().await {
+    pub async fn call(&self, target: BackendRequest, mut arguments: Map<String, Value>) -> Result<Value> {
+        let about = self.about(target, &mut arguments)?;
+        let arguments = Value::Object(arguments);
+        let daemon = match &about {
+            About::Folder(root) => self.daemon(root).await,
+            _ => None,
+        };
+        if let Some(daemon) = daemon {
             let (method, params) = match target {
                 BackendRequest::Tool(name) => {
                     let mut params = call_params(name, &arguments, Some(MAX_ANSWER_BYTES), false);
@@ -64,24 +94,63 @@ impl Backend {
             cap: Some(MAX_ANSWER_BYTES),
             ..Request::new(name, arguments, self.root.clone())
         };
-        let tools = Arc::clone(&self.tools);
+        let (tools, workspaces) = (Arc::clone(&self.tools), Arc::clone(&self.workspaces));
         let _cancel_on_drop = CancelOnDrop(request.budget.clone());
         let work = move || {
-            panics::caught(|| match target {
-                BackendRequest::Tool(_) => tools.call(request),
-                BackendRequest::View(_) => tools.view(request),
+            panics::caught(|| {
+                let mut members = match &about {
+                    About::Published(name) => {
+                        Some(workspaces.members(std::slice::from_ref(name), &request.root, &request.budget)?)
+                    }
+                    _ => None,
+                };
+                let root = match (about, &mut members) {
+                    (About::Folder(root), _) => root,
+                    (About::Published(name), Some(members)) => members.only()?.ok_or_else(|| not_shown(&name))?,
+                    _ => request.root.clone(),
+                };
+                let request = Request { root, ..request };
+                match target {
+                    BackendRequest::Tool(_) => tools.call(request),
+                    BackendRequest::View(_) => tools.view(request),
+                }
             })
         };
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panics::error(None)))
     }
 
-    /// The daemon's answer to a control; `None` if no daemon runs.
-    pub async fn control(&self, method: &'static str, params: Value) -> Option<Result<Value>> {
-        call_daemon(self.daemon().await?, method, object(params)).await
+    /// Which repository a request is about. Takes `repo` from the arguments, or names all repositories in it.
+    fn about(&self, target: BackendRequest, arguments: &mut Map<String, Value>) -> Result<About> {
+        if self.repositories.is_empty() {
+            return match arguments.contains_key("repo") {
+                true => Err(Error::invalid_argument("argument `repo`: the page shows only one repository")),
+                false => Ok(About::Folder(self.root.clone())),
+            };
+        }
+        match arguments.remove("repo") {
+            None if matches!(target, BackendRequest::Tool(ASKED_OF_ALL)) => {
+                arguments.insert("repo".to_owned(), json!(self.repositories));
+                Ok(About::All)
+            }
+            None => Ok(About::Folder(self.root.clone())),
+            Some(named) => {
+                let name = named.as_str().unwrap_or_default();
+                match self.repositories.iter().find(|one| *one == name) {
+                    Some(name) if Path::new(name).is_absolute() => Ok(About::Folder(PathBuf::from(name))),
+                    Some(name) => Ok(About::Published(name.clone())),
+                    None => Err(not_shown(name)),
+                }
+            }
+        }
     }
 
-    async fn daemon(&self) -> Option<DaemonConnection> {
-        let path = SocketPath::of(&self.root, &self.environment);
+    /// The daemon's answer to a control; `None` if no daemon runs.
+    pub async fn control(&self, method: &'static str, params: Value) -> Option<Result<Value>> {
+        call_daemon(self.daemon(&self.root).await?, method, object(params)).await
+    }
+
+    async fn daemon(&self, root: &Path) -> Option<DaemonConnection> {
+        let path = SocketPath::of(root, &self.environment);
         let connected = DaemonConnection::connect(&path, &self.hello()).await;
         let daemon = connected.inspect_err(|error| tracing::warn!(%error, "the daemon is not used")).ok()??;
         (daemon.about.compatibility() == Compatibility::Usable).then_some(daemon)
@@ -90,6 +159,11 @@ impl Backend {
     fn hello(&self) -> Hello {
         Hello { env: self.environment.python(), ..Hello::ours(self.start.clone()) }
     }
+}
+
+fn not_shown(name: &str) -> Error {
+    let name: String = printable(name).chars().take(MAX_SHOWN).collect();
+    Error::invalid_argument(format!("argument `repo`: the page does not show {name:?}"))
 }
 
 /// Cancels the work when the future that waits for it is dropped.

@@ -46,7 +46,10 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 pub struct PageSettings {
+    /// The repository whose files and entities are shown first.
     pub root: PathBuf,
+    /// The repositories that are searched, as answers name them, if those are several.
+    pub repositories: Vec<String>,
     /// The user's current directory.
     pub start: PathBuf,
     /// 0: any free port.
@@ -70,7 +73,7 @@ struct PageServer {
 
 impl Page {
     pub async fn open(settings: PageSettings) -> Result<Self> {
-        let PageSettings { root, start, port, environment, workspaces } = settings;
+        let port = settings.port;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| {
             let holder = super::connection_owner::listener_on(port)
                 .map_or_else(String::new, |holder| format!(" ({holder} has it)"));
@@ -79,7 +82,7 @@ impl Page {
         })?;
         let own = listener.local_addr().map_err(|error| Error::internal("the port has no number").caused_by(error))?;
         let gate = Gate::new(own.port())?;
-        let backend = Backend::new(root, start, environment, workspaces);
+        let backend = Backend::new(settings);
         let server = PageServer { gate, backend, slots: ConnectionSlots::new(MAX_UNAUTHENTICATED, MAX_AUTHENTICATED) };
         Ok(Self { listener, server: Arc::new(server) })
     }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
 use crate::organisation::server::{Organisation, Postgres};
+use crate::page::Page;
 use crate::wire::{Wire, request, until};
 use crate::worktrees::{committed, git};
 
@@ -219,4 +220,31 @@ fn a_call_that_is_cancelled_or_past_its_deadline_leaves_no_statement_on_the_serv
         until("0");
         organisation.sql(&format!("SELECT pg_terminate_backend(({holder}))"));
     });
+}
+
+#[test]
+fn the_page_searches_published_repositories_and_shows_their_files() {
+    let (organisation, team, pay, _) = published();
+    let asking = Repo::new("//- /own.md\nnothing\n");
+    let page = Page::start(organisation.command(&asking, &team, &["ui", "--no-open", "--org"]));
+    let (_, state) = page.ask("GET /api/state", "");
+    assert!(state["repositories"].as_array().unwrap().contains(&json!("org:pay-api")), "{state}");
+    let (status, found) = page.ask("POST /api/tool/query", r#"{"text":"charge_card","mode":"literal"}"#);
+    assert_eq!(status, 200, "{found}");
+    let hit = &found["results"][0];
+    assert_eq!((&hit["repo"], &hit["commit"]), (&json!("org:pay-api"), &json!(head(&pay))), "{found}");
+    let (status, slice) = page.ask("POST /api/tool/get_slice", &slice_of("pay.py"));
+    assert!(status == 200 && slice.to_string().contains("def charge_card"), "{slice}");
+    let (status, chunks) = page.ask("POST /api/view/chunks", r#"{"file":"pay.py","repo":"org:pay-api"}"#);
+    assert_eq!((status, &chunks["total"]), (200, &json!(1)), "{chunks}");
+    // What may not be read any more is not shown by a page that was opened before.
+    organisation.admin(&["org", "grant", &team, "*", "--revoke"]);
+    let (_, found) = page.ask("POST /api/tool/query", r#"{"text":"charge_card","mode":"literal"}"#);
+    assert!(!found.to_string().contains("def charge_card"), "{found}");
+    let (status, slice) = page.ask("POST /api/tool/get_slice", &slice_of("pay.py"));
+    assert!(status != 200 && !slice.to_string().contains("def charge_card"), "{slice}");
+}
+
+fn slice_of(file: &str) -> String {
+    json!({ "file_path": file, "start_line": 1, "end_line": 1, "repo": "org:pay-api" }).to_string()
 }

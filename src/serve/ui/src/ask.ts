@@ -1,5 +1,7 @@
 // Requests to the server: the token, calls, errors.
 
+import { route } from './use.ts';
+
 const KEPT = 'ixmcp-token';
 
 /// An error that the server returned.
@@ -63,8 +65,9 @@ async function request(path: string, init: RequestInit): Promise<any> {
   return body;
 }
 
+/// Of a page of several repositories, a request is about the one in the address, unless it names another.
 const post = (path: string, given: object, signal?: AbortSignal) =>
-  request(path, { method: 'POST', body: JSON.stringify(given), signal });
+  request(path, { method: 'POST', body: JSON.stringify({ repo: route().query.get('repo') ?? undefined, ...given }), signal });
 
 /// Calls a tool. While the index is being built, repeats the call, and reports the reason to `waiting`.
 export async function tool(name: string, given: object = {}, signal?: AbortSignal, waiting?: (why: string) => void): Promise<any> {

@@ -11,7 +11,7 @@ import { Icon, Nothing, Problem } from './parts.tsx';
 import { Search } from './search.tsx';
 import { Stats } from './stats.tsx';
 import { TagsView } from './tags.tsx';
-import { asFault, go, useAnswer, useEvery, useRoute, type Route } from './use.ts';
+import { address, asFault, go, useAnswer, useEvery, useRoute, type Route } from './use.ts';
 
 const VIEWS = [
   ['search', 'Search', Search],
@@ -47,7 +47,8 @@ function Page() {
   const [look, setLook] = useState(0);
   useEvery(5000, () => setLook((before) => before + 1));
   const now = useAnswer<{ root: string; daemon: { pid: number } | null }>([look], (signal) => state(signal));
-  const name = now.value?.root.split('/').filter(Boolean).at(-1) ?? '';
+  const shown = route.query.get('repo') ?? now.value?.root ?? '';
+  const name = shown.split('/').filter(Boolean).at(-1) ?? '';
   const at = VIEWS.find(([path]) => route.path === `/${path}`);
   useEffect(() => {
     document.title = `${at ? `${at[1]} · ` : ''}${name || 'ixmcp'}`;
@@ -59,8 +60,8 @@ function Page() {
       if (event.key === '/') {
         const box = document.querySelector<HTMLInputElement>('main input[type=search]');
         if (box) box.focus();
-        else go('#/search');
-      } else if (/^[1-6]$/.test(event.key)) go(`#/${VIEWS[Number(event.key) - 1][0]}`);
+        else go(address('/search'));
+      } else if (/^[1-6]$/.test(event.key)) go(address(`/${VIEWS[Number(event.key) - 1][0]}`));
       else return;
       event.preventDefault();
     };
@@ -73,10 +74,10 @@ function Page() {
     <>
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>('main')?.focus(); }}>Skip to content</a>
       <header class="bar">
-        <a class="brand" href="#/search"><img src="/icon.svg" alt="" width="24" height="24" /><strong title={now.value?.root}>{name || 'ixmcp'}</strong></a>
+        <a class="brand" href="#/search"><img src="/icon.svg" alt="" width="24" height="24" /><strong title={shown}>{name || 'ixmcp'}</strong></a>
         <nav aria-label="Views">
           {VIEWS.map(([path, label], index) => (
-            <a key={path} href={`#/${path}`} aria-current={route.path === `/${path}` ? 'page' : undefined} title={`${label} (${index + 1})`}><Icon name={path} /><span>{label}</span></a>
+            <a key={path} href={address(`/${path}`)} aria-current={route.path === `/${path}` ? 'page' : undefined} title={`${label} (${index + 1})`}><Icon name={path} /><span>{label}</span></a>
           ))}
         </nav>
         <span class="daemon" title={isRunning ? `The daemon, process ${now.value!.daemon!.pid}, answers` : 'No daemon is running: the process of this page answers'}>
@@ -86,7 +87,7 @@ function Page() {
       </header>
       <main id="main" tabIndex={-1}>
         {now.fault && <Problem fault={now.fault} />}
-        {View ? <Shown key={route.path} of={View} route={route} /> : <Nothing title="There is no such view"><p><a href="#/search">Search</a></p></Nothing>}
+        {View ? <Shown key={at?.[0] === 'search' ? route.path : `${route.path} ${shown}`} of={View} route={route} /> : <Nothing title="There is no such view"><p><a href="#/search">Search</a></p></Nothing>}
       </main>
     </>
   );

@@ -1,6 +1,6 @@
 // Search as you type: the hits of `query` in their order, with the components of their scores.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { tool, view } from './ask.ts';
+import { state, tool, view } from './ask.ts';
 import { Painted, type Marks, type Spans } from './code.tsx';
 import { Choice, Nothing, Pending, Switch, marks } from './parts.tsx';
 import { useSnippets } from './references.tsx';
@@ -8,7 +8,7 @@ import { count, many, split, visible } from './say.ts';
 import { address, fileAddress, go, route as routeNow, useAnswer, useMedia, type Route } from './use.ts';
 
 type Hit = {
-  file_path: string; line: number; start_line: number; end_line: number;
+  repo?: string; file_path: string; line: number; start_line: number; end_line: number;
   symbol_name?: string; similar?: number; score: number; preview: string; parts?: Record<string, number>;
 };
 type Found = { indexing?: { done: number; total: number }; results: Hit[]; total?: number; truncated: boolean; next_offset?: number; suggestion?: string; warning?: string };
@@ -45,6 +45,8 @@ async function examples(signal: AbortSignal): Promise<string[]> {
 export function Search({ route }: { route: Route }) {
   const query = route.query;
   const given = query.get('q') ?? '';
+  const repo = query.get('repo') ?? '';
+  const repositories = useAnswer<{ repositories: string[] }>([], (signal) => state(signal)).value?.repositories ?? [];
   const [text, setText] = useState(given);
   const mode = (query.get('mode') ?? 'smart') as 'smart' | 'literal' | 'regex';
   const [explain, isWord, isCased] = ['explain', 'word', 'case'].map((name) => query.get(name) === '1');
@@ -58,7 +60,7 @@ export function Search({ route }: { route: Route }) {
   useEffect(() => {
     setLimit(PAGE);
     setSelected(0);
-  }, [given, mode, isWord, isCased]);
+  }, [given, mode, isWord, isCased, repo]);
   useEffect(() => {
     if (matchMedia('(pointer: fine)').matches) box.current?.focus();
   }, []);
@@ -71,7 +73,7 @@ export function Search({ route }: { route: Route }) {
   const isAsked = mode === 'smart' ? given.trim() !== '' : given !== '';
   const [again, setAgain] = useState(0);
   const answer = useAnswer<Found>(
-    [given, mode, explain, isWord, isCased, limit, again],
+    [given, mode, explain, isWord, isCased, limit, again, repo],
     isAsked ? (signal, waiting) => tool('query', { text: given, mode, limit, explain, ...exact }, signal, waiting) : null,
     60,
   );
@@ -98,7 +100,7 @@ export function Search({ route }: { route: Route }) {
     else if (event.key === 'ArrowUp') move(selected - 1);
     else if (event.key === 'PageDown') move(selected + 8);
     else if (event.key === 'PageUp') move(selected - 8);
-    else if (event.key === 'Enter' && current) go(fileAddress(current.file_path, current.line));
+    else if (event.key === 'Enter' && current) go(fileAddress(current.file_path, current.line, undefined, current.repo));
     else if (event.key === 'Escape' && text) asked({ q: '' });
     else return;
     event.preventDefault();
@@ -128,6 +130,7 @@ export function Search({ route }: { route: Route }) {
         </div>
       </form>
 
+      {repositories.length > 1 && <Repositories all={repositories} chosen={repo} hits={isAsked && !repo ? hits : null} />}
       {!isAsked && (
         <Nothing title="Search what agents search">
           <p>Identifiers are split into words: <em>user id</em> finds <code>getUserById</code>. A query can contain filters:</p>
@@ -156,7 +159,7 @@ export function Search({ route }: { route: Route }) {
           <div class="hits">
             <ol id="hits" role="listbox" aria-label="Hits">
               {hits.map((hit, at) => (
-                <HitRow key={`${hit.file_path}:${hit.line}`} hit={hit} at={at} words={words} isCurrent={isWide && at === selected}
+                <HitRow key={`${hit.repo}:${hit.file_path}:${hit.line}`} hit={hit} at={at} words={words} isCurrent={isWide && at === selected}
                   best={hits[0].score} spans={snippets(previews[at])} onSeen={() => isWide && setSelected(at)} />
               ))}
             </ol>
@@ -169,6 +172,23 @@ export function Search({ route }: { route: Route }) {
       )}
     </section>
   );
+}
+
+/// The last part of the path of a repository; the name of a published one.
+const short = (repo: string) => visible(repo.split('/').filter(Boolean).at(-1) ?? repo);
+
+/// The repositories of the page, with how many of the listed hits each has; one can be chosen.
+function Repositories({ all, chosen, hits }: { all: string[]; chosen: string; hits: Hit[] | null }) {
+  const counts = new Map<string, number>();
+  for (const hit of hits ?? []) counts.set(hit.repo ?? '', (counts.get(hit.repo ?? '') ?? 0) + 1);
+  const sorted = [...all].sort((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0));
+  const link = (repo: string, label: string) => (
+    <a class={`chip ${repo === chosen ? 'is-on' : ''}`} key={repo} aria-current={repo === chosen ? 'true' : undefined} title={repo || undefined}
+      href={address('/search', { ...Object.fromEntries(routeNow().query), repo })}>
+      {label}{repo && counts.has(repo) && <span class="faint">{count(counts.get(repo)!)}</span>}
+    </a>
+  );
+  return <nav class="repositories" aria-label="Repositories">{link('', `All ${many(all.length, 'repository', 'repositories')}`)}{sorted.map((repo) => link(repo, short(repo)))}</nav>;
 }
 
 /// How far the index is, while it is being built. Exact searches read the rest of the files from the disk.
@@ -185,8 +205,9 @@ function HitRow(props: { hit: Hit; at: number; words: Marks | null; isCurrent: b
   const [folder, name] = split(visible(hit.file_path));
   return (
     <li role="none" class={`hit ${props.isCurrent ? 'is-current' : ''}`} onPointerMove={props.onSeen}>
-      <a id={`hit-${props.at}`} role="option" aria-selected={props.isCurrent} href={fileAddress(hit.file_path, hit.line)} tabIndex={props.isCurrent ? 0 : -1}>
+      <a id={`hit-${props.at}`} role="option" aria-selected={props.isCurrent} href={fileAddress(hit.file_path, hit.line, undefined, hit.repo)} tabIndex={props.isCurrent ? 0 : -1}>
         <span class="place">
+          {hit.repo && <span class="chip repository" title={hit.repo}>{short(hit.repo)}</span>}
           <span class="where"><bdi><span class="faint">{folder}</span><strong>{name}</strong></bdi></span><span class="line">:{hit.line}</span>
           {hit.symbol_name && <span class="symbol">{hit.symbol_name}</span>}
         </span>
@@ -213,11 +234,14 @@ function Parts({ hit, best }: { hit: Hit; best: number }) {
 const AROUND = 6;
 const MOST_LINES = 120;
 
+/// The repository of a hit, if the page shows several.
+const of = (hit: { repo?: string }) => (hit.repo ? { repo: hit.repo } : {});
+
 /// Lines of a file; of a document, such as a PDF, those of its text.
-async function lines(path: string, from: number, to: number, signal: AbortSignal, waiting: (why: string) => void): Promise<{ content: string; start_line: number }> {
+async function lines({ file_path: path, ...hit }: Hit, from: number, to: number, signal: AbortSignal, waiting: (why: string) => void): Promise<{ content: string; start_line: number }> {
   const isDocument = /\.(pdf|docx|odt|epub|ipynb|eml|mbox)$/i.test(path);
-  if (!isDocument) return tool('get_slice', { file_path: path, start_line: from, end_line: to }, signal, waiting);
-  const { content } = await tool('get_file_details', { filePath: path }, signal, waiting);
+  if (!isDocument) return tool('get_slice', { ...of(hit), file_path: path, start_line: from, end_line: to }, signal, waiting);
+  const { content } = await tool('get_file_details', { ...of(hit), filePath: path }, signal, waiting);
   return { content: content.split('\n').slice(from - 1, to).join('\n'), start_line: from };
 }
 
@@ -226,13 +250,13 @@ function Preview({ hit, words, isChunk }: { hit: Hit; words: Marks | null; isChu
   const from = Math.max(1, Math.max(hit.start_line - AROUND, hit.line - MOST_LINES / 2));
   const to = Math.min(hit.end_line + AROUND, from + MOST_LINES);
   const answer = useAnswer<{ content: string; start_line: number }>(
-    [hit.file_path, from, to],
-    (signal, waiting) => lines(hit.file_path, from, to, signal, waiting),
+    [hit.repo, hit.file_path, from, to],
+    (signal, waiting) => lines(hit, from, to, signal, waiting),
     80,
   );
   const spans = useAnswer<{ lines: Spans[]; start_line: number }>(
-    [hit.file_path, from, to],
-    (signal) => view('highlight', { file: hit.file_path, start_line: from, lines: to - from + 1 }, signal).catch((error) => {
+    [hit.repo, hit.file_path, from, to],
+    (signal) => view('highlight', { ...of(hit), file: hit.file_path, start_line: from, lines: to - from + 1 }, signal).catch((error) => {
       if (error instanceof DOMException) throw error;
       return { lines: [], start_line: from };
     }),
@@ -247,7 +271,7 @@ function Preview({ hit, words, isChunk }: { hit: Hit; words: Marks | null; isChu
   return (
     <aside class="look" aria-label="Preview">
       <header>
-        <a href={fileAddress(hit.file_path, hit.line)}><span class="faint">{folder}</span><strong>{name}</strong></a>
+        <a href={fileAddress(hit.file_path, hit.line, undefined, hit.repo)}>{hit.repo && <span class="chip repository" title={hit.repo}>{short(hit.repo)}</span>}<span class="faint">{folder}</span><strong>{name}</strong></a>
         <span class="faint">{isChunk ? `chunk ${hit.start_line}–${hit.end_line}` : `line ${hit.line}`}</span>
       </header>
       <Pending answer={answer} />

@@ -57,14 +57,15 @@ export function useRoute(): Route {
   return now;
 }
 
+/// Of a page of several repositories, an address keeps the one that is shown, unless it names another.
 export function address(path: string, query: Record<string, string | number | undefined | null> = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const given = Object.entries({ repo: route().query.get('repo'), ...query }).filter(([, value]) => value !== undefined && value !== null && value !== '');
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
   return `#${path}${text ? `?${text}` : ''}`;
 }
 
-export const fileAddress = (path: string, from?: number, to?: number) =>
-  address('/files', { path, line: from ? (to && to !== from ? `${from}-${to}` : from) : undefined });
+export const fileAddress = (path: string, from?: number, to?: number, repo?: string) =>
+  address('/files', { path, line: from ? (to && to !== from ? `${from}-${to}` : from) : undefined, ...(repo ? { repo } : {}) });
 
 /// Navigates to an address; `replace` adds no entry to the history.
 export function go(to: string, replace = false) {
