@@ -112,6 +112,7 @@ pub struct Store {
     writer: Mutex<Option<Writer>>,
     caches: Arc<Caches>,
     last_used: Mutex<Instant>,
+    _open: open::OpenStore,
 }
 
 /// What is kept in memory of the database between queries.
@@ -193,6 +194,7 @@ impl Store {
             readers: Readers::of(readers),
             caches: Caches::none(path),
             last_used: Mutex::new(Instant::now()),
+            _open: open::OpenStore::new(),
         })
     }
 

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -48,9 +49,37 @@ const READER_PRAGMAS: &str = "
     PRAGMA cache_size = -16384;
     PRAGMA mmap_size = 2147418112;
 ";
+/// For a process that has many indexes open: mapped pages of all of them would take several hundred megabytes. Queries over
+/// 130 indexes take 7 % longer and half the memory.
+const READER_PRAGMAS_OF_MANY: &str = "
+    PRAGMA query_only = ON;
+    PRAGMA cache_size = -1024;
+    PRAGMA mmap_size = 0;
+";
+/// More open indexes than this are many.
+const MANY: usize = 16;
 
 /// Statements kept prepared by each connection: more than there are.
 const PREPARED: usize = 128;
+
+/// The indexes that this process has open.
+static OPEN_STORES: AtomicUsize = AtomicUsize::new(0);
+
+/// An open index, for as long as this exists.
+pub(super) struct OpenStore(());
+
+impl OpenStore {
+    pub fn new() -> Self {
+        OPEN_STORES.fetch_add(1, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for OpenStore {
+    fn drop(&mut self) {
+        OPEN_STORES.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// Which file a path named when it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +138,8 @@ pub(super) fn connect(path: &Path, mode: Mode) -> Result<IndexConnection> {
             Ok(IndexConnection::new(migrate::up(connection, path)?, path))
         }
         Mode::Read => {
-            connection.execute_batch(READER_PRAGMAS)?;
+            let are_many = OPEN_STORES.load(Ordering::Relaxed) > MANY;
+            connection.execute_batch(if are_many { READER_PRAGMAS_OF_MANY } else { READER_PRAGMAS })?;
             // The first read opens the log and the shared memory.
             migrate::check(&connection, path)?;
             Ok(IndexConnection::new(connection, path))
