@@ -58,6 +58,8 @@ pub struct Config {
     pub model: Model,
     /// The bytes that the indexes of dependencies may take.
     pub dependency_cache: u64,
+    /// SCIP files in addition to the one in the root, relative to the repository.
+    pub scip_files: Vec<String>,
 }
 
 /// How the embedding model runs.
@@ -469,6 +471,7 @@ impl Settings {
             daemon: Daemon { tcp, idle: time("daemon.idle") },
             tools: self.text("mcp.tools"),
             python,
+            scip_files: list("scip.files"),
             dependency_cache: match self.value("deps.cache") {
                 Value::Memory(Some(bytes)) => bytes,
                 _ => DEPENDENCY_CACHE,

@@ -116,6 +116,12 @@ impl Error {
         self
     }
 
+    /// The same error about something, which the message names.
+    #[must_use]
+    pub fn about(self, subject: &str) -> Self {
+        Self { message: format!("{subject}: {}", self.message), ..self }
+    }
+
     /// A copy for another caller that waited for the same work. It lacks the source, which cannot be cloned.
     #[must_use]
     pub fn duplicate(&self) -> Self {

@@ -29,6 +29,7 @@ mod man;
 mod marks;
 mod mcp;
 mod model;
+mod named;
 mod org;
 mod output;
 mod overview;
@@ -42,6 +43,7 @@ mod refs;
 mod relations;
 mod rename;
 mod repos;
+mod scip;
 mod setup;
 mod shapes;
 mod slice;
@@ -141,6 +143,7 @@ enum Command {
     Refs(refs::Arguments),
     Changes(changes::Arguments),
     Infer(infer::Arguments),
+    Scip(scip::Arguments),
     Rename(rename::Arguments),
     Repos(repos::Arguments),
     Deps(deps::Arguments),
@@ -254,9 +257,9 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
     // else is what it searches.
     let is_served = matches!(cli.command, Some(Command::Http(_)));
     let only = if cli.repo.len() == 1 && cli.group.is_empty() { cli.repo.first() } else { None };
-    let repository = if is_served { cli.repo.first() } else { only.filter(|path| !is_pattern(path)) }.cloned();
+    let repository = if is_served { cli.repo.first() } else { only.filter(|path| !named::is_pattern(path)) }.cloned();
     let flags = Flags { repository, settings };
-    let named = if is_served || flags.repository.is_some() { Vec::new() } else { names_of(&cli)? };
+    let named = if is_served || flags.repository.is_some() { Vec::new() } else { named::names_of(&cli)? };
     let (config, _) = Config::load(&flags, &environment, None)?;
     let filter = environment.get("RUST_LOG").unwrap_or(&config.log_filter);
     // With `RUST_BACKTRACE`, a foreground command prints the whole panic. A process that stays does not: its output
@@ -320,6 +323,7 @@ fn run_command(session: &Session, command: Command) -> Result<Outcome> {
         Command::Refs(arguments) => refs::run(session, &arguments),
         Command::Changes(arguments) => changes::run(session, &arguments),
         Command::Infer(arguments) => infer::run(session, &arguments),
+        Command::Scip(arguments) => scip::run(session, &arguments),
         Command::Rename(arguments) => rename::run(session, &arguments),
         Command::Repos(arguments) => repos::run(session, &arguments),
         Command::Deps(arguments) => deps::run(session, &arguments),
@@ -557,19 +561,6 @@ fn about_one() -> Error {
         "Give one --repo. Several can be searched by query, symbol, slice, files, stats, documents search, entity search \
          and entity tags.",
     )
-}
-
-/// The repositories that are given, as the tools take them.
-fn names_of(cli: &Cli) -> Result<Vec<String>> {
-    let unreadable = || Error::invalid_path("--repo is not UTF-8").hint("Go to that folder and leave --repo out.");
-    let paths = cli.repo.iter().map(|path| path.to_str().map(str::to_owned).ok_or_else(unreadable));
-    paths.chain(cli.group.iter().map(|group| Ok(format!("@{group}")))).collect()
-}
-
-/// Whether `--repo` is a glob, a group or a published repository, not a folder.
-fn is_pattern(path: &Path) -> bool {
-    let text = path.to_string_lossy();
-    (text.starts_with('@') || text.starts_with("org:") || text.contains(['*', '?', '[', '{'])) && !path.is_dir()
 }
 
 /// The runtime of a process that serves.

@@ -18,5 +18,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
+    if arguments.format == "scip" {
+        return index::serve_scip_reader(arguments.memory).map(|()| Outcome::Found);
+    }
     index::serve_reader(&arguments.format, arguments.memory).map(|()| Outcome::Found)
 }

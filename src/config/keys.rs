@@ -134,6 +134,14 @@ pub static KEYS: &[Key] = &[
         about: "The bytes that the indexes of dependencies may take; the least recently used ones are removed.",
     },
     Key {
+        name: "scip.files",
+        variable: "IXMCP_SCIP_FILES",
+        kind: Kind::Folders,
+        default: "[]",
+        in_repository: true,
+        about: "SCIP files of the repository in addition to `index.scip`. In the variable, commas separate the paths.",
+    },
+    Key {
         name: "log.filter",
         variable: "IXMCP_LOG",
         kind: Kind::Text,

@@ -18,6 +18,7 @@ mod parse;
 mod patterns;
 pub(crate) mod prose;
 mod recover;
+pub mod scip;
 mod scopes;
 mod source;
 mod syntax;

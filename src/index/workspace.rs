@@ -14,6 +14,7 @@ use super::history::History;
 use super::lock::UpdateLock;
 use super::repair::Repaired;
 use super::repository::Repository;
+use super::scip::Scip;
 use super::static_embeddings::StaticEmbeddings;
 use super::trigrams::Trigrams;
 use super::unindexed::{Listed, Unindexed};
@@ -42,6 +43,8 @@ pub struct Workspace {
     pub documents: Documents,
     /// The files that callers name.
     pub files: Files,
+    /// What SCIP files say.
+    pub scip: Scip,
     /// The files as they were at a commit.
     pub history: History,
     /// The type engines of this repository's callers.
@@ -95,6 +98,7 @@ impl Workspace {
         Ok(Self {
             documents: Documents::new(Arc::clone(&repository), Arc::clone(&updates)),
             files: Files::new(Arc::clone(&repository)),
+            scip: Scip::new(Arc::clone(&repository)),
             history: History::new(Arc::clone(&repository)),
             type_engines: Engines::default(),
             repository,
@@ -220,7 +224,9 @@ impl Workspace {
 
     /// Brings the index up to date and reports what changed since the last report.
     pub fn sync(&self, thoroughness: Thoroughness, progress: &Arc<Progress>, budget: &Budget) -> Result<Report> {
-        self.updates.sync(thoroughness, progress, budget)
+        let report = self.updates.sync(thoroughness, progress, budget)?;
+        self.scip.refresh(budget)?;
+        Ok(report)
     }
 
     /// Reports what changed since the last report, without an update.

@@ -22,6 +22,7 @@ pub(crate) mod picture;
 pub mod positions;
 mod preview;
 pub mod relations;
+pub mod scip;
 pub mod slice;
 pub mod smart;
 pub mod source;

@@ -11,11 +11,16 @@ use super::{Fact, Mode, Snapshot, Store, StoredFile, locked, open, schema};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::RepoPath;
 
-/// In another clone, files have other times and inodes, no changes are recorded, and the first update lists everything.
+/// In another clone, files have other times and inodes, no changes are recorded, and the first update lists everything. SCIP files are read again.
 const STRIP: &str = "
     UPDATE files SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;
     UPDATE skipped SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;
     DELETE FROM changes;
+    DELETE FROM scip_occurrences;
+    DELETE FROM scip_relationships;
+    DELETE FROM scip_symbols;
+    DELETE FROM scip_documents;
+    DELETE FROM scip_files;
     DELETE FROM meta WHERE key NOT IN ('built', 'options');
 ";
 
@@ -24,6 +29,11 @@ const STRIP_FOR_WORKTREE: &str = "
     UPDATE files SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;
     UPDATE skipped SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;
     DELETE FROM changes;
+    DELETE FROM scip_occurrences;
+    DELETE FROM scip_relationships;
+    DELETE FROM scip_symbols;
+    DELETE FROM scip_documents;
+    DELETE FROM scip_files;
     DELETE FROM meta WHERE key NOT IN ('built', 'options', 'splitter', 'entities', 'last_change_ns', 'seeded_from');
 ";
 /// Names and tags that only removed files had.

@@ -53,7 +53,7 @@ impl Snapshot<'_> {
 mod tests {
     use crate::store::{
         Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, names, overview, plain, raw,
-        relations, schema, scope, search, symbols, terms, text_vectors, trigrams, vectors,
+        relations, schema, scip, scope, search, symbols, terms, text_vectors, trigrams, vectors,
     };
 
     #[test]
@@ -75,6 +75,7 @@ mod tests {
             raw::STATEMENTS,
             relations::STATEMENTS,
             schema::STATEMENTS,
+            scip::STATEMENTS,
             scope::STATEMENTS,
             search::STATEMENTS,
             symbols::STATEMENTS,

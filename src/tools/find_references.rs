@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::goto_definition::{named, preview, span_of};
-use super::target::{Candidate, Subject, has_target};
+use super::goto_definition::{named, preview, span_of, span_of_occurrence};
+use super::target::{Candidate, Located, Subject, has_target};
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
 use crate::pytypes::values::{Answer as Answered, Position, Query, Reference};
 use crate::query::Page;
 use crate::query::positions::{self, Mention, Mentions};
+use crate::query::scip::{self, role as scip_role};
+use crate::store::ScipOccurrence;
 
 pub(super) static FIND_REFERENCES: Declaration = declare! {
     run;
@@ -103,6 +105,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let (found, unlisted) = by_types(call, position, include_declaration)?;
         left_out = unlisted;
         (found.len(), Page::of(found, offset, limit), "types")
+    } else if let Some((stated, uncovered)) = by_scip(call, &at, include_declaration)? {
+        reason = uncovered;
+        (stated.len(), Page::of(stated, offset, limit), "scip")
     } else {
         let named = named(call, &at.file, at.line, at.column)?;
         let (name, found) = match &named {
@@ -131,6 +136,51 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         reason,
         precision: precision.to_owned(),
     })
+}
+
+/// The references that SCIP files state, with those by syntax in files that they do not cover as they are now; and a sentence
+/// about the latter. `None` if no SCIP file says what is at the position.
+fn by_scip(call: &Call, at: &Located, include_declaration: bool) -> Result<Option<(Vec<Reference>, Option<String>)>> {
+    call.workspace().scip.refresh(call.budget())?;
+    let Some(named) = named(call, &at.file, at.line, at.column)? else { return Ok(None) };
+    let found = call.read_words(&named.name, |snapshot| {
+        let Some(subject) = scip::subject(snapshot, &at.file.path, at.line, at.column)? else { return Ok(None) };
+        let stated = scip::references(snapshot, &subject)?;
+        let mut others = Vec::new();
+        if !subject.is_local {
+            let definitions = positions::definitions_at(snapshot, &at.file.path, at.line, &named)?;
+            for mention in positions::mentions(snapshot, &definitions)?.found {
+                let is_stated = |one: &ScipOccurrence| {
+                    (&one.path, one.line, one.column) == (&mention.path, mention.line, mention.column)
+                };
+                if !stated.iter().any(is_stated) && !snapshot.is_covered_by_scip(&mention.path)? {
+                    others.push(mention);
+                }
+            }
+        }
+        Ok(Some((stated, others)))
+    })?;
+    let Some((stated, others)) = found else { return Ok(None) };
+    let reason = match others.len() {
+        0 => None,
+        count => Some(format!(
+            "{count} references, marked `syntax`, are in files that changed since the SCIP file was written or that it does \
+             not cover."
+        )),
+    };
+    let stated = stated.into_iter().map(|one| Reference {
+        role: scip_role(one.roles).to_owned(),
+        preview: preview(call, &one.path, one.line),
+        span: span_of_occurrence(one),
+        precision: None,
+    });
+    let others = others
+        .iter()
+        .map(|mention| Reference { precision: Some("syntax".to_owned()), ..mention_item(call, mention, &named.name) });
+    let mut all: Vec<Reference> =
+        stated.chain(others).filter(|one| include_declaration || one.role != "definition").collect();
+    all.sort_by(|a, b| (&a.span.file, a.span.line, a.span.column).cmp(&(&b.span.file, b.span.line, b.span.column)));
+    Ok(Some((all, reason)))
 }
 
 /// What syntax alone cannot know of the references.

@@ -9,8 +9,9 @@ use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Definition, Query, Span};
 use crate::query::positions::{self, Named};
+use crate::query::scip::{self, ScipSubject};
 use crate::query::slice;
-use crate::store::Snapshot;
+use crate::store::{self, ScipOccurrence, Snapshot};
 
 pub(super) static GOTO_DEFINITION: Declaration = Declaration {
     asks_index: false,
@@ -52,6 +53,9 @@ pub(crate) struct Answer {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Candidate>,
     pub precision: String,
+    /// Package, version and descriptors of a symbol that is defined outside the repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<String>,
 }
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
@@ -59,6 +63,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         definitions,
         candidates: Vec::new(),
         precision: precision.to_owned(),
+        external: None,
     };
     let at = match arguments.target().locate(call, false)? {
         Subject::At(at) => at,
@@ -72,8 +77,30 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         return Ok(answer(definitions, "types"));
     }
     let Some(named) = named(call, &at.file, at.line, at.column)? else { return Ok(answer(Vec::new(), "syntax")) };
-    let definitions = |snapshot: &Snapshot| positions::definitions_at(snapshot, &at.file.path, at.line, &named);
-    let found = call.read_words(&named.name, definitions)?;
+    call.workspace().scip.refresh(call.budget())?;
+    let (path, line) = (&at.file.path, at.line);
+    let definitions = |snapshot: &Snapshot| {
+        if let Some(subject) = scip::subject(snapshot, path, line, at.column)? {
+            let found = scip::definitions(snapshot, &subject)?;
+            let kinds = found.iter().map(|one| kind_of(snapshot, one)).collect::<Result<Vec<_>>>()?;
+            return Ok(Found::Stated(subject, found.into_iter().zip(kinds).collect()));
+        }
+        Ok(Found::ByName(positions::definitions_at(snapshot, path, line, &named)?))
+    };
+    let found = match call.read_words(&named.name, definitions)? {
+        Found::Stated(subject, stated) => {
+            let external = stated.is_empty().then(|| subject.external()).flatten();
+            let item = |(one, kind): (ScipOccurrence, String)| Definition {
+                preview: preview(call, &one.path, one.line),
+                name: if one.name.is_empty() { named.name.clone() } else { one.name.clone() },
+                span: span_of_occurrence(one),
+                kind,
+            };
+            let definitions = stated.into_iter().map(item).collect();
+            return Ok(Answer { external, ..answer(definitions, "scip") });
+        }
+        Found::ByName(found) => found,
+    };
     let items = found.into_iter().map(|one| Definition {
         preview: preview(call, &one.path, one.line),
         span: span_of(one.path, one.line, one.column, &one.name),
@@ -81,6 +108,26 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         kind: one.kind,
     });
     Ok(answer(items.collect(), "syntax"))
+}
+
+/// What is known of a name.
+enum Found {
+    /// By a SCIP file, with kinds.
+    Stated(ScipSubject, Vec<(ScipOccurrence, String)>),
+    ByName(Vec<store::Definition>),
+}
+
+/// The kind that the index has for a definition.
+fn kind_of(snapshot: &Snapshot, one: &ScipOccurrence) -> Result<String> {
+    let known = snapshot.unsigned_between(&one.path, 0, one.line)?;
+    let own = known.into_iter().find(|known| (known.line, known.column) == (one.line, one.column));
+    Ok(own.map_or_else(|| "definition".to_owned(), |own| own.kind))
+}
+
+/// The span of an occurrence.
+pub(super) fn span_of_occurrence(one: ScipOccurrence) -> Span {
+    let ScipOccurrence { path: file, line, column, end_line, end_column, .. } = one;
+    Span { file, cell: None, line, column, end_line, end_column }
 }
 
 /// The name at a position of a file. Fails if the position is past the end of the file or line.

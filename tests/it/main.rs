@@ -56,6 +56,7 @@ mod rename_names;
 mod repair;
 mod retrieval;
 mod scan;
+mod scip;
 mod scopes;
 mod scripts;
 mod search;

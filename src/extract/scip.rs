@@ -1,0 +1,261 @@
+//! SCIP files: what an indexer of a language has found out about definitions and references.
+//!
+//! Owns the format, from its bytes to plain values. Does not own whether that still fits the files it is about (`index`).
+//! Positions stay as they are written: lines from 0, and columns in the units of the document's encoding.
+
+use std::collections::HashMap;
+
+use protobuf::Message;
+use scip::types::{Document, Index, Occurrence, PositionEncoding, SymbolInformation, SymbolRole};
+use serde::{Deserialize, Serialize};
+
+/// What begins the symbol of something that only its document can name.
+const LOCAL: &str = "local ";
+
+/// A SCIP file.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub struct ScipIndex {
+    /// The indexer, with its version.
+    pub tool: String,
+    /// The root of the project, as a path or address; empty if it is not stated.
+    pub root: String,
+    pub documents: Vec<ScipDocument>,
+    pub symbols: Vec<ScipSymbol>,
+    /// Symbol, related symbol, and how: [`REFERENCE`], [`IMPLEMENTATION`], [`TYPE_DEFINITION`], [`DEFINITION`].
+    pub relationships: Vec<(u32, u32, u8)>,
+}
+
+pub const REFERENCE: u8 = 1;
+pub const IMPLEMENTATION: u8 = 2;
+pub const TYPE_DEFINITION: u8 = 4;
+pub const DEFINITION: u8 = 8;
+
+#[derive(Debug, Deserialize, Serialize)]
+pub struct ScipDocument {
+    /// Relative to the root of the project that was indexed, as it is written.
+    pub path: String,
+    pub unit: Unit,
+    /// BLAKE3 of its text, if that is in the file.
+    pub text: Option<String>,
+    /// Start line, start column, end line, end column, symbol, roles.
+    pub occurrences: Vec<(u32, u32, u32, u32, u32, u32)>,
+}
+
+/// What columns count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub enum Unit {
+    Utf8,
+    Utf16,
+    CodePoint,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+pub struct ScipSymbol {
+    pub symbol: String,
+    /// The last part of it, if it is an identifier.
+    pub name: String,
+    /// The document of a local symbol.
+    pub document: Option<u32>,
+}
+
+/// Reads a SCIP file. The error says what is wrong with it.
+pub fn read(bytes: &[u8]) -> Result<ScipIndex, String> {
+    let index = Index::parse_from_bytes(bytes).map_err(|error| format!("it is not a SCIP file: {error}"))?;
+    let tool = &index.metadata.tool_info;
+    let mut read = ScipIndex {
+        tool: format!("{} {}", tool.name, tool.version).trim().to_owned(),
+        root: index.metadata.project_root.clone(),
+        ..ScipIndex::default()
+    };
+    let mut symbols = Symbols::default();
+    for document in &index.documents {
+        read.add(document, &mut symbols);
+    }
+    for information in &index.external_symbols {
+        relate(information, None, &mut symbols, &mut read.relationships);
+    }
+    read.relationships.sort_unstable();
+    read.relationships.dedup();
+    read.symbols = symbols.all;
+    Ok(read)
+}
+
+impl ScipIndex {
+    fn add(&mut self, document: &Document, symbols: &mut Symbols) {
+        let Ok(at) = u32::try_from(self.documents.len()) else { return };
+        let range = |occurrence: &Occurrence, symbols: &mut Symbols| {
+            let number = |at: usize| u32::try_from(*occurrence.range.get(at)?).ok();
+            let (line, column) = (number(0)?, number(1)?);
+            let (end_line, end_column) = match occurrence.range.len() {
+                3 => (line, number(2)?),
+                4 => (number(2)?, number(3)?),
+                _ => return None,
+            };
+            let is_ordered = (end_line, end_column) >= (line, column);
+            if !is_ordered || occurrence.symbol.is_empty() {
+                return None;
+            }
+            let roles = u32::try_from(occurrence.symbol_roles).unwrap_or(0);
+            Some((line, column, end_line, end_column, symbols.number(&occurrence.symbol, at), roles))
+        };
+        let mut occurrences: Vec<_> =
+            document.occurrences.iter().filter_map(|occurrence| range(occurrence, symbols)).collect();
+        occurrences.sort_unstable();
+        occurrences.dedup();
+        for information in &document.symbols {
+            relate(information, Some(at), symbols, &mut self.relationships);
+        }
+        self.documents.push(ScipDocument {
+            path: document.relative_path.clone(),
+            unit: unit_of(document, &self.tool),
+            text: (!document.text.is_empty()).then(|| blake3::hash(document.text.as_bytes()).to_hex().to_string()),
+            occurrences,
+        });
+    }
+}
+
+/// Where the encoding is not stated, it is that of the language in which the indexer is written.
+fn unit_of(document: &Document, tool: &str) -> Unit {
+    match document.position_encoding.enum_value_or_default() {
+        PositionEncoding::UTF8CodeUnitOffsetFromLineStart => Unit::Utf8,
+        PositionEncoding::UTF16CodeUnitOffsetFromLineStart => Unit::Utf16,
+        PositionEncoding::UTF32CodeUnitOffsetFromLineStart => Unit::CodePoint,
+        PositionEncoding::UnspecifiedPositionEncoding
+            if ["rust-analyzer", "scip-go", "scip-clang"].iter().any(|name| tool.starts_with(name)) =>
+        {
+            Unit::Utf8
+        }
+        PositionEncoding::UnspecifiedPositionEncoding => Unit::Utf16,
+    }
+}
+
+fn relate(
+    information: &SymbolInformation,
+    document: Option<u32>,
+    symbols: &mut Symbols,
+    related: &mut Vec<(u32, u32, u8)>,
+) {
+    let document = document.unwrap_or(u32::MAX);
+    for one in &information.relationships {
+        let kinds = [
+            (one.is_reference, REFERENCE),
+            (one.is_implementation, IMPLEMENTATION),
+            (one.is_type_definition, TYPE_DEFINITION),
+            (one.is_definition, DEFINITION),
+        ];
+        let kinds = kinds.iter().filter(|(holds, _)| *holds).fold(0, |all, (_, kind)| all | kind);
+        if kinds != 0 && !information.symbol.is_empty() && !one.symbol.is_empty() {
+            related.push((symbols.number(&information.symbol, document), symbols.number(&one.symbol, document), kinds));
+        }
+    }
+}
+
+/// Symbols by their texts, and local ones by their documents, too.
+#[derive(Default)]
+struct Symbols {
+    all: Vec<ScipSymbol>,
+    numbers: HashMap<(String, Option<u32>), u32>,
+}
+
+impl Symbols {
+    fn number(&mut self, symbol: &str, document: u32) -> u32 {
+        let document = symbol.starts_with(LOCAL).then_some(document);
+        let next = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        *self.numbers.entry((symbol.to_owned(), document)).or_insert_with(|| {
+            self.all.push(ScipSymbol { symbol: symbol.to_owned(), name: name_of(symbol), document });
+            next
+        })
+    }
+}
+
+/// The name that code gives a symbol; empty if it has none, such as a file or a constructor.
+fn name_of(symbol: &str) -> String {
+    if symbol.starts_with(LOCAL) {
+        return String::new();
+    }
+    let name = scip::symbol::parse_symbol(symbol).ok().and_then(|symbol| Some(symbol.descriptors.last()?.name.clone()));
+    name.filter(|name| is_identifier(name)).unwrap_or_default()
+}
+
+/// Whether a text can be a name in code.
+pub fn is_identifier(text: &str) -> bool {
+    let is_part = |character: char| character.is_alphanumeric() || character == '_' || character == '$';
+    !text.is_empty() && text.chars().all(is_part) && !text.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// Whether the roles are those of a definition.
+pub fn is_definition(roles: u32) -> bool {
+    roles & SymbolRole::Definition as u32 != 0
+}
+
+/// What an occurrence is used as, in the words of references.
+pub fn role(roles: u32) -> &'static str {
+    let has = |role: SymbolRole| roles & role as u32 != 0;
+    match () {
+        () if has(SymbolRole::Definition) => "definition",
+        () if has(SymbolRole::Import) => "import",
+        () if has(SymbolRole::WriteAccess) => "write",
+        () if has(SymbolRole::ReadAccess) => "read",
+        () => "use",
+    }
+}
+
+impl Unit {
+    /// The code points of a line before a column; `None` if the line is shorter, or the column is within a character.
+    pub fn code_points(self, line: &str, column: u32) -> Option<usize> {
+        let column = column as usize;
+        match self {
+            Self::Utf8 => line.get(..column).map(|before| before.chars().count()),
+            Self::CodePoint => (column <= line.chars().count()).then_some(column),
+            Self::Utf16 => {
+                let mut units = 0;
+                for (at, character) in line.chars().enumerate() {
+                    if units >= column {
+                        return (units == column).then_some(at);
+                    }
+                    units += character.len_utf16();
+                }
+                (units == column).then(|| line.chars().count())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_counted_in_the_unit_of_the_document() {
+        let line = "let größe = \"😀\"; x";
+        for (unit, columns) in [(Unit::Utf8, [4, 6, 20]), (Unit::Utf16, [4, 6, 16]), (Unit::CodePoint, [4, 6, 15])] {
+            let points = columns.map(|column| unit.code_points(line, column));
+            assert_eq!(points, [Some(4), Some(6), Some(15)], "{unit:?}");
+            assert_eq!(unit.code_points(line, 100), None);
+        }
+        assert_eq!(
+            (Unit::Utf8.code_points(line, 7), Unit::Utf16.code_points(line, 14)),
+            (None, None),
+            "within a character"
+        );
+    }
+
+    #[test]
+    fn a_symbol_is_called_by_its_last_part() {
+        for (symbol, name) in [
+            ("scip-typescript npm app 1.0.0 src/`user.service.ts`/UserService#find().", "find"),
+            ("scip-typescript npm app 1.0.0 src/`user.service.ts`/UserService#`<constructor>`().", ""),
+            ("scip-typescript npm app 1.0.0 src/`user.service.ts`/", ""),
+            ("local 4", ""),
+            ("not a symbol at all", ""),
+        ] {
+            assert_eq!(name_of(symbol), name, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn malformed_bytes_are_an_error() {
+        assert!(read(b"\xff\xff\xff\xff").is_err());
+        assert!(read(b"").is_ok_and(|empty| empty.documents.is_empty()));
+    }
+}

@@ -1,0 +1,126 @@
+//! Definitions and references as SCIP files state them.
+//!
+//! Owns which of their occurrences still count: all of those in files that are as they were indexed, and otherwise those whose
+//! position still holds the name of the symbol.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::Result;
+use crate::extract::scip::{DEFINITION, REFERENCE, is_definition};
+use crate::store::{ScipOccurrence, Snapshot};
+
+pub use crate::extract::scip::role;
+
+/// Symbols that belong together. More are a mistake of the indexer.
+const MAX_RELATED: usize = 1_000;
+
+/// The symbol that a position names.
+#[derive(Clone, Debug)]
+pub struct ScipSubject {
+    pub symbol: String,
+    pub is_local: bool,
+    /// Its row in the SCIP file that says what is at the position.
+    own: i64,
+    /// Its rows, one for each SCIP file that has it.
+    ids: Vec<i64>,
+}
+
+impl ScipSubject {
+    /// The package, version and descriptors of a symbol that is defined elsewhere.
+    pub fn external(&self) -> Option<String> {
+        // `scheme manager package version descriptors`
+        (!self.is_local)
+            .then(|| self.symbol.split_once(' ').map_or_else(|| self.symbol.clone(), |(_, rest)| rest.to_owned()))
+    }
+}
+
+/// Lines that were read, by file.
+#[derive(Default)]
+struct Lines(BTreeMap<(String, u32), Option<String>>);
+
+impl Lines {
+    /// Whether the position of an occurrence still holds the name of its symbol.
+    fn fits(&mut self, snapshot: &Snapshot, one: &ScipOccurrence) -> Result<bool> {
+        if one.is_current {
+            return Ok(true);
+        }
+        if one.name.is_empty() || one.line != one.end_line {
+            return Ok(false);
+        }
+        let key = (one.path.clone(), one.line);
+        if !self.0.contains_key(&key) {
+            let line = snapshot.lines(&one.path, one.line, one.line)?.pop();
+            self.0.insert(key.clone(), line);
+        }
+        let Some(Some(line)) = self.0.get(&key) else { return Ok(false) };
+        let (from, to) = (one.column.saturating_sub(1) as usize, one.end_column.saturating_sub(1) as usize);
+        let is_part = |character: Option<char>| character.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '$');
+        let before = from.checked_sub(1).and_then(|before| line.chars().nth(before));
+        let held = line.chars().skip(from).take(to.saturating_sub(from));
+        Ok(held.eq(one.name.chars()) && !is_part(before) && !is_part(line.chars().nth(to)))
+    }
+}
+
+/// The symbol at a position of a file; `None` if no SCIP file says what is there.
+pub fn subject(snapshot: &Snapshot, path: &str, line: u32, column: u32) -> Result<Option<ScipSubject>> {
+    let mut lines = Lines::default();
+    for one in snapshot.scip_at(path, line, column)? {
+        if lines.fits(snapshot, &one)? {
+            let ids = if one.is_local { vec![one.symbol_id] } else { snapshot.scip_symbols(&one.symbol)? };
+            return Ok(Some(ScipSubject { symbol: one.symbol, is_local: one.is_local, own: one.symbol_id, ids }));
+        }
+    }
+    Ok(None)
+}
+
+/// Where a symbol is defined.
+pub fn definitions(snapshot: &Snapshot, subject: &ScipSubject) -> Result<Vec<ScipOccurrence>> {
+    // Two projects of one repository may have the same symbol, if their packages have no names.
+    for symbols in [vec![subject.own], subject.ids.clone(), related(snapshot, &subject.ids, DEFINITION)?] {
+        let mut found = occurrences(snapshot, &symbols)?;
+        found.retain(|one| is_definition(one.roles));
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Where a symbol is named, with its definitions: by path, line and column.
+pub fn references(snapshot: &Snapshot, subject: &ScipSubject) -> Result<Vec<ScipOccurrence>> {
+    occurrences(snapshot, &related(snapshot, &subject.ids, REFERENCE | DEFINITION)?)
+}
+
+fn occurrences(snapshot: &Snapshot, symbols: &[i64]) -> Result<Vec<ScipOccurrence>> {
+    let mut lines = Lines::default();
+    let mut found = Vec::new();
+    for symbol in symbols {
+        for one in snapshot.scip_occurrences(*symbol)? {
+            if lines.fits(snapshot, &one)? {
+                found.push(one);
+            }
+        }
+    }
+    found.sort_by(|a, b| {
+        (&a.path, a.line, a.column, !is_definition(a.roles)).cmp(&(&b.path, b.line, b.column, !is_definition(b.roles)))
+    });
+    found.dedup_by(|a, b| (&a.path, a.line, a.column) == (&b.path, b.line, b.column));
+    Ok(found)
+}
+
+/// Symbols with all that are related to them in these ways, however they are connected.
+fn related(snapshot: &Snapshot, symbols: &[i64], kinds: u8) -> Result<Vec<i64>> {
+    let mut all: BTreeSet<i64> = symbols.iter().copied().collect();
+    let mut pending: Vec<i64> = symbols.to_vec();
+    while let Some(symbol) = pending.pop() {
+        for (id, text, is_global) in snapshot.scip_related(symbol, kinds)? {
+            let same = if is_global { snapshot.scip_symbols(&text)? } else { vec![id] };
+            for id in same {
+                if all.len() < MAX_RELATED && all.insert(id) {
+                    pending.push(id);
+                }
+            }
+        }
+    }
+    Ok(all.into_iter().collect())
+}
