@@ -39,6 +39,11 @@ const SCHEMA: &str = "CREATE SCHEMA IF NOT EXISTS ixmcp AUTHORIZATION ixmcp_owne
 CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA ixmcp";
 const AS_OWNER: &str = "SET ROLE ixmcp_owner; SET search_path = ixmcp";
 const HISTORY: &str = "schema_history";
+const HAS_HISTORY: &str = "SELECT to_regclass('ixmcp.schema_history') IS NOT NULL";
+/// Rows that no migration wrote: reading the list would panic. Casts fail on values that are not numbers or times.
+const DAMAGED: &str = "SELECT count(*) FROM ixmcp.schema_history
+WHERE version < 0 OR checksum IS NULL OR applied_on IS NULL OR checksum::numeric NOT BETWEEN 0 AND 18446744073709551615 OR applied_on::timestamptz IS NULL
+    OR applied_on !~ '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)$'";
 /// Where the server was built with it, texts are compressed faster.
 const COMPRESSION: &str = "ALTER TABLE ixmcp.texts ALTER content SET COMPRESSION lz4";
 
@@ -51,6 +56,7 @@ pub fn initialize(address: &ServerAddress, budget: &Budget) -> Result<Vec<String
         client.batch_execute(SCHEMA).await?;
         client.batch_execute(AS_OWNER).await
     })?;
+    check_history(&mut connection, budget)?;
     let mut runner = embedded::migrations::runner();
     runner.set_migration_table_name(HISTORY);
     let applied = connection.with_client(async |client: &mut Client| runner.run_async(client).await);
@@ -60,6 +66,27 @@ pub fn initialize(address: &ServerAddress, budget: &Budget) -> Result<Vec<String
         tracing::info!("the organisation's server has no lz4; texts are compressed with pglz");
     }
     Ok(names)
+}
+
+/// Whether the list of applied migrations can be read.
+fn check_history(connection: &mut Connection, budget: &Budget) -> Result<()> {
+    let has_history: bool =
+        connection.run(budget, async |client| client.query_one(HAS_HISTORY, &[]).await?.try_get(0))?;
+    if !has_history {
+        return Ok(());
+    }
+    let damaged = connection.run(budget, async |client| client.query_one(DAMAGED, &[]).await?.try_get::<_, i64>(0));
+    match damaged {
+        Ok(0) => Ok(()),
+        Err(error) if matches!(error.kind, ErrorKind::Unreachable | ErrorKind::Cancelled | ErrorKind::Timeout) => {
+            Err(error)
+        }
+        _ => Err(Error::new(
+            ErrorKind::CorruptIndex,
+            format!("the table ixmcp.{HISTORY} of the organisation's server is damaged"),
+        )
+        .hint("Restore it from a backup. Nothing was changed.")),
+    }
 }
 
 fn migration_error(error: &refinery::Error) -> Error {

@@ -279,6 +279,30 @@ fn servers_that_cannot_be_used_are_named_without_their_password() {
 }
 
 #[test]
+fn a_damaged_list_of_migrations_is_reported_and_nothing_is_changed() {
+    let organisation = Organisation::new();
+    let repo = Repo::new("");
+    for (column, value) in [
+        ("checksum", "'x'"),
+        ("checksum", "'-1'"),
+        ("checksum", "'99999999999999999999'"),
+        ("applied_on", "'yesterday'"),
+        ("applied_on", "'2026-13-01T00:00:00Z'"),
+        ("applied_on", "NULL"),
+        ("checksum", "NULL"),
+    ] {
+        organisation.sql("CREATE TABLE ixmcp.kept AS SELECT * FROM ixmcp.schema_history");
+        organisation.sql(&format!("UPDATE ixmcp.schema_history SET {column} = {value} WHERE version = 1"));
+        let error = organisation.fails(&repo, "postgres", &["org", "init"]);
+        assert!(error.contains("schema_history of the organisation's server is damaged"), "{column} {value}: {error}");
+        organisation.sql("TRUNCATE ixmcp.schema_history");
+        organisation.sql("INSERT INTO ixmcp.schema_history SELECT * FROM ixmcp.kept");
+        organisation.sql("DROP TABLE ixmcp.kept");
+        assert_eq!(organisation.admin(&["org", "init"]), "the schema is up to date\n");
+    }
+}
+
+#[test]
 fn the_schema_is_made_once_however_many_make_it() {
     let organisation = Organisation::new();
     assert_eq!(organisation.admin(&["org", "init"]), "the schema is up to date\n");
