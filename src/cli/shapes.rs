@@ -110,6 +110,7 @@ const SHAPES: &[(&str, Shape)] = &[
     ("org status", Written("{total, repositories: [{repo, commit, generation, published_at, files, bytes}]}")),
     ("org sweep", Written("{uploads, texts, bytes}")),
     ("scip load", Written("{file, tool, documents, occurrences}")),
+    ("scip make", Written("{total, made: [{file, tool, documents, occurrences}], missing}")),
     ("scip list", Written("{total, files: [{file, tool, documents, occurrences, problem?}]}")),
     ("scip remove", Written("{removed}")),
     ("rebuild", REPORT),

@@ -409,3 +409,43 @@ export const whole = add([größe, new Present(), again]);
     }
     assert!(compared > 30, "{compared}");
 }
+
+#[test]
+fn indexers_run_only_from_outside_of_the_repository_and_after_a_yes() {
+    let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
+    let programs = clients.join("scip/node_modules/.bin");
+    assert!(programs.join("scip-typescript").exists(), "{} is missing: run .ci/setup", programs.display());
+    let repo = Repo::new(
+        "//- /tsconfig.json\n{\"include\": [\"*.ts\"]}\n//- /lib.ts\nexport function charge() {}\ncharge();\n//- /package.json\n{\"name\": \"shop\"}\n",
+    );
+    let mark = repo.home().join("it-ran");
+    repo.write("node_modules/.bin/scip-typescript", format!("#!/bin/sh\ntouch {}\n", mark.display()));
+    let own = repo.path().join("node_modules/.bin");
+    fs::set_permissions(own.join("scip-typescript"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let make = |path: &[&Path], arguments: &[&str]| {
+        let system = std::env::var_os("PATH").unwrap();
+        let path =
+            std::env::join_paths(path.iter().map(|path| path.to_path_buf()).chain(std::env::split_paths(&system)));
+        let output =
+            repo.command(&[&["scip", "make"], arguments].concat()).env("PATH", path.unwrap()).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+    };
+    // A repository that puts a program of that name on the path.
+    let (code, _, stderr) = make(&[&own], &["--yes"]);
+    assert_eq!((code, mark.exists()), (1, false), "{stderr}");
+    assert!(stderr.contains("scip-typescript is not on PATH"), "{stderr}");
+    let node = clients.join("node/node_modules/.bin");
+    let (code, _, stderr) = make(&[&programs, &node], &[]);
+    assert!(code == 2 && stderr.contains("not run: ") && stderr.contains("--yes"), "{stderr}");
+    let (code, stdout, stderr) = make(&[&programs, &node], &["--yes"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(
+        stderr.contains("scip-typescript index --output") && stdout.contains("scip-typescript.scip  (1 documents"),
+        "{stdout}{stderr}"
+    );
+    assert_eq!(positions(&references(&repo, "lib.ts", 2, 1), "references"), ["lib.ts:1:17", "lib.ts:2:1"]);
+    assert_eq!(references(&repo, "lib.ts", 2, 1)["precision"], "scip");
+    let (code, _, stderr) = make(&[], &["scip-cobol"]);
+    assert!(code == 2 && stderr.contains("knows no indexer scip-cobol"), "{stderr}");
+}

@@ -150,6 +150,7 @@ const ASKED: &[(&str, &[&str])] = &[
     ("repos", &["--prune"]),
     ("deps", &[]),
     ("scip load", &["empty.scip"]),
+    ("scip make", &[]),
     ("scip list", &[]),
     ("scip remove", &["empty.scip"]),
     ("rebuild", &[]),

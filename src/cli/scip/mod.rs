@@ -1,5 +1,7 @@
 //! `ixmcp scip`: the SCIP files that the index uses.
 
+mod make;
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -30,6 +32,11 @@ enum Verb {
         /// The SCIP file
         file: PathBuf,
     },
+    /// Run the indexers of this repository's languages that are installed, and use what they write
+    ///
+    /// Indexers run build scripts of the repository. Each command is shown first, and runs only after a yes. Only programs on
+    /// your PATH outside of the repository are run.
+    Make(make::Arguments),
     /// List the SCIP files, and how much of each is used
     List,
     /// Remove a SCIP file that was loaded
@@ -49,6 +56,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             let loaded = files.iter().find(|one| name_of(one) == name);
             session.show(&loaded.map(value), loaded.is_some(), || loaded.into_iter().for_each(print))
         }
+        Verb::Make(typed) => make::run(session, &workspace, typed),
         Verb::List => {
             let files = workspace.scip.list(&budget)?;
             let json = json!({ "total": files.len(), "files": files.iter().map(value).collect::<Vec<_>>() });
