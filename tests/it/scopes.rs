@@ -444,7 +444,8 @@ fn every_repository_is_fresh_whichever_process_keeps_it() {
 fn commands_about_one_repository_refuse_several() {
     let several = Several::new(&[("a", PAY), ("b", SHOP)]);
     let (a, b) = (several.text("a"), several.text("b"));
-    for command in [&["sync"][..], &["rebuild"], &["entity", "create", "issue", "x"], &["files", "--skipped"], &["ui"]]
+    for command in
+        [&["sync"][..], &["rebuild"], &["entity", "create", "issue", "x"], &["files", "--skipped"], &["deps"]]
     {
         let refused = several.own.fails(&[&["--repo", &a, "--repo", &b], command].concat());
         assert!(refused.contains("this command is about one repository"), "{command:?}: {refused}");
@@ -494,37 +495,4 @@ fn many_repositories_of_which_one_in_ten_fails_are_answered() {
     let refused =
         several.own.fails(&["call", "query", "--args", &json!({ "repo": too_many, "text": "x" }).to_string()]);
     assert!(refused.contains("argument `repo` names 600 repositories") && refused.contains("at most 512"), "{refused}");
-}
-
-#[test]
-fn five_hundred_repositories_answer_although_fifty_fail() {
-    let several = Several::new(&[]);
-    let name = |at: usize| format!("r{at:03}");
-    for at in 0..500 {
-        let text = format!("def charge_card_{at}():\n    return {at}\n");
-        match at % 10 {
-            // Missing, a plain folder, a file, and one whose index cannot be created.
-            0 if at % 40 == 0 => {}
-            0 if at % 40 == 10 => several.write(&name(at), "plain.py", &text),
-            0 if at % 40 == 20 => several.write("", &name(at), "a file"),
-            0 => {
-                several.add(&name(at), &format!("//- /a.py\n{text}"));
-                several.write(&name(at), ".ixmcp", "a file where the index belongs");
-            }
-            _ => several.add(&name(at), &format!("//- /a.py\n{text}")),
-        }
-    }
-    let names: Vec<String> = (0..500).map(|at| several.text(&name(at))).collect();
-    let call = json!({ "repo": names, "text": "charge_card_", "mode": "literal", "limit": 100 });
-    let answer = several.own.call("query", &call);
-    assert_eq!(answer["total"], 450, "{}", answer["problems"]);
-    let failed = problems(&answer);
-    assert_eq!(failed.len(), 50);
-    assert!(failed.iter().all(|(repo, reason)| repo.ends_with('0') && !reason.is_empty()), "{failed:?}");
-    // Over MCP, the list of problems is limited, and the answer says so.
-    let mut server = Server::start_mcp(several.own.command(&["mcp"]));
-    let smart = server.tool("query", &json!({ "repo": names, "text": "charge card 123" }));
-    assert_eq!(smart["results"][0]["repo"], json!(several.text("r123")), "{smart}");
-    assert_eq!(smart["problems"].as_array().unwrap().len(), 20, "{smart}");
-    assert!(smart["warning"].as_str().unwrap().contains("50 of 500 repositories did not answer"), "{smart}");
 }
