@@ -550,6 +550,7 @@ impl Session {
         let (workspace, budget) = (self.workspace()?, Budget::unlimited());
         workspace.with_repair(|| {
             freshen(&workspace, &budget)?;
+            workspace.scip.refresh(&budget)?;
             workspace.read(&budget, &ask)
         })
     }

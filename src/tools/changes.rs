@@ -84,6 +84,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (offset, limit) = super::page(arguments.offset, arguments.limit, MAX_LIMIT, MAX_LIMIT);
     let history = &call.workspace().history;
     let base = history.base(&name, call.budget())?;
+    call.refresh_scip()?;
     let (found, files, problems) = call.read_now(|snapshot, _| {
         let differences = history.differences(&base, snapshot, call.budget())?;
         let compared: Vec<Difference> = differences

@@ -141,7 +141,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 /// The references that SCIP files state, with those by syntax in files that they do not cover as they are now; and a sentence
 /// about the latter. `None` if no SCIP file says what is at the position.
 fn by_scip(call: &Call, at: &Located, include_declaration: bool) -> Result<Option<(Vec<Reference>, Option<String>)>> {
-    call.workspace().scip.refresh(call.budget())?;
+    call.refresh_scip()?;
     let Some(named) = named(call, &at.file, at.line, at.column)? else { return Ok(None) };
     let found = call.read_words(&named.name, |snapshot| {
         let Some(subject) = scip::subject(snapshot, &at.file.path, at.line, at.column)? else { return Ok(None) };

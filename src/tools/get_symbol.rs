@@ -90,7 +90,7 @@ pub(crate) struct RelatedItem {
     pub name: String,
     pub file_path: String,
     pub line: u32,
-    /// container, file, import, package: the code states it. name, ambiguous: only the name suggests it.
+    /// scip, container, file, import, package: the code states it. name, ambiguous: only the name suggests it.
     pub how: String,
     /// Steps of calls, from 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,6 +115,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     }
     let (offset, limit) = super::page(arguments.offset, arguments.limit, MAX_LIMIT, MAX_LIMIT);
     let limit = arguments.limit.map(|_| limit);
+    if arguments.relations == Some(true) {
+        call.refresh_scip()?;
+    }
     let (page, suggestions, relations) = call.read_words(&arguments.symbol_name, |snapshot| {
         let name = &arguments.symbol_name;
         let page = symbols::occurrences(snapshot, name, arguments.kind.as_deref(), how, offset, limit)?;

@@ -77,7 +77,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         return Ok(answer(definitions, "types"));
     }
     let Some(named) = named(call, &at.file, at.line, at.column)? else { return Ok(answer(Vec::new(), "syntax")) };
-    call.workspace().scip.refresh(call.budget())?;
+    call.refresh_scip()?;
     let (path, line) = (&at.file.path, at.line);
     let definitions = |snapshot: &Snapshot| {
         if let Some(subject) = scip::subject(snapshot, path, line, at.column)? {

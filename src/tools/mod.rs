@@ -224,6 +224,14 @@ impl<'a> Call<'a> {
         self.workspace.read(self.budget(), query)
     }
 
+    /// Has the index know what the SCIP files say now. While another process writes, what it knows is used.
+    fn refresh_scip(&self) -> Result<()> {
+        match self.workspace.scip.refresh(self.budget()) {
+            Err(error) if error.kind == ErrorKind::Busy => Ok(()),
+            refreshed => refreshed,
+        }
+    }
+
     /// Reads what a search needs, with the embedding model that the user selected, if it is available. Vectors that it
     /// computes are kept for later queries. A model that fails counts as unavailable.
     fn read_deeply<T>(&self, needs: Needs, query: impl Fn(&Snapshot, Option<&Reranker>) -> Result<T>) -> Result<T> {

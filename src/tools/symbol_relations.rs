@@ -64,6 +64,7 @@ const MAX_ITEMS: usize = 100;
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let path = call.workspace().files.indexed_path(&arguments.file)?;
     let (_, limit) = super::page(None, arguments.limit, MAX_ITEMS, MAX_ITEMS);
+    call.refresh_scip()?;
     let found = call.read_file(&path, |snapshot| {
         let Some((file, _)) = snapshot.file(&path)? else { return Ok(None) };
         let declared = snapshot.declared_in(file)?;

@@ -46,7 +46,9 @@ fn the_program_alone_reports_the_state_of_the_repository() {
 /// What the program alone prints, without what differs from run to run.
 fn overview(repo: &Repo) -> String {
     let line = |line: &str| match line.split(", ").collect::<Vec<_>>()[..] {
-        [files, symbols, size, changed] if (size.ends_with(" kB") || size.ends_with(" MB")) && changed.ends_with(" ago") => {
+        [files, symbols, size, changed]
+            if (size.ends_with(" kB") || size.ends_with(" MB")) && changed.ends_with(" ago") =>
+        {
             assert!(changed.starts_with("changed "), "{changed}");
             format!("{files}, {symbols}, SIZE, changed AGO\n")
         }

@@ -128,6 +128,24 @@ fn a_scip_file_distinguishes_symbols_of_the_same_name() {
 }
 
 #[test]
+fn relations_and_changes_use_what_a_scip_file_states() {
+    let repo = Repo::new(PROJECT);
+    let called_by = |repo: &Repo| {
+        let answer = repo.call("get_symbol", &json!({ "symbol_name": "Users.find", "relations": true }));
+        let groups = answer["relations"][0]["groups"].as_array().unwrap().clone();
+        let callers = groups.iter().find(|group| group["relation"] == "called_by");
+        let items = callers.map_or_else(Vec::new, |group| group["items"].as_array().unwrap().clone());
+        items
+            .iter()
+            .map(|item| format!("{}:{} {}", item["file_path"].as_str().unwrap(), item["line"], item["how"]))
+            .collect::<Vec<_>>()
+    };
+    assert!(called_by(&repo).iter().all(|caller| !caller.contains("scip")), "{:?}", called_by(&repo));
+    write(&repo, "index.scip", &of_project());
+    assert_eq!(called_by(&repo), ["app.ts:2 \"scip\""]);
+}
+
+#[test]
 fn in_files_that_changed_only_what_still_fits_counts_and_the_rest_is_by_syntax() {
     let repo = Repo::new(
         "//- /lib.ts\nexport function charge() {}\n//- /app.ts\nimport { charge } from './lib';\ncharge();\ncharge();\n",

@@ -95,7 +95,7 @@ pub struct Dependent {
     pub name: String,
     /// syntax: the code states it. name: only the name suggests it.
     pub precision: String,
-    /// container, file, import, package, name, ambiguous or path.
+    /// scip, container, file, import, package, name, ambiguous or path.
     pub how: String,
 }
 

@@ -14,6 +14,7 @@ mod packages;
 pub(crate) mod reach;
 mod receiver;
 mod resolve;
+mod stated;
 mod types;
 mod variables;
 

@@ -1,6 +1,6 @@
 //! Resolution of references: the definitions that a reference can refer to, and by which rule.
 //!
-//! Owns the order of the rules. Certain ones come first (the type around, the file, its imports, its package); then all
+//! Owns the order of the rules. What a SCIP file states comes first, then certain rules (the type around, the file, its imports, its package); then all
 //! definitions of that name. A name that is imported from outside the repository has no definition here.
 
 use std::collections::{HashMap, HashSet};
@@ -22,6 +22,8 @@ use crate::store::{DefinitionNode, Import, Reference, Snapshot, SymbolId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum ResolutionRule {
+    /// A SCIP file states it.
+    Scip,
     /// By the type around it, or one that this inherits from.
     Container,
     /// It is in the same file.
@@ -73,6 +75,8 @@ pub struct Resolver<'s> {
     /// What types inherit from, by type and depth. A base is looked for among the members of the types around it, which
     /// asks what those inherit from: without this, the time grows with the number of bases to the power of the depth.
     pub(super) heritage: HashMap<(SymbolId, usize), Bases>,
+    /// Whether any SCIP file is loaded, once that was asked.
+    pub(super) has_scip: Option<bool>,
 }
 
 /// A name to resolve, with its context.
@@ -86,11 +90,14 @@ pub(super) struct NameQuery<'a> {
 
 impl<'s> Resolver<'s> {
     pub fn new(snapshot: &'s Snapshot<'s>) -> Self {
-        Self { library: Library::new(snapshot), exports: HashMap::new(), heritage: HashMap::new() }
+        Self { library: Library::new(snapshot), exports: HashMap::new(), heritage: HashMap::new(), has_scip: None }
     }
 
     /// The targets of a reference; `None` if it refers to nothing in this repository.
     pub fn resolve(&mut self, used: &Reference) -> Result<Option<Resolution>> {
+        if let Some(stated) = self.stated(used)? {
+            return Ok(Some(stated));
+        }
         let Some(file) = self.library.open(&used.path)? else { return Ok(None) };
         let asked = NameQuery { file: &file, line: used.line, name: &used.name, kind: &used.kind, depth: 0 };
         if used.kind == "import" {
