@@ -12,6 +12,8 @@ statements! {
     /// Files of a language with a match.
     FILES = "SELECT DISTINCT f.path FROM chunks_fts m JOIN chunks c ON c.id = m.rowid JOIN files f ON f.id = c.file_id
         WHERE m.chunks_fts MATCH :query AND f.language = :language ORDER BY f.path";
+    FILES_OF_ANY = "SELECT DISTINCT f.path, f.language FROM chunks_fts m JOIN chunks c ON c.id = m.rowid JOIN files f ON f.id = c.file_id
+        WHERE m.chunks_fts MATCH :query AND f.language IN (SELECT value FROM json_each(:languages)) ORDER BY f.path";
     MATCHES = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH :query";
     /// In the order of ids, which the FTS keeps.
     WITH = "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH :query LIMIT :most";
@@ -141,6 +143,13 @@ impl Snapshot<'_> {
     /// Paths of files of a language in which something matches.
     pub fn files_matching(&self, query: &FtsQuery, language: &str) -> Result<Vec<String>> {
         self.rows(FILES, named_params! { ":query": query.0, ":language": language }, |row| row.get(0))
+    }
+
+    /// The same of several languages: paths with their languages.
+    pub fn files_matching_any(&self, query: &FtsQuery, languages: &[&str]) -> Result<Vec<(String, String)>> {
+        let languages = serde_json::Value::from(languages).to_string();
+        let params = named_params! { ":query": query.0, ":languages": languages };
+        self.rows(FILES_OF_ANY, params, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// Chunks that contain a definition of that name, in any (ASCII) case, in path and line order.

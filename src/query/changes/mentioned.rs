@@ -24,8 +24,10 @@ impl Texts {
     pub(super) fn that_mention(&mut self, snapshot: &Snapshot, entry: &Entry, most: usize) -> Result<Vec<MentionedIn>> {
         let Some(query) = FtsQuery::phrase(&entry.name) else { return Ok(Vec::new()) };
         let mut found = Vec::new();
+        let texts = snapshot.files_matching_any(&query, PROSE)?;
         for language in PROSE {
-            for path in snapshot.files_matching(&query, language)?.into_iter().take(MAX_TEXTS) {
+            let own = texts.iter().filter(|(_, of)| of == language).map(|(path, _)| path.clone());
+            for path in own.take(MAX_TEXTS) {
                 let Some(line) = line_that_mentions(&self.text(snapshot, &path)?, entry) else { continue };
                 let id = snapshot.entity_at(&path)?.map(|entity| entity.key);
                 found.push(MentionedIn { file_path: path, line, id });

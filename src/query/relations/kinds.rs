@@ -73,9 +73,9 @@ pub(super) fn is_private_to_file(declared: &DefinitionNode) -> bool {
 }
 
 pub(crate) fn is_test(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
     path.split('/').any(|part| {
-        let part = part.to_ascii_lowercase();
-        matches!(part.as_str(), "test" | "tests" | "testing" | "spec" | "__tests__" | "testdata")
+        matches!(part, "test" | "tests" | "testing" | "spec" | "__tests__" | "testdata")
             || part.starts_with("test_")
             || part.contains("_test.")
             || part.contains(".test.")

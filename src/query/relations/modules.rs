@@ -230,34 +230,58 @@ impl Module {
         if self.anchor.is_some() { own == wanted } else { !wanted.is_empty() && own.ends_with(&wanted) }
     }
 
-    /// Whether a definition in `container` of the file at `path` is one that this module offers; if so, how many
-    /// folders lead to the module.
-    pub(super) fn offers(&self, family: &Family, path: &str, container: Option<&str>) -> Option<usize> {
-        // `./user.service` is a whole name: scripts are imported without their extension.
-        let is_script = family.spelling == Spelling::Script;
-        let with_extension = !is_script && self.parts.last().is_some_and(|last| last.contains('.'));
-        let own = module_path(family, path, with_extension);
-        let inside: Vec<String> = container.map(parts).unwrap_or_default();
-        let wanted: Vec<String> =
-            self.anchor.iter().flatten().chain(&self.parts).filter_map(|p| said(family, p)).collect();
-        let whole: Vec<String> = own.iter().cloned().chain(inside.iter().map(|part| part.replace('-', "_"))).collect();
+    /// Whether the last part has the extension of its file. `./user.service` is a whole name: scripts are imported without
+    /// their extension.
+    pub(super) fn has_extension(&self, family: &Family) -> bool {
+        family.spelling != Spelling::Script && self.parts.last().is_some_and(|last| last.contains('.'))
+    }
+
+    /// The names that lead to what it offers.
+    pub(super) fn names(&self, family: &Family) -> Vec<String> {
+        self.anchor.iter().flatten().chain(&self.parts).filter_map(|part| said(family, part)).collect()
+    }
+
+    /// Whether it offers the definitions of a home, with [`Self::names`] of the same family; if so, how many folders lead to
+    /// the module.
+    pub(super) fn offers(&self, family: &Family, names: &[String], home: &Home) -> Option<usize> {
+        let Home { own, inside, whole } = home;
         let any_container = family.spelling == Spelling::File;
         if self.anchor.is_some() {
-            let here = (inside.is_empty() || any_container) && own == wanted;
-            return (here || whole == wanted).then_some(0);
+            let here = (inside.is_empty() || any_container) && own == names;
+            return (here || whole == names).then_some(0);
         }
-        if wanted.is_empty() {
+        if names.is_empty() {
             return None;
         }
-        if (inside.is_empty() || any_container) && own.ends_with(&wanted) {
-            return Some(own.len() - wanted.len());
+        if (inside.is_empty() || any_container) && own.ends_with(names) {
+            return Some(own.len() - names.len());
         }
-        if whole.ends_with(&wanted) && wanted.len() > inside.len() {
-            return Some(whole.len() - wanted.len());
+        if names.len() > inside.len() && whole.ends_with(names) {
+            return Some(whole.len() - names.len());
         }
         // A namespace, whatever its files are called.
         let named = matches!(family.spelling, Spelling::Names | Spelling::File) && !inside.is_empty();
-        (named && inside == wanted).then_some(own.len())
+        (named && inside == names).then_some(own.len())
+    }
+}
+
+/// Where a definition is, as modules of a family are compared with it.
+pub(super) struct Home {
+    /// The module that its file is.
+    own: Vec<String>,
+    /// The containers in the file.
+    inside: Vec<String>,
+    /// Both.
+    whole: Vec<String>,
+}
+
+impl Home {
+    /// That of a definition in `container` of the file at `path`; for modules that are written with an extension or without.
+    pub(super) fn of(family: &Family, path: &str, container: Option<&str>, with_extension: bool) -> Self {
+        let own = module_path(family, path, with_extension);
+        let inside = container.map(parts).unwrap_or_default();
+        let whole = own.iter().cloned().chain(inside.iter().map(|part| part.replace('-', "_"))).collect();
+        Self { own, inside, whole }
     }
 }
 
@@ -334,7 +358,10 @@ mod tests {
     fn offers(language: &str, importer: &str, written: &str, path: &str, container: Option<&str>) -> bool {
         let family = Family::of(language);
         let modules = Module::read(family, importer, written, 0, None);
-        modules.iter().any(|module| module.offers(family, path, container).is_some())
+        modules.iter().any(|module| {
+            let home = Home::of(family, path, container, module.has_extension(family));
+            module.offers(family, &module.names(family), &home).is_some()
+        })
     }
 
     #[test]

@@ -8,15 +8,15 @@ use std::rc::Rc;
 
 use strum_macros::IntoStaticStr;
 
-use super::families::{Scope, Spelling};
+use super::families::{Family, Scope, Spelling};
 use super::kinds;
-use super::modules::{self, Module};
+use super::modules::{self, Home, Module};
 use super::opened::{Library, Opened, is_wildcard, local};
 use super::receiver::{Receiver, receiver};
 use super::types::Bases;
 use crate::error::Result;
 use crate::extract::languages;
-use crate::store::{DefinitionNode, Import, Reference, Snapshot, SymbolId};
+use crate::store::{Definition, DefinitionNode, Import, Reference, Snapshot, SymbolId};
 
 /// The rule by which a reference was resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
@@ -75,6 +75,8 @@ pub struct Resolver<'s> {
     /// What types inherit from, by type and depth. A base is looked for among the members of the types around it, which
     /// asks what those inherit from: without this, the time grows with the number of bases to the power of the depth.
     pub(super) heritage: HashMap<(SymbolId, usize), Bases>,
+    /// Where definitions are, by the first language of the family and whether files are named with their extension.
+    homes: HashMap<(SymbolId, &'static str, bool), Rc<Home>>,
     /// Whether any SCIP file is loaded, once that was asked.
     pub(super) has_scip: Option<bool>,
 }
@@ -90,7 +92,13 @@ pub(super) struct NameQuery<'a> {
 
 impl<'s> Resolver<'s> {
     pub fn new(snapshot: &'s Snapshot<'s>) -> Self {
-        Self { library: Library::new(snapshot), exports: HashMap::new(), heritage: HashMap::new(), has_scip: None }
+        Self {
+            library: Library::new(snapshot),
+            exports: HashMap::new(),
+            heritage: HashMap::new(),
+            homes: HashMap::new(),
+            has_scip: None,
+        }
     }
 
     /// The targets of a reference; `None` if it refers to nothing in this repository.
@@ -412,13 +420,12 @@ impl<'s> Resolver<'s> {
         seen: &mut HashSet<(String, String)>,
     ) -> Result<Declarations> {
         let all = self.candidates(asked)?;
+        let family = asked.file.family;
+        let (names, with_extension) = (module.names(family), module.has_extension(family));
         let mut nearest: Vec<(usize, Rc<DefinitionNode>)> = Vec::new();
         for declared in all {
-            let Some(far) =
-                module.offers(asked.file.family, &declared.definition.path, declared.definition.container.as_deref())
-            else {
-                continue;
-            };
+            let home = self.home(family, &declared, with_extension);
+            let Some(far) = module.offers(family, &names, &home) else { continue };
             if self.library.may_root(asked.file, module, &declared.definition.path)? {
                 nearest.push((far.saturating_sub(shared(&asked.file.path, &declared.definition.path)), declared));
             }
@@ -448,6 +455,17 @@ impl<'s> Resolver<'s> {
             }
         }
         Ok(Vec::new())
+    }
+
+    /// Where a definition is. A common name has hundreds of definitions, and each import of it is compared with all of them.
+    fn home(&mut self, family: &'static Family, declared: &DefinitionNode, with_extension: bool) -> Rc<Home> {
+        let language = family.languages.first().copied().unwrap_or_default();
+        let key = (declared.id, language, with_extension);
+        let home = self.homes.entry(key).or_insert_with(|| {
+            let Definition { path, container, .. } = &declared.definition;
+            Rc::new(Home::of(family, path, container.as_deref(), with_extension))
+        });
+        Rc::clone(home)
     }
 
     /// What a file passes on under a name: by an import of that name, else by those of everything.
@@ -516,15 +534,16 @@ impl<'s> Resolver<'s> {
 /// By name alone: one definition is it, several are ranked.
 fn ranked(file: &Opened, mut all: Declarations, is_common: bool) -> Option<Resolution> {
     let first = all.first()?;
-    let container = |d: &DefinitionNode| (d.definition.path.clone(), d.definition.container.clone());
-    let alone = all.iter().all(|d| container(d) == container(first));
+    let Definition { path, container, .. } = &first.definition;
+    let alone = all.iter().all(|d| (&d.definition.path, &d.definition.container) == (path, container));
     let pair = file.family.headers
         && all.iter().filter(|d| kinds::has_body(d)).count() <= 1
         && all.iter().all(|d| d.definition.container == first.definition.container);
     let how = if (alone || pair) && !is_common { ResolutionRule::Name } else { ResolutionRule::Ambiguous };
-    all.sort_by_key(|d| {
+    let is_in_test = kinds::is_test(&file.path);
+    all.sort_by_cached_key(|d| {
         let path = &d.definition.path;
-        let tests = kinds::is_test(path) && !kinds::is_test(&file.path);
+        let tests = !is_in_test && kinds::is_test(path);
         (tests, !kinds::has_body(d), std::cmp::Reverse(shared(&file.path, path)), path.clone(), d.definition.line)
     });
     all.truncate(TARGETS);
