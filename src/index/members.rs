@@ -44,7 +44,7 @@ const HALF: u32 = 2;
 /// The repositories of a call.
 #[derive(Debug, Default)]
 pub struct Members {
-    /// Their roots in order, each once.
+    /// Their roots in the order of their names, each once.
     pub roots: Vec<PathBuf>,
     /// Those of them that are published, by their roots.
     pub published: BTreeMap<PathBuf, Mirror>,
@@ -163,7 +163,10 @@ impl Workspaces {
         }
         failed.sort_by(|(one, _), (other, _)| one.cmp(other));
         failed.dedup_by(|(one, _), (other, _)| one == other);
-        Ok(Members { roots: roots.into_iter().collect(), published, failed })
+        // The folders of mirrors have random names.
+        let mut roots: Vec<PathBuf> = roots.into_iter().collect();
+        roots.sort_by_cached_key(|root| name_of(root, &published));
+        Ok(Members { roots, published, failed })
     }
 
     /// Published repositories, up to date. Half of the time of the call is left for the answer.
