@@ -512,7 +512,8 @@ impl Session {
         };
         let tools = Tools::new(Arc::clone(&self.workspaces));
         let answer = output::with_progress(|| HowFar::of(&shown), || tools.call(request))?;
-        if answer.get("indexing").is_some() {
+        // After the last file, the build still has its indexes to make.
+        if answer.get("indexing").is_some() || !(waits || workspace.is_built(&Budget::unlimited())) {
             *locked(&self.unfinished) = Some(workspace);
         }
         Ok(answer)
