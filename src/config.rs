@@ -23,7 +23,7 @@ use crate::platform::files::is_own;
 use crate::platform::paths::{PATH_SEPARATOR, canonical};
 use crate::platform::process;
 
-pub use groups::{Groups, groups};
+pub use groups::{DEPENDENCIES, Groups, groups};
 use keys::Value;
 pub use keys::{Address, KEYS, Key};
 pub use organisations::{ServerAddress, has_organisation, organisation};

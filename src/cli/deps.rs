@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::index::{self, Thoroughness};
 use crate::model::printable;
 
-/// Index the sources of what this repository depends on, where they already lie on this machine
+/// Index the sources of this repository's dependencies that are already on this machine
 ///
 /// Finds the packages that Cargo.lock, package.json, pyproject.toml, requirements*.txt and go.mod name, in Cargo's folders,
 /// node_modules, the site-packages of the project's environment and Go's module cache. Nothing is downloaded. The indexes are in
@@ -138,7 +138,7 @@ fn print(session: &Session, rows: &[Row], (count, bytes, removed): (usize, u64, 
     let of = output::count(rows.len() as u64, "dependency", "dependencies");
     output::note(&format!("{count} of {of} indexed; all indexes of dependencies take {}", sync::size(bytes)));
     if removed > 0 {
-        output::note(&format!("{removed} removed that were not used for longest; deps.cache is {}", sync::size(limit)));
+        output::note(&format!("{removed} least recently used indexes removed; deps.cache is {}", sync::size(limit)));
     }
     if count > 0 {
         output::note("search them: ixmcp query WORDS --group deps");

@@ -3,13 +3,14 @@
 //! Results go to stdout, everything else to stderr. A reader that went away (`| head`) ends the program quietly.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::budget::{self, Progress};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::locked::locked;
 use crate::serve::client;
 
@@ -51,7 +52,7 @@ fn end_unless(written: std::io::Result<()>) {
         if failed.kind() == std::io::ErrorKind::BrokenPipe {
             std::process::exit(0);
         }
-        error(&Error::io("write", std::path::Path::new("stdout"), failed));
+        error(&Error::io("write", Path::new("stdout"), failed));
         std::process::exit(2);
     }
 }
@@ -105,6 +106,18 @@ pub(super) fn with_remote_progress<T>(work: impl FnOnce(&(dyn Fn(client::RemoteP
         *locked(&latest) = how_far;
     };
     with_progress(now, || work(&tell))
+}
+
+/// Asks for agreement on the terminal. Without an answer, the user does not agree.
+pub(super) fn is_agreed(prompt: &str) -> Result<bool> {
+    let mut stderr = std::io::stderr().lock();
+    let asked = write!(stderr, "{prompt} [y/N] ").and_then(|()| stderr.flush());
+    let mut answer = String::new();
+    if asked.is_ok() {
+        let read = std::io::stdin().read_line(&mut answer);
+        read.map_err(|error| Error::io("read", Path::new("stdin"), error))?;
+    }
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// The progress of one piece of work, as far as it is shown yet.
@@ -165,7 +178,7 @@ mod tests {
     fn a_panic_ends_the_progress_and_goes_on_to_the_caller() {
         let (ended, end) = mpsc::channel();
         std::thread::spawn(move || {
-            let work = || -> crate::error::Result<()> { with_progress(HowFar::default, || panic!("on purpose")) };
+            let work = || -> Result<()> { with_progress(HowFar::default, || panic!("on purpose")) };
             ended.send(crate::panics::caught(work)).unwrap();
         });
         let outcome = end.recv_timeout(Duration::from_secs(60)).expect("the command ends");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::overview::{ago, totals};
 use super::{Outcome, Session, output, sync};
 use crate::budget::Budget;
-use crate::config::groups;
+use crate::config::{DEPENDENCIES, groups};
 use crate::error::{Error, Result};
 use crate::index;
 use crate::model::printable;
@@ -32,7 +32,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let indexes = index::dependency_indexes(environment);
     let mut all = groups(environment)?;
     if !indexes.is_empty() {
-        all.insert("deps".to_owned(), Vec::new());
+        all.insert(DEPENDENCIES.to_owned(), Vec::new());
     }
     let mut named = Vec::new();
     for (name, written) in all {

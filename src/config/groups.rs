@@ -14,8 +14,8 @@ use crate::model::printable;
 /// The name of the table.
 pub(super) const TABLE: &str = "groups.";
 
-/// The name of a group that is not defined by the user.
-const RESERVED: &str = "deps";
+/// The group of what a repository depends on. Users cannot define it.
+pub const DEPENDENCIES: &str = "deps";
 
 /// What a group must be.
 const EXPECTED: &str = "a list of paths, globs of paths and other groups, such as [\"~/src/pay-*\", \"@mail\"]";
@@ -39,9 +39,10 @@ pub fn groups(environment: &Environment) -> Result<Groups> {
 
 /// The members of one group; an error if it is not a list of texts.
 pub(super) fn members_of(source: &str, name: &str, members: &toml::Value) -> Result<Vec<String>> {
-    if name == RESERVED {
-        let what =
-            format!("{source}: {TABLE}{RESERVED} cannot be defined: @{RESERVED} is what a repository depends on");
+    if name == DEPENDENCIES {
+        let what = format!(
+            "{source}: {TABLE}{DEPENDENCIES} cannot be defined: @{DEPENDENCIES} is what a repository depends on"
+        );
         return Err(Error::invalid_argument(what).hint("Choose another name."));
     }
     let texts = members.as_array().and_then(|members| {

@@ -49,7 +49,7 @@ pub fn of(root: &Path, environment: &Environment) -> Vec<Dependency> {
     found.sort_by_cached_key(|one| (place(one), one.sources.clone()));
     let mut seen = BTreeSet::new();
     found.retain(|one| match &one.sources {
-        // Its own sources, or those of a package in the same repository, are no dependency's.
+        // The repository is not a dependency of itself.
         Ok(folder) => seen.insert(folder.clone()) && !root.starts_with(folder),
         Err(_) => true,
     });
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_lead_elsewhere_are_no_components() {
+    fn names_that_lead_elsewhere_are_not_components() {
         for name in ["", ".", "..", "../x", "a/b", "a\\b", ".hidden", "a\nb", "a b", "ü"] {
             assert!(!is_component(name), "{name:?}");
         }

@@ -1,4 +1,4 @@
-//! SCIP files: what an indexer of a language has found out about definitions and references.
+//! SCIP files: the definitions and references that a language indexer states.
 //!
 //! Owns the format, from its bytes to plain values. Does not own whether that still fits the files it is about (`index`).
 //! Positions stay as they are written: lines from 0, and columns in the units of the document's encoding.
@@ -177,10 +177,14 @@ fn name_of(symbol: &str) -> String {
     name.filter(|name| is_identifier(name)).unwrap_or_default()
 }
 
+/// Whether a character can be part of a name in code.
+pub fn is_name_part(character: char) -> bool {
+    character.is_alphanumeric() || character == '_' || character == '$'
+}
+
 /// Whether a text can be a name in code.
 pub fn is_identifier(text: &str) -> bool {
-    let is_part = |character: char| character.is_alphanumeric() || character == '_' || character == '$';
-    !text.is_empty() && text.chars().all(is_part) && !text.starts_with(|first: char| first.is_ascii_digit())
+    !text.is_empty() && text.chars().all(is_name_part) && !text.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// Whether the roles are those of a definition.

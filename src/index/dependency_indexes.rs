@@ -9,12 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::folder::hash_of;
+use super::folder::{bytes_in, hash_of, root_in};
 use super::lock::UpdateLock;
 use crate::budget::Budget;
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::files::is_own;
 use crate::platform::own_folder;
 use crate::platform::replace::{Durability, Permissions, replace};
 
@@ -23,11 +22,9 @@ const FOLDER: &str = "dependencies";
 const SOURCES: &str = "sources";
 /// Its time of modification is that of the last use.
 const USED: &str = "used";
-/// The time of the last use is this coarse.
+/// The time of the last use is this inexact.
 const RECENT: Duration = Duration::from_secs(600);
-/// No path is longer.
-const MAX_BYTES: u64 = 4096;
-/// An index that is being built or read this long is not removed.
+/// How long removal waits for a process that writes the index.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// An index of a dependency's sources.
@@ -57,14 +54,7 @@ pub(super) fn is_dependency(root: &Path, environment: &Environment) -> bool {
 
 /// The path in the folder of an index.
 fn sources_of(folder: &Path) -> Option<PathBuf> {
-    let file = folder.join(SOURCES);
-    let found = fs::symlink_metadata(&file).ok()?;
-    if !found.is_file() || !is_own(&found) || found.len() > MAX_BYTES {
-        return None;
-    }
-    let root = PathBuf::from(fs::read_to_string(file).ok()?);
-    let is_its = folder.file_name()?.to_str()? == hash_of(&root);
-    is_its.then_some(root)
+    root_in(&folder.join(SOURCES), folder.file_name()?)
 }
 
 /// Makes `root`, without links, a dependency's sources: their index is in the cache folder from now on.
@@ -110,9 +100,7 @@ fn used(folder: &Path) -> SystemTime {
 pub fn dependency_indexes(environment: &Environment) -> Vec<DependencyIndex> {
     let folders = base(environment).and_then(|base| fs::read_dir(base).ok()).into_iter().flatten().flatten();
     let of_folder = |folder: PathBuf| {
-        let files = fs::read_dir(&folder).ok()?.flatten();
-        let bytes = files.filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum();
-        Some(DependencyIndex { root: sources_of(&folder)?, bytes, used: used(&folder), folder })
+        Some(DependencyIndex { root: sources_of(&folder)?, bytes: bytes_in(&folder), used: used(&folder), folder })
     };
     let mut indexes: Vec<_> = folders.filter_map(|entry| of_folder(entry.path())).collect();
     indexes.sort_by(|one, other| (one.used, &one.root).cmp(&(other.used, &other.root)));

@@ -3,6 +3,7 @@
 //! Owns which folder it is, its creation, and the checks that keep an index from elsewhere out. Does not own the database in it
 //! (`store`).
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ pub(super) const DATABASE: &str = "index.db";
 const LOCK: &str = "update.lock";
 /// The length of the name of a user's folder for a repository: a hash of the root.
 const HASH_LENGTH: usize = 32;
+/// No path has more bytes.
+const MAX_PATH: u64 = 4096;
 
 /// Why a folder cannot hold an index.
 enum Unusable {
@@ -48,6 +51,22 @@ impl From<Unusable> for Error {
 pub(super) fn hash_of(root: &Path) -> String {
     let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
     hash[..HASH_LENGTH].to_owned()
+}
+
+/// The path in a file about a repository or a dependency, if it is one whose hash is `name`.
+pub(super) fn root_in(file: &Path, name: &OsStr) -> Option<PathBuf> {
+    let found = fs::symlink_metadata(file).ok()?;
+    if !found.is_file() || !is_own(&found) || found.len() > MAX_PATH {
+        return None;
+    }
+    let root = PathBuf::from(fs::read_to_string(file).ok()?);
+    (root.is_absolute() && name.to_str()? == hash_of(&root)).then_some(root)
+}
+
+/// The bytes of the files in a folder.
+pub(super) fn bytes_in(folder: &Path) -> u64 {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum()
 }
 
 /// The folder of the index of the repository at `root`, as it is now. Creates nothing.

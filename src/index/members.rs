@@ -12,7 +12,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use super::{Workspaces, dependency_indexes, folder};
 use crate::budget::Budget;
-use crate::config::{Groups, groups, organisation};
+use crate::config::{DEPENDENCIES, Groups, groups, organisation};
 use crate::dependencies::{self, Dependency};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{first_of, printable};
@@ -32,8 +32,6 @@ const MAX_SHOWN: usize = 200;
 
 /// What begins the name of a group.
 const GROUP: char = '@';
-/// The group of what the own repository depends on; `@deps/NAME` is one of them.
-const DEPENDENCIES: &str = "deps";
 /// Dependencies that an error names.
 const MAX_NAMED: usize = 5;
 /// What begins a pattern of names of published repositories.
@@ -205,7 +203,7 @@ impl Workspaces {
         Ok(())
     }
 
-    /// Adds what the repository of the connection depends on and that is indexed, or of that the packages of one name.
+    /// Adds the indexed dependencies of the connection's repository: all of them, or the packages of one name.
     fn gather_dependencies(&self, name: &str, package: Option<&str>, gathering: &mut Gathering) -> Result<()> {
         let environment = self.environment();
         let own = self.root(gathering.connection)?;

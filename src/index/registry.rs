@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::folder::{elsewhere, hash_of};
+use super::folder::{bytes_in, elsewhere, hash_of, root_in};
 use crate::config::Environment;
 use crate::error::{Error, Result};
 use crate::platform::files::{create_private_folder, is_own};
@@ -15,8 +15,6 @@ use crate::platform::replace::{Durability, Permissions, replace};
 
 /// The folder of the list, in the user's state folder.
 const FOLDER: &str = "repositories";
-/// No path is longer.
-const MAX_BYTES: u64 = 4096;
 
 fn folder(environment: &Environment) -> Option<PathBuf> {
     Some(environment.state_folder()?.join(FOLDER))
@@ -44,21 +42,14 @@ pub(super) fn note(root: &Path, environment: &Environment) {
 /// The listed repositories, by their roots, whether they exist or not.
 pub fn listed(environment: &Environment) -> Vec<PathBuf> {
     let entries = folder(environment).and_then(|folder| fs::read_dir(folder).ok());
-    let mut roots: Vec<PathBuf> =
-        entries.into_iter().flatten().flatten().filter_map(|entry| root_in(&entry.path())).collect();
+    let mut roots: Vec<PathBuf> = entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| root_in(&entry.path(), &entry.file_name()))
+        .collect();
     roots.sort();
     roots
-}
-
-/// The root in a file of the list, if it is one.
-fn root_in(file: &Path) -> Option<PathBuf> {
-    let found = fs::symlink_metadata(file).ok()?;
-    if !found.is_file() || !is_own(&found) || found.len() > MAX_BYTES {
-        return None;
-    }
-    let root = PathBuf::from(fs::read_to_string(file).ok()?);
-    let is_its = root.is_absolute() && file.file_name()?.to_str()? == hash_of(&root);
-    is_its.then_some(root)
 }
 
 /// Removes a repository that is gone from the list, and the index that it had in the user's folders. Returns the bytes
@@ -68,8 +59,7 @@ pub fn forget(root: &Path, environment: &Environment) -> Result<u64> {
     for folder in elsewhere(root, environment) {
         let Ok(found) = fs::symlink_metadata(&folder) else { continue };
         if found.is_dir() && is_own(&found) {
-            let files = fs::read_dir(&folder).into_iter().flatten().flatten();
-            freed += files.filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum::<u64>();
+            freed += bytes_in(&folder);
             fs::remove_dir_all(&folder).map_err(|error| Error::io("remove", &folder, error))?;
         }
     }

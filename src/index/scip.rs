@@ -41,7 +41,7 @@ const MAX_CPU_SECONDS: u64 = 120;
 const TIMEOUT: Duration = Duration::from_secs(300);
 /// Bytes of what the child process writes.
 const MAX_OUTPUT: u64 = 2 << 30;
-/// A document is of the file as it is now if so many of its definitions hold their names, in percent.
+/// The share of definitions, in percent, whose names must be at their positions for a document to match its file.
 const MATCHING: usize = 95;
 
 /// Keeps what SCIP files say.

@@ -10,6 +10,7 @@ use super::relations::{Reading, Resolver, reading, under_other_name};
 use super::smart::qualified;
 use crate::error::Result;
 use crate::extract::kinds::TYPES;
+use crate::extract::scip::is_name_part;
 use crate::store::{Definition, DefinitionNode, FtsQuery, Reference, Snapshot};
 
 /// A name in a line, and the column where it begins.
@@ -64,14 +65,13 @@ const RESOLVED: usize = 5_000;
 /// The name that a column of a line is on, or just past.
 pub fn name_at(line: &str, column: u32) -> Option<Named> {
     let characters: Vec<char> = line.chars().collect();
-    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     let at = usize::try_from(column).ok()?.checked_sub(1)?;
-    let on = if characters.get(at).copied().is_some_and(is_part) { at } else { at.checked_sub(1)? };
-    if !characters.get(on).copied().is_some_and(is_part) {
+    let on = if characters.get(at).copied().is_some_and(is_name_part) { at } else { at.checked_sub(1)? };
+    if !characters.get(on).copied().is_some_and(is_name_part) {
         return None;
     }
-    let start = characters[..on].iter().rposition(|c| !is_part(*c)).map_or(0, |before| before + 1);
-    let end = characters[on..].iter().position(|c| !is_part(*c)).map_or(characters.len(), |after| on + after);
+    let start = characters[..on].iter().rposition(|c| !is_name_part(*c)).map_or(0, |before| before + 1);
+    let end = characters[on..].iter().position(|c| !is_name_part(*c)).map_or(characters.len(), |after| on + after);
     let name: String = characters[start..end].iter().collect();
     let is_name = !name.starts_with(|c: char| c.is_ascii_digit());
     is_name.then_some(Named { name, column: u32::try_from(start + 1).ok()? })

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
-use crate::extract::scip::{DEFINITION, REFERENCE, is_definition};
+use crate::extract::scip::{DEFINITION, REFERENCE, is_name_part};
 use crate::store::{ScipOccurrence, Snapshot};
 
-pub use crate::extract::scip::role;
+pub use crate::extract::scip::{is_definition, role};
 
 /// Symbols that belong together. More are a mistake of the indexer.
 const MAX_RELATED: usize = 1_000;
@@ -54,10 +54,11 @@ impl Lines {
         }
         let Some(Some(line)) = self.0.get(&key) else { return Ok(false) };
         let (from, to) = (one.column.saturating_sub(1) as usize, one.end_column.saturating_sub(1) as usize);
-        let is_part = |character: Option<char>| character.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '$');
         let before = from.checked_sub(1).and_then(|before| line.chars().nth(before));
         let held = line.chars().skip(from).take(to.saturating_sub(from));
-        Ok(held.eq(one.name.chars()) && !is_part(before) && !is_part(line.chars().nth(to)))
+        Ok(held.eq(one.name.chars())
+            && !before.is_some_and(is_name_part)
+            && !line.chars().nth(to).is_some_and(is_name_part))
     }
 }
 

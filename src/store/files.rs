@@ -142,7 +142,7 @@ fn skipped(row: &Row) -> rusqlite::Result<SkippedFile> {
     })
 }
 
-fn stat(row: &Row, first: usize) -> rusqlite::Result<Stat> {
+pub(super) fn stat(row: &Row, first: usize) -> rusqlite::Result<Stat> {
     Ok(Stat {
         size: row.get::<_, i64>(first)?.cast_unsigned(),
         mtime_ns: row.get(first + 1)?,

@@ -2,6 +2,7 @@
 
 use rusqlite::{Row, named_params};
 
+use super::files::stat;
 use super::statements::statements;
 use super::{Batch, Snapshot};
 use crate::error::Result;
@@ -121,21 +122,12 @@ fn occurrence(row: &Row) -> rusqlite::Result<ScipOccurrence> {
     })
 }
 
-fn stat(row: &Row) -> rusqlite::Result<Stat> {
-    Ok(Stat {
-        size: row.get::<_, i64>(1)?.cast_unsigned(),
-        mtime_ns: row.get(2)?,
-        ctime_ns: row.get(3)?,
-        inode: row.get::<_, i64>(4)?.cast_unsigned(),
-    })
-}
-
 impl Snapshot<'_> {
     pub fn scip_files(&self) -> Result<Vec<ScipFile>> {
         self.rows(FILES, [], |row| {
             Ok(ScipFile {
                 path: row.get(0)?,
-                stat: stat(row)?,
+                stat: stat(row, 1)?,
                 tool: row.get(5)?,
                 problem: row.get(6)?,
                 documents: row.get::<_, i64>(7)?.cast_unsigned(),
@@ -146,7 +138,7 @@ impl Snapshot<'_> {
 
     /// The SCIP files that were loaded, as they were then.
     pub fn scip_stats(&self) -> Result<Vec<(String, Stat)>> {
-        self.rows(STATS, [], |row| Ok((row.get(0)?, stat(row)?)))
+        self.rows(STATS, [], |row| Ok((row.get(0)?, stat(row, 1)?)))
     }
 
     pub fn has_scip(&self) -> Result<bool> {

@@ -1,6 +1,6 @@
 //! `find_references`: the references to a symbol.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,8 +11,8 @@ use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
 use crate::pytypes::values::{Answer as Answered, Position, Query, Reference};
 use crate::query::Page;
-use crate::query::positions::{self, Mention, Mentions};
-use crate::query::scip::{self, role as scip_role};
+use crate::query::positions::{self, Mention, Mentions, Named};
+use crate::query::scip;
 use crate::store::ScipOccurrence;
 
 pub(super) static FIND_REFERENCES: Declaration = declare! {
@@ -105,25 +105,29 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let (found, unlisted) = by_types(call, position, include_declaration)?;
         left_out = unlisted;
         (found.len(), Page::of(found, offset, limit), "types")
-    } else if let Some((stated, uncovered)) = by_scip(call, &at, include_declaration)? {
-        reason = uncovered;
-        (stated.len(), Page::of(stated, offset, limit), "scip")
     } else {
         let named = named(call, &at.file, at.line, at.column)?;
-        let (name, found) = match &named {
-            Some(named) => (
-                named.name.as_str(),
-                call.read_words(&named.name, |snapshot| {
-                    let definitions = positions::definitions_at(snapshot, &at.file.path, at.line, named)?;
-                    positions::mentions(snapshot, &definitions)
-                })?,
-            ),
-            None => ("", Mentions::default()),
+        let name = named.as_ref().map_or("", |named| &named.name);
+        let found = match &named {
+            Some(named) => found(call, &at, named)?,
+            None => Found::BySyntax(Mentions::default()),
         };
-        reason = why_incomplete(&found);
-        let found: Vec<Mention> =
-            found.found.into_iter().filter(|mention| include_declaration || mention.kind.is_some()).collect();
-        (found.len(), Page::of(found, offset, limit).map(|mention| mention_item(call, &mention, name)), "syntax")
+        let (mut listed, precision) = match found {
+            Found::BySyntax(found) => {
+                reason = why_incomplete(&found);
+                (found.found.into_iter().map(Listed::BySyntax).collect::<Vec<_>>(), "syntax")
+            }
+            Found::Stated { stated, others } => {
+                reason = why_uncovered(others.len());
+                let others = others.into_iter().map(Listed::Uncovered);
+                let mut all: Vec<Listed> = stated.into_iter().map(Listed::Stated).chain(others).collect();
+                all.sort_by(|one, other| one.position().cmp(&other.position()));
+                (all, "scip")
+            }
+        };
+        listed.retain(|one| include_declaration || !one.is_definition());
+        // The lines of those that are returned are read, not of all.
+        (listed.len(), Page::of(listed, offset, limit).map(|one| one.item(call, name)), precision)
     };
     Ok(Answer {
         total: Some(total),
@@ -138,49 +142,87 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     })
 }
 
-/// The references that SCIP files state, with those by syntax in files that they do not cover as they are now; and a sentence
-/// about the latter. `None` if no SCIP file says what is at the position.
-fn by_scip(call: &Call, at: &Located, include_declaration: bool) -> Result<Option<(Vec<Reference>, Option<String>)>> {
+/// Where a name is used.
+enum Found {
+    /// By SCIP files, and by syntax in files that they do not cover as they are now.
+    Stated {
+        stated: Vec<ScipOccurrence>,
+        others: Vec<Mention>,
+    },
+    BySyntax(Mentions),
+}
+
+fn found(call: &Call, at: &Located, named: &Named) -> Result<Found> {
     call.refresh_scip()?;
-    let Some(named) = named(call, &at.file, at.line, at.column)? else { return Ok(None) };
-    let found = call.read_words(&named.name, |snapshot| {
-        let Some(subject) = scip::subject(snapshot, &at.file.path, at.line, at.column)? else { return Ok(None) };
+    call.read_words(&named.name, |snapshot| {
+        let subject = scip::subject(snapshot, &at.file.path, at.line, at.column)?;
+        let by_syntax = || {
+            let definitions = positions::definitions_at(snapshot, &at.file.path, at.line, named)?;
+            positions::mentions(snapshot, &definitions)
+        };
+        let Some(subject) = subject else { return Ok(Found::BySyntax(by_syntax()?)) };
         let stated = scip::references(snapshot, &subject)?;
-        let mut others = Vec::new();
-        if !subject.is_local {
-            let definitions = positions::definitions_at(snapshot, &at.file.path, at.line, &named)?;
-            for mention in positions::mentions(snapshot, &definitions)?.found {
-                let is_stated = |one: &ScipOccurrence| {
-                    (&one.path, one.line, one.column) == (&mention.path, mention.line, mention.column)
-                };
-                if !stated.iter().any(is_stated) && !snapshot.is_covered_by_scip(&mention.path)? {
-                    others.push(mention);
-                }
+        let mut others = if subject.is_local { Vec::new() } else { by_syntax()?.found };
+        let known: HashSet<_> = stated.iter().map(|one| (one.path.as_str(), one.line, one.column)).collect();
+        others.retain(|one| !known.contains(&(one.path.as_str(), one.line, one.column)));
+        let mut uncovered = Vec::new();
+        for other in others {
+            if !snapshot.is_covered_by_scip(&other.path)? {
+                uncovered.push(other);
             }
         }
-        Ok(Some((stated, others)))
-    })?;
-    let Some((stated, others)) = found else { return Ok(None) };
-    let reason = match others.len() {
-        0 => None,
-        count => Some(format!(
+        drop(known);
+        Ok(Found::Stated { stated, others: uncovered })
+    })
+}
+
+/// A reference whose line is not read yet.
+enum Listed {
+    Stated(ScipOccurrence),
+    /// By syntax, next to stated ones.
+    Uncovered(Mention),
+    BySyntax(Mention),
+}
+
+impl Listed {
+    fn position(&self) -> (&str, u32, u32) {
+        match self {
+            Self::Stated(one) => (&one.path, one.line, one.column),
+            Self::Uncovered(one) | Self::BySyntax(one) => (&one.path, one.line, one.column),
+        }
+    }
+
+    fn is_definition(&self) -> bool {
+        match self {
+            Self::Stated(one) => scip::is_definition(one.roles),
+            Self::Uncovered(one) | Self::BySyntax(one) => one.kind.is_none(),
+        }
+    }
+
+    /// The reference as the answer shows it, to something of that name.
+    fn item(self, call: &Call, name: &str) -> Reference {
+        match self {
+            Self::Stated(one) => Reference {
+                role: scip::role(one.roles).to_owned(),
+                preview: preview(call, &one.path, one.line),
+                span: span_of_occurrence(one),
+                precision: None,
+            },
+            Self::Uncovered(mention) => {
+                Reference { precision: Some("syntax".to_owned()), ..mention_item(call, &mention, name) }
+            }
+            Self::BySyntax(mention) => mention_item(call, &mention, name),
+        }
+    }
+}
+
+fn why_uncovered(count: usize) -> Option<String> {
+    (count > 0).then(|| {
+        format!(
             "{count} references, marked `syntax`, are in files that changed since the SCIP file was written or that it does \
              not cover."
-        )),
-    };
-    let stated = stated.into_iter().map(|one| Reference {
-        role: scip_role(one.roles).to_owned(),
-        preview: preview(call, &one.path, one.line),
-        span: span_of_occurrence(one),
-        precision: None,
-    });
-    let others = others
-        .iter()
-        .map(|mention| Reference { precision: Some("syntax".to_owned()), ..mention_item(call, mention, &named.name) });
-    let mut all: Vec<Reference> =
-        stated.chain(others).filter(|one| include_declaration || one.role != "definition").collect();
-    all.sort_by(|a, b| (&a.span.file, a.span.line, a.span.column).cmp(&(&b.span.file, b.span.line, b.span.column)));
-    Ok(Some((all, reason)))
+        )
+    })
 }
 
 /// What syntax alone cannot know of the references.

@@ -3,7 +3,7 @@
 //! Owns the list of indexers and their options. Nothing runs without the user's consent, because indexers run build scripts.
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -29,11 +29,11 @@ pub(super) struct Arguments {
 /// A program that writes SCIP files.
 struct Indexer {
     name: &'static str,
-    /// One of these files in the root, or a file with this extension, says that it has something to do.
+    /// It has something to index if one of these files, or a file with one of these extensions, is in the root.
     files: &'static [&'static str],
     /// Its arguments before the name of the file that it writes.
     arguments: &'static [&'static str],
-    /// How that file is given: an option before it, or `--option=` in front of it.
+    /// The option for that file, which follows as the next argument, or after `=`.
     output: &'static str,
 }
 
@@ -147,7 +147,7 @@ fn make(workspace: &Workspace, indexer: &Indexer, program: &Path, is_agreed: boo
     let budget = Budget::unlimited();
     let loaded = workspace.scip.load(&written, &budget);
     // The copy that was loaded is what counts.
-    let _ = std::fs::remove_file(&written);
+    let _ = std::fs::remove_file(&written).and_then(|()| std::fs::remove_dir(&folder));
     let name = loaded?;
     Ok(workspace.scip.list(&budget)?.iter().find(|file| name_of(file) == name).map(value))
 }
@@ -165,13 +165,5 @@ fn agrees(command: &str) -> Result<bool> {
         return Err(Error::invalid_argument(format!("not run: {command}"))
             .hint("An indexer runs build scripts of the repository. Give --yes if you trust it."));
     }
-    let mut stderr = std::io::stderr().lock();
-    let asked = write!(stderr, "run {command}? It may run build scripts of the repository. [y/N] ")
-        .and_then(|()| stderr.flush());
-    asked.map_err(|error| Error::internal("cannot ask").caused_by(error))?;
-    let mut answer = String::new();
-    std::io::stdin()
-        .read_line(&mut answer)
-        .map_err(|error| Error::internal("cannot read the answer").caused_by(error))?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    output::is_agreed(&format!("run {command}? It may run build scripts of the repository."))
 }

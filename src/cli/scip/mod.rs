@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::model::printable;
 use crate::store::ScipFile;
 
-/// Use what an indexer of a language has found out: definitions and references as SCIP files state them
+/// Use the definitions and references that language indexers state in SCIP files
 ///
 /// `index.scip` in the repository and the files of the setting scip.files are used without this command.
 #[derive(Debug, Args)]

@@ -15,7 +15,7 @@ mod toml;
 mod undo;
 
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -390,12 +390,5 @@ fn agreed(file: &Path) -> Result<bool> {
         output::note(&format!("stdin is not a terminal, so the prompt for {shown} cannot be shown; --yes writes it"));
         return Ok(false);
     }
-    let mut stderr = std::io::stderr().lock();
-    // Without an answer, nothing is written.
-    let asked = write!(stderr, "write {shown}? [y/N] ").and_then(|()| stderr.flush());
-    let mut answer = String::new();
-    if asked.is_ok() {
-        std::io::stdin().read_line(&mut answer).map_err(|error| Error::io("read", Path::new("stdin"), error))?;
-    }
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    output::is_agreed(&format!("write {shown}?"))
 }
