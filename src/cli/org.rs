@@ -124,7 +124,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             let listed: Vec<Value> = published.iter().map(described).collect();
             let json = json!({ "total": listed.len(), "repositories": listed });
             session.show_list(&json, &published, |one| {
-                let commit: String = one.commit.as_deref().unwrap_or_default().chars().take(12).collect();
+                let commit = organisation::short_commit(one.commit.as_deref().unwrap_or_default());
                 let files = output::count(u64::from(one.files.unsigned_abs()), "file", "files");
                 let (size, at) =
                     (sync::size(one.bytes.unsigned_abs()), one.published_at.as_deref().unwrap_or_default());

@@ -13,13 +13,16 @@ use crate::organisation::{self, Connection, Publication};
 
 /// Publish the commit that is checked out to an organisation's server
 ///
-/// Sends the texts of its files that the server lacks. Secrets, untracked files and changes that are not committed are never sent.
+/// Sends the texts of its files that the server lacks. Secrets and untracked files are never sent, and changes that are not committed only with --dirty.
 /// Publishing the same commit again does nothing; a commit that is older than the published one is refused.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ixmcp publish --as payments/api\n  ixmcp publish --as payments/api --branch next")]
 pub(super) struct Arguments {
     #[command(flatten)]
     target: Target,
+    /// Publish changes of tracked files that are not committed, too, as COMMIT-dirty
+    #[arg(long)]
+    dirty: bool,
     /// Publish even if a newer commit or another history is published, and send all files again
     #[arg(long)]
     force: bool,
@@ -81,6 +84,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         environment,
         settings: &config.index,
         name: &name,
+        dirty: typed.dirty,
         force: typed.force,
     };
     let (progress, budget) = (Progress::default(), Budget::unlimited());
@@ -92,7 +96,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         "sent": report.sent, "sent_bytes": report.sent_bytes,
     });
     session.show(&json, true, || {
-        let commit: String = report.commit.chars().take(12).collect();
+        let commit = organisation::short_commit(&report.commit);
         if report.is_unchanged {
             return output::line(&format!("{name} at {commit} is published already"));
         }

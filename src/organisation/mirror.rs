@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use tokio_postgres::IsolationLevel;
 
 use super::access::{Published, check_pattern, published};
-use super::{Connection, address};
+use super::{Connection, LISTING_BYTES, address, pool};
 use crate::budget::Budget;
 use crate::config::{Environment, ServerAddress};
 use crate::error::{Error, ErrorKind, Result};
@@ -34,6 +34,10 @@ const FOLDER: &str = "organisations";
 const MAX_BYTES: i64 = 2 << 30;
 /// Files of one repository.
 const MAX_FILES: usize = 1_000_000;
+/// Bytes of one text.
+const MAX_TEXT: i64 = 64 << 20;
+/// Bytes of an answer in addition to its texts.
+const MARGIN_BYTES: u64 = 1 << 20;
 /// Texts of one statement, and their bytes.
 const TEXTS_AT_ONCE: usize = 200;
 const BYTES_AT_ONCE: i64 = 4 << 20;
@@ -89,36 +93,17 @@ pub fn mirrors(
     patterns: &BTreeSet<String>,
     most: usize,
     budget: &Budget,
-) -> Result<Vec<(String, Result<Mirror>)>> {
+) -> Result<Answers> {
     patterns.iter().try_for_each(|pattern| check_pattern(pattern))?;
-    let mut mirroring =
-        Mirroring { connection: Connection::open(address, budget)?, folder: folder_of(address, environment)?, budget };
-    let mut listed: BTreeMap<String, Published> = BTreeMap::new();
-    let mut answers = Vec::new();
-    for pattern in patterns {
-        let found = published(&mut mirroring.connection, pattern, budget)?;
-        mirroring.forget_all_but(pattern, &found)?;
-        if found.is_empty() {
-            let error =
-                Error::new(ErrorKind::IndexNotFound, "no repository of that name is published that you may read")
-                    .hint("`ixmcp org status` lists those that you may read.");
-            answers.push((pattern.clone(), Err(error)));
-        }
-        listed.extend(found.into_iter().map(|one| (one.name.clone(), one)));
-    }
-    let bytes = listed.values().fold(0_i64, |sum, one| sum.saturating_add(one.bytes.max(0)));
-    if listed.len() > most || bytes > MAX_BYTES {
-        let what = format!("`org:` names {} repositories with {} MiB of text", listed.len(), bytes >> 20);
-        return Err(Error::invalid_argument(what)
-            .hint(format!("Narrow it: one call searches at most {most} with {} MiB.", MAX_BYTES >> 20)));
-    }
-    for (name, one) in &listed {
-        budget.check()?;
-        answers.push((name.clone(), mirroring.mirror(one)));
-    }
-    mirroring.evict(&listed)?;
-    Ok(answers)
+    let folder = folder_of(address, environment)?;
+    let mut mirroring = Mirroring { connection: pool::take(address, budget)?, folder, budget };
+    let answers = mirroring.all(patterns, most);
+    pool::keep(address, mirroring.connection);
+    answers
 }
+
+/// The answers of [`mirrors`].
+type Answers = Vec<(String, Result<Mirror>)>;
 
 /// The folder of the mirrors of one role of one server.
 fn folder_of(server: &ServerAddress, environment: &Environment) -> Result<PathBuf> {
@@ -180,6 +165,35 @@ struct Mirroring<'m> {
 }
 
 impl Mirroring<'_> {
+    /// The published repositories that the patterns name.
+    fn all(&mut self, patterns: &BTreeSet<String>, most: usize) -> Result<Answers> {
+        let mut listed: BTreeMap<String, Published> = BTreeMap::new();
+        let mut answers = Vec::new();
+        for pattern in patterns {
+            let found = published(&mut self.connection, pattern, self.budget)?;
+            self.forget_all_but(pattern, &found)?;
+            if found.is_empty() {
+                let error =
+                    Error::new(ErrorKind::IndexNotFound, "no repository of that name is published that you may read")
+                        .hint("`ixmcp org status` lists those that you may read.");
+                answers.push((pattern.clone(), Err(error)));
+            }
+            listed.extend(found.into_iter().map(|one| (one.name.clone(), one)));
+        }
+        let bytes = listed.values().fold(0_i64, |sum, one| sum.saturating_add(one.bytes.max(0)));
+        if listed.len() > most || bytes > MAX_BYTES {
+            let what = format!("`org:` names {} repositories with {} MiB of text", listed.len(), bytes >> 20);
+            return Err(Error::invalid_argument(what)
+                .hint(format!("Narrow it: one call searches at most {most} with {} MiB.", MAX_BYTES >> 20)));
+        }
+        for (name, one) in &listed {
+            self.budget.check()?;
+            answers.push((name.clone(), self.mirror(one)));
+        }
+        self.evict(&listed)?;
+        Ok(answers)
+    }
+
     fn file(&self, name: &str, extension: &str) -> PathBuf {
         self.folder.join(format!("{}.{extension}", hash(name)))
     }
@@ -350,7 +364,7 @@ impl Mirroring<'_> {
 
     /// A repository and its files, of one moment.
     fn files_of(&mut self, name: &str) -> Result<(Option<Published>, Files)> {
-        let (listed, rows) = self.connection.run(self.budget, async |client| {
+        let (listed, rows) = self.connection.run_for(LISTING_BYTES, self.budget, async |client| {
             let builder = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
             let transaction = builder.start().await?;
             let listed = transaction.query_opt(REPOSITORY, &[&name]).await?;
@@ -363,10 +377,11 @@ impl Mirroring<'_> {
             Ok((listed, rows))
         })?;
         let bytes: i64 = rows.iter().map(|(.., bytes)| i64::from(*bytes).max(0)).sum();
-        if rows.len() > MAX_FILES || bytes > MAX_BYTES {
+        let is_too_large = rows.iter().any(|(.., bytes)| i64::from(*bytes) > MAX_TEXT);
+        if is_too_large || rows.len() > MAX_FILES || bytes > MAX_BYTES {
             return Err(Error::new(
                 ErrorKind::UnsupportedFormat,
-                "the organisation's server lists more files than a repository may have",
+                "the organisation's server lists more or larger files than a repository may have",
             ));
         }
         let mut files = BTreeMap::new();
@@ -401,7 +416,8 @@ impl Mirroring<'_> {
                 some.insert(key, paths);
             }
             let keys: Vec<Vec<u8>> = some.keys().map(|key| bytes_of(key)).collect();
-            let texts: Vec<String> = self.connection.run(self.budget, async |client| {
+            let most = u64::try_from(size).unwrap_or_default().saturating_add(MARGIN_BYTES);
+            let texts: Vec<String> = self.connection.run_for(most, self.budget, async |client| {
                 client.query(TEXTS_OF, &[&keys]).await?.iter().map(|row| row.try_get(1)).collect()
             })?;
             for text in &texts {

@@ -11,11 +11,18 @@ mod address;
 mod connection;
 mod errors;
 mod mirror;
+mod packing;
+mod pool;
 mod publication;
 mod schema;
+mod stream;
+mod work_tree;
+
+/// Bytes of a list of files.
+const LISTING_BYTES: u64 = 256 << 20;
 
 pub use access::{Grant, Published, Swept, grant, published, revoke, sweep};
 pub use connection::Connection;
 pub use mirror::{Mirror, is_mirror, mirrors};
-pub use publication::{Publication, Report, publish, unpublish};
+pub use publication::{Publication, Report, publish, short_commit, unpublish};
 pub use schema::initialize;

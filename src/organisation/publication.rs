@@ -1,8 +1,8 @@
 //! Publishing the files of a commit.
 //!
 //! Owns which files are published, and the protocol: texts that the server asks for are sent and staged, then one short transaction
-//! makes them visible. What is published is read from the commit, never from the work tree, so that untracked files and changes that
-//! are not committed stay here. Secrets, and files that the settings leave out of the local index, are not sent. A publisher that is
+//! makes them visible. What is published is read from the commit, so that untracked files and changes that are not committed stay
+//! here, unless the caller asks for changes of tracked files ([`work_tree`]). Secrets, and files that the settings leave out of the local index, are not sent. A publisher that is
 //! killed leaves an upload that a sweep removes; what was published before stays as it was.
 
 use std::collections::{BTreeSet, HashMap};
@@ -13,8 +13,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sha2::{Digest, Sha256};
 
-use super::Connection;
 use super::errors::error_of;
+use super::packing::packed;
+use super::work_tree::{self, Changes};
+use super::{Connection, LISTING_BYTES};
 use crate::budget::{Budget, Progress};
 use crate::config::{Environment, Index, ServerAddress};
 use crate::error::{Error, ErrorKind, Result};
@@ -27,7 +29,7 @@ use crate::scan::Rules;
 const BEGIN: &str = "SELECT upload, commit, generation FROM ixmcp.begin_publication($1)";
 const PUBLISHED: &str = "SELECT path, blob FROM ixmcp.published($1)";
 const MISSING: &str = "SELECT ixmcp.missing($1, $2)";
-const SEND_TEXTS: &str = "SELECT ixmcp.send_texts($1, $2)";
+const SEND_TEXTS: &str = "SELECT ixmcp.send_texts($1, $2, $3)";
 const STAGE_FILES: &str = "SELECT ixmcp.stage_files($1, $2, $3, $4, $5, $6, $7)";
 const STAGE_GONE: &str = "SELECT ixmcp.stage_gone($1, $2)";
 const UNDERIVED: &str = "SELECT path FROM ixmcp.underived($1, $2)";
@@ -44,6 +46,8 @@ const FILES_AT_ONCE: usize = 200;
 const BYTES_AT_ONCE: usize = 4 << 20;
 /// Parsers recurse as deep as the file says.
 const STACK_BYTES: usize = 16 << 20;
+/// What is appended to the id of a commit with changes that are not committed.
+const DIRTY: &str = "-dirty";
 /// Incremented when other terms are made of the same symbols.
 const TERMS: u32 = 1;
 
@@ -56,6 +60,8 @@ pub struct Publication<'p> {
     pub settings: &'p Index,
     /// The name of the repository on the server.
     pub name: &'p str,
+    /// Publishes changes of tracked files that are not committed, too.
+    pub dirty: bool,
     /// Replaces what is published even if that is newer or has another history, and sends all files again.
     pub force: bool,
 }
@@ -75,7 +81,7 @@ pub struct Report {
     pub gone: usize,
     /// Files of the commit that are not published: secrets, binary files and others that the local index skips.
     pub skipped: usize,
-    /// Texts that the server asked for.
+    /// Texts that the server asked for, and their size as they are sent: compressed.
     pub sent: usize,
     pub sent_bytes: u64,
 }
@@ -93,6 +99,12 @@ pub(super) fn term(name: &str) -> i32 {
     let hash = blake3::hash(format!("definition {}", name.to_lowercase()).as_bytes());
     let first = hash.as_bytes().first_chunk::<4>().copied().unwrap_or_default();
     (u32::from_le_bytes(first) >> 1).cast_signed()
+}
+
+/// The id of a published commit as people read it.
+pub fn short_commit(commit: &str) -> String {
+    let (id, dirty) = commit.strip_suffix(DIRTY).map_or((commit, ""), |id| (id, DIRTY));
+    id.chars().take(12).chain(dirty.chars()).collect()
 }
 
 /// Removes a repository. Whether it was there.
@@ -152,21 +164,27 @@ impl Upload<'_> {
             sent_bytes: 0,
         };
         if !publication.force {
-            if head == Some(commit) {
-                report.is_unchanged = true;
-                report.files = self.connection.run(self.budget, async |client| {
-                    let row = client.query_opt(FILES, &[&publication.name]).await?;
-                    row.map_or(Ok(0), |row| row.try_get(0))
-                })?;
-                return Ok(report);
+            if head == Some(commit) && !publication.dirty {
+                return self.unchanged(publication.name, report);
             }
             if let Some(head) = head {
-                check_descends(objects, head, commit, self.budget)?;
+                check_descends(objects, head.trim_end_matches(DIRTY), commit, self.budget)?;
             }
         }
         let rules = Rules::new(publication.settings)?;
         let published = self.published()?;
-        let tree = objects.tree(commit, self.budget)?;
+        let mut tree = objects.tree(commit, self.budget)?;
+        let largest = publication.settings.max_file_size;
+        let changes = if publication.dirty {
+            let committed = tree.len();
+            let changes = work_tree::apply(publication.root, objects, &mut tree, largest, self.budget)?;
+            if committed != tree.len() || !changes.is_empty() {
+                report.commit += DIRTY;
+            }
+            changes
+        } else {
+            Changes::new()
+        };
         let mut files: Vec<(RepoPath, &str)> = Vec::new();
         for (path, blob) in &tree {
             match RepoPath::new(path.as_str())
@@ -187,10 +205,15 @@ impl Upload<'_> {
         let extractor =
             blake3::hash(format!("{TERMS} {}", extract::fingerprint()).as_bytes()).to_hex()[..16].to_owned();
         for (at, some) in differing.chunks(FILES_AT_ONCE).enumerate() {
-            let ids: Vec<&str> = some.iter().map(|(_, blob)| *blob).collect();
-            let largest = publication.settings.max_file_size;
+            let is_committed = |(path, _): &&(RepoPath, &str)| !changes.contains_key(path.as_str());
+            let ids: Vec<&str> = some.iter().filter(is_committed).map(|(_, blob)| *blob).collect();
+            let mut committed = objects.blobs(&ids, largest, self.budget)?.into_iter();
             let mut prepared = Vec::new();
-            for ((path, blob), bytes) in some.iter().zip(objects.blobs(&ids, largest, self.budget)?) {
+            for (path, blob) in some {
+                let bytes = match changes.get(path.as_str()) {
+                    Some(bytes) => Some(bytes.clone()),
+                    None => committed.next().flatten(),
+                };
                 let text = bytes.filter(|bytes| !rules.leaves_out(path, bytes.len() as u64));
                 let text = text.and_then(|bytes| extract::searchable_text(path, &bytes, &options));
                 // The server's texts cannot have this character.
@@ -211,12 +234,27 @@ impl Upload<'_> {
             self.derive(&prepared, &extractor, &options)?;
             progress.set(((at + 1) * FILES_AT_ONCE).min(differing.len()) as u64, differing.len() as u64);
         }
+        if !publication.force && head == Some(&report.commit) && report.changed == 0 && gone.is_empty() {
+            return self.unchanged(publication.name, report);
+        }
         report.gone = gone.len();
         let id = self.id;
         self.connection.run(self.budget, async |client| client.execute(STAGE_GONE, &[&id, &gone]).await)?;
+        let label = &report.commit;
         (report.generation, report.files) = self.connection.run(self.budget, async |client| {
-            let row = client.query_one(FINISH, &[&id, &commit]).await?;
+            let row = client.query_one(FINISH, &[&id, label]).await?;
             Ok((row.try_get(0)?, row.try_get(1)?))
+        })?;
+        Ok(report)
+    }
+
+    /// The report about a commit that is published already.
+    fn unchanged(&mut self, name: &str, mut report: Report) -> Result<Report> {
+        report.is_unchanged = true;
+        report.skipped = 0;
+        report.files = self.connection.run(self.budget, async |client| {
+            let row = client.query_opt(FILES, &[&name]).await?;
+            row.map_or(Ok(0), |row| row.try_get(0))
         })?;
         Ok(report)
     }
@@ -224,7 +262,7 @@ impl Upload<'_> {
     /// The paths that are published, with git's ids of their files.
     fn published(&mut self) -> Result<HashMap<String, String>> {
         let id = self.id;
-        self.connection.run(self.budget, async |client| {
+        self.connection.run_for(LISTING_BYTES, self.budget, async |client| {
             let rows = client.query(PUBLISHED, &[&id]).await?;
             rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
         })
@@ -244,9 +282,12 @@ impl Upload<'_> {
                 bytes += file.text.len();
                 texts.push(file.text.as_str());
             }
-            self.connection.run(self.budget, async |client| client.execute(SEND_TEXTS, &[&id, &texts]).await)?;
+            let sizes: Vec<i32> = texts.iter().map(|text| i32::try_from(text.len()).unwrap_or(i32::MAX)).collect();
+            let message = packed(&texts).map_err(|error| Error::internal("texts cannot be sent").caused_by(error))?;
+            self.connection
+                .run(self.budget, async |client| client.execute(SEND_TEXTS, &[&id, &message, &sizes]).await)?;
             report.sent += texts.len();
-            report.sent_bytes += bytes as u64;
+            report.sent_bytes += message.len() as u64;
         }
         Ok(())
     }

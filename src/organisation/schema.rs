@@ -36,16 +36,19 @@ BEGIN
 END
 $$";
 const SCHEMA: &str = "CREATE SCHEMA IF NOT EXISTS ixmcp AUTHORIZATION ixmcp_owner;
-CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA ixmcp";
-const AS_OWNER: &str = "SET ROLE ixmcp_owner; SET search_path = ixmcp";
+CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA ixmcp;
+CREATE EXTENSION IF NOT EXISTS pgcrypto WITH SCHEMA ixmcp";
+const AS_OWNER: &str = "SET ROLE ixmcp_owner";
+/// Migrations find what they use of extensions, which may have been in another schema before.
+const SEARCH_PATH: &str =
+    "SELECT set_config('search_path', 'ixmcp, ' || string_agg(DISTINCT quote_ident(n.nspname), ', '), false)
+FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname IN ('pg_trgm', 'pgcrypto')";
 const HISTORY: &str = "schema_history";
 const HAS_HISTORY: &str = "SELECT to_regclass('ixmcp.schema_history') IS NOT NULL";
 /// Rows that no migration wrote: reading the list would panic. Casts fail on values that are not numbers or times.
 const DAMAGED: &str = "SELECT count(*) FROM ixmcp.schema_history
 WHERE version < 0 OR checksum IS NULL OR applied_on IS NULL OR checksum::numeric NOT BETWEEN 0 AND 18446744073709551615 OR applied_on::timestamptz IS NULL
     OR applied_on !~ '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)$'";
-/// Where the server was built with it, texts are compressed faster.
-const COMPRESSION: &str = "ALTER TABLE ixmcp.texts ALTER content SET COMPRESSION lz4";
 
 /// Creates the roles, tables and functions, or upgrades them. Returns the names of the migrations that were applied.
 pub fn initialize(address: &ServerAddress, budget: &Budget) -> Result<Vec<String>> {
@@ -54,18 +57,15 @@ pub fn initialize(address: &ServerAddress, budget: &Budget) -> Result<Vec<String
         client.batch_execute(LOCK).await?;
         client.batch_execute(ROLES).await?;
         client.batch_execute(SCHEMA).await?;
-        client.batch_execute(AS_OWNER).await
+        client.batch_execute(AS_OWNER).await?;
+        client.execute(SEARCH_PATH, &[]).await
     })?;
     check_history(&mut connection, budget)?;
     let mut runner = embedded::migrations::runner();
     runner.set_migration_table_name(HISTORY);
     let applied = connection.with_client(async |client: &mut Client| runner.run_async(client).await);
     let applied = applied.map_err(|error| migration_error(&error))?;
-    let names: Vec<String> = applied.applied_migrations().iter().map(ToString::to_string).collect();
-    if !names.is_empty() && connection.run(budget, async |client| client.batch_execute(COMPRESSION).await).is_err() {
-        tracing::info!("the organisation's server has no lz4; texts are compressed with pglz");
-    }
-    Ok(names)
+    Ok(applied.applied_migrations().iter().map(ToString::to_string).collect())
 }
 
 /// Whether the list of applied migrations can be read.

@@ -116,6 +116,16 @@ impl Staged {
             && (known.inode == 0 || known.inode == inode(stat.inode))
     }
 
+    /// The paths of files that are tracked.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
+    /// Whether a file is tracked.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+
     /// Whether the path is in a submodule, whose history is its own.
     pub(crate) fn is_in_submodule(&self, path: &str) -> bool {
         self.submodules.iter().any(|folder| path.starts_with(folder.as_str()))

@@ -70,6 +70,8 @@ fn tables_and_functions_of_the_owner_are_closed_to_teams() {
         "repos",
         "files",
         "texts",
+        "contents",
+        "contents_0",
         "derived",
         "granted",
         "rules",
@@ -89,6 +91,8 @@ fn tables_and_functions_of_the_owner_are_closed_to_teams() {
         format!("SELECT ixmcp.grant_repos('{pay}', '*', true, NULL)"),
         format!("SELECT ixmcp.revoke_repos('{pay}', '*')"),
         "SELECT ixmcp.readable()".to_owned(),
+        "SELECT ixmcp.opened('')".to_owned(),
+        "SELECT ixmcp.unpacked('', ARRAY[1])".to_owned(),
         "SET ROLE ixmcp_owner".to_owned(),
         "CREATE TABLE ixmcp.mine (x int)".to_owned(),
         "CREATE FUNCTION ixmcp.protocol() RETURNS int LANGUAGE sql AS 'SELECT 2'".to_owned(),
@@ -146,9 +150,45 @@ fn a_publisher_cannot_name_a_text_that_it_does_not_have() {
     assert!(stolen.contains("a text was not sent"), "{stolen}");
     assert_eq!(organisation.sql_as(&shop, "SELECT path FROM ixmcp.files_of(ARRAY['shop-web'])").unwrap(), "shop.py");
     // The key of a text is the server's own: a text cannot be stored under another.
-    organisation.sql_as(&shop, &format!("SELECT ixmcp.send_texts({upload}, ARRAY['poison'])")).unwrap();
-    let wrong = "SELECT count(*) FROM ixmcp.texts WHERE key <> sha256(convert_to(content, 'UTF8'))";
+    organisation.sql_as(&shop, &format!("SELECT ixmcp.send_texts({upload}, {}, ARRAY[6])", packed("poison"))).unwrap();
+    assert_eq!(organisation.sql("SELECT count(*) FROM ixmcp.contents WHERE content = 'poison'"), "1");
+    let wrong = "SELECT count(*) FROM ixmcp.contents WHERE key <> sha256(convert_to(content, 'UTF8'))";
     assert_eq!(organisation.sql(wrong), "0");
+}
+
+/// A text as publishers send it.
+fn packed(text: &str) -> String {
+    format!("ixmcp.pgp_sym_encrypt('{text}', 'ixmcp')")
+}
+
+#[test]
+fn messages_that_are_not_as_they_should_be_are_refused() {
+    let (organisation, pay, _) = two_teams();
+    let upload = begin(&organisation, &pay, "pay-api");
+    let send = |message: &str, sizes: &str| {
+        organisation.sql_as(&pay, &format!("SELECT ixmcp.send_texts({upload}, {message}, {sizes})"))
+    };
+    let texts = || organisation.sql("SELECT (SELECT count(*) FROM ixmcp.texts), (SELECT count(*) FROM ixmcp.contents)");
+    assert_eq!(texts(), "2|2");
+    for (message, sizes) in [
+        (packed("abc"), "ARRAY[2]"),
+        (packed("abc"), "ARRAY[4]"),
+        (packed("abc"), "ARRAY[-1, 4]"),
+        (packed("abc"), "ARRAY[3, NULL]"),
+        (packed("abc"), "ARRAY[2147483647, 2147483647]"),
+        (packed("abc"), "ARRAY[]::int[]"),
+        (packed("abc"), "NULL"),
+        ("'\\xdeadbeef'".to_owned(), "ARRAY[4]"),
+        ("''".to_owned(), "ARRAY[0]"),
+        ("NULL".to_owned(), "ARRAY[1]"),
+        ("ixmcp.pgp_sym_encrypt('abc', 'another')".to_owned(), "ARRAY[3]"),
+        ("ixmcp.pgp_sym_encrypt_bytea('\\xff00', 'ixmcp')".to_owned(), "ARRAY[2]"),
+    ] {
+        send(&message, sizes).expect_err(&format!("{message} {sizes}"));
+        assert_eq!(texts(), "2|2", "{message} {sizes}");
+    }
+    send(&packed("abcde"), "ARRAY[2, 0, 3]").unwrap();
+    assert_eq!(organisation.sql("SELECT count(*) FROM ixmcp.contents WHERE content IN ('ab', '', 'cde')"), "3");
 }
 
 #[test]
@@ -158,7 +198,7 @@ fn an_upload_and_a_name_belong_to_their_publisher() {
     for call in [
         format!("published({upload})"),
         format!("missing({upload}, ARRAY[sha256('x')])"),
-        format!("send_texts({upload}, ARRAY['x'])"),
+        format!("send_texts({upload}, {}, ARRAY[1])", packed("x")),
         format!("stage_gone({upload}, ARRAY['pay.py'])"),
         format!("underived({upload}, 'x')"),
         format!("send_terms({upload}, 'x', ARRAY['pay.py'], ARRAY['{{1}}'])"),
@@ -224,6 +264,7 @@ fn arguments_are_values_whatever_they_contain() {
         format!("begin_publication('{evil}')"),
         format!("published({upload})"),
         format!("missing({upload}, ARRAY['{evil}'::bytea])"),
+        format!("send_texts({upload}, '{evil}'::bytea, ARRAY[1])"),
         format!(
             "stage_files({upload}, ARRAY['{evil}'], ARRAY['{evil}'::bytea], ARRAY['{evil}'], ARRAY['{evil}'], ARRAY[1], ARRAY['{evil}'])"
         ),

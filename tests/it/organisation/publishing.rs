@@ -8,7 +8,8 @@ use crate::harness::Repo;
 use crate::organisation::server::{Organisation, Postgres, shared};
 use crate::worktrees::{committed, git};
 
-const PAY: &str = "//- /pay.py\ndef charge_card(card):\n    return card\n//- /docs/guide.md\n# Paying\n\nBy card.\n";
+pub const PAY: &str =
+    "//- /pay.py\ndef charge_card(card):\n    return card\n//- /docs/guide.md\n# Paying\n\nBy card.\n";
 
 /// The exit code and stderr of a run.
 fn code_and_error(organisation: &Organisation, repo: &Repo, role: &str, arguments: &[&str]) -> (Option<i32>, String) {
@@ -23,7 +24,7 @@ fn paths(organisation: &Organisation, name: &str) -> Vec<String> {
     organisation.sql(&statement).lines().map(str::to_owned).collect()
 }
 
-fn commit_all(repo: &Repo, message: &str) {
+pub fn commit_all(repo: &Repo, message: &str) {
     git(repo.path(), &["add", "-A"]);
     git(repo.path(), &["commit", "-qm", message]);
 }
@@ -44,7 +45,7 @@ fn the_tracked_files_of_a_commit_are_published_and_nothing_else() {
     assert_eq!(report["unchanged"], false, "{report}");
     assert_eq!(report["files"], 3, "{report}");
     assert_eq!(paths(&organisation, "pay-api"), [".gitignore", "docs/guide.md", "pay.py"]);
-    let texts = organisation.sql("SELECT content FROM ixmcp.texts");
+    let texts = organisation.sql("SELECT content FROM ixmcp.contents");
     assert!(texts.contains("charge_card"), "{texts}");
     for absent in ["untracked_secret", "ignored_secret", "not_committed", "hunter2", "PRIVATE KEY"] {
         assert!(!texts.contains(absent), "{absent}: {texts}");
@@ -94,7 +95,7 @@ fn an_older_commit_and_another_history_are_refused_unless_forced() {
     let unknown = committed("//- /a.py\nx = 1\n");
     let error = organisation.fails(&unknown, &team, &publish);
     assert!(error.contains("does not know"), "{error}");
-    assert!(organisation.sql("SELECT content FROM ixmcp.texts").contains("second"));
+    assert!(organisation.sql("SELECT content FROM ixmcp.contents").contains("second"));
     organisation.ok(&repo, &team, &["publish", "--as", "pay", "--force"]);
     assert_eq!(organisation.sql("SELECT generation, files FROM ixmcp.repos"), "2|2");
 }
@@ -151,10 +152,13 @@ fn one_of_several_publishers_of_a_name_wins_and_the_others_may_try_again() {
 }
 
 /// No file without its text, and every published repository has exactly the files of one commit.
-fn check_whole(organisation: &Organisation, expected: &[usize]) {
+pub fn check_whole(organisation: &Organisation, expected: &[usize]) {
     let torn = "SELECT count(*) FROM ixmcp.files f WHERE NOT EXISTS (SELECT FROM ixmcp.texts t WHERE t.key = f.key)";
     assert_eq!(organisation.sql(torn), "0");
-    let wrong = "SELECT count(*) FROM ixmcp.texts WHERE key <> sha256(convert_to(content, 'UTF8'))";
+    let empty =
+        "SELECT count(*) FROM ixmcp.texts t WHERE NOT EXISTS (SELECT FROM ixmcp.contents c WHERE c.key = t.key)";
+    assert_eq!(organisation.sql(empty), "0");
+    let wrong = "SELECT count(*) FROM ixmcp.contents WHERE key <> sha256(convert_to(content, 'UTF8'))";
     assert_eq!(organisation.sql(wrong), "0");
     let files = organisation
         .sql("SELECT count(f.path) FROM ixmcp.repos r LEFT JOIN ixmcp.files f ON f.repo = r.id GROUP BY r.id");
@@ -320,4 +324,83 @@ fn the_schema_is_made_once_however_many_make_it() {
     organisation.sql("INSERT INTO ixmcp.schema_history VALUES (99, 'later', '2026-01-01T00:00:00Z', '1')");
     let error = organisation.fails(&repo, "postgres", &["org", "init"]);
     assert!(error.contains("newest version"), "{error}");
+}
+
+#[test]
+fn changes_of_tracked_files_are_published_if_that_is_asked_for() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(&format!("{PAY}//- /same.py\ndef same(): pass\n//- /.gitignore\nbuild/\n"));
+    let dirty = || organisation.json(&repo, &team, &["publish", "--as", "pay", "--dirty"]);
+    let published = || paths(&organisation, "pay");
+    let texts = || organisation.sql("SELECT content FROM ixmcp.contents c JOIN ixmcp.files f ON f.key = c.key");
+    // Without changes it is the commit.
+    let report = dirty();
+    assert!(!report["commit"].as_str().unwrap().ends_with("-dirty"), "{report}");
+    assert_eq!(organisation.json(&repo, &team, &["publish", "--as", "pay"])["unchanged"], true);
+    repo.write("pay.py", "def charge_later(card): pass\n");
+    repo.remove("docs/guide.md");
+    repo.write("added.py", "def added(): pass\n");
+    git(repo.path(), &["add", "added.py"]);
+    repo.write("untracked.py", "def untracked_secret(): pass\n");
+    repo.write("build/ignored.py", "def ignored_secret(): pass\n");
+    repo.write(".env", "PASSWORD=hunter2hunter2\n");
+    git(repo.path(), &["add", "-f", ".env"]);
+    // Only touched.
+    repo.write("same.py", "def same(): pass\n");
+    let report = dirty();
+    assert!(report["commit"].as_str().unwrap().ends_with("-dirty"), "{report}");
+    assert_eq!((&report["changed"], &report["gone"], &report["sent"]), (&2.into(), &1.into(), &2.into()), "{report}");
+    assert_eq!(published(), [".gitignore", "added.py", "pay.py", "same.py"]);
+    for absent in ["untracked_secret", "ignored_secret", "hunter2", "charge_card"] {
+        assert!(!texts().contains(absent), "{absent}: {}", texts());
+    }
+    assert!(texts().contains("charge_later"), "{}", texts());
+    assert_eq!(organisation.sql("SELECT commit ~ '^[0-9a-f]{40}-dirty$', generation FROM ixmcp.repos"), "t|2");
+    let again = dirty();
+    assert_eq!((&again["unchanged"], &again["sent"]), (&true.into(), &0.into()), "{again}");
+    let listed = organisation.ok(&repo, &team, &["org", "status"]);
+    assert!(listed.contains("-dirty, 4 files"), "{listed}");
+    // The commit without them, and then a commit with them.
+    let clean = organisation.json(&repo, &team, &["publish", "--as", "pay"]);
+    assert_eq!((&clean["unchanged"], &clean["gone"]), (&false.into(), &1.into()), "{clean}");
+    assert_eq!(published(), [".gitignore", "docs/guide.md", "pay.py", "same.py"]);
+    assert!(texts().contains("charge_card") && !texts().contains("charge_later"), "{}", texts());
+    dirty();
+    git(repo.path(), &["rm", "-q", "--cached", ".env"]);
+    git(repo.path(), &["add", "-u"]);
+    git(repo.path(), &["commit", "-qm", "second"]);
+    let second = organisation.json(&repo, &team, &["publish", "--as", "pay"]);
+    assert_eq!(second["sent"], 0, "{second}");
+    assert_eq!(published(), [".gitignore", "added.py", "pay.py", "same.py"]);
+}
+
+#[test]
+fn changes_with_conflicts_of_a_merge_are_refused() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(PAY);
+    git(repo.path(), &["checkout", "-q", "-b", "other"]);
+    repo.write("pay.py", "def other(): pass\n");
+    commit_all(&repo, "other");
+    git(repo.path(), &["checkout", "-q", "main"]);
+    repo.write("pay.py", "def mine(): pass\n");
+    commit_all(&repo, "mine");
+    let merge = std::process::Command::new("git").arg("-C").arg(repo.path()).args(["merge", "-q", "other"]).output();
+    assert!(!merge.unwrap().status.success());
+    let error = organisation.fails(&repo, &team, &["publish", "--as", "pay", "--dirty"]);
+    assert!(error.contains("conflicts of a merge"), "{error}");
+    organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
+    assert!(organisation.sql("SELECT content FROM ixmcp.contents").contains("def mine"));
+}
+
+#[test]
+fn extensions_that_are_in_another_schema_are_used_there() {
+    let organisation = Organisation::without_schema(shared());
+    organisation.sql("CREATE SCHEMA \"my ext\"; GRANT USAGE ON SCHEMA \"my ext\" TO PUBLIC");
+    organisation.sql("CREATE EXTENSION pg_trgm WITH SCHEMA public; CREATE EXTENSION pgcrypto WITH SCHEMA \"my ext\"");
+    organisation.admin(&["org", "init"]);
+    let team = organisation.role("team", "*", &["--publish"]);
+    organisation.ok(&committed(PAY), &team, &["publish", "--as", "pay"]);
+    check_whole(&organisation, &[2]);
 }

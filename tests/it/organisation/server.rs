@@ -58,6 +58,8 @@ fn done(output: Output) -> String {
 /// A server in a folder.
 pub struct Postgres {
     pub folder: PathBuf,
+    /// MiB of a disk of its own at `small`, which only its processes see.
+    small_disk: Option<u32>,
     process: Option<Child>,
     /// Ends with this.
     _guardian: Child,
@@ -65,6 +67,15 @@ pub struct Postgres {
 
 impl Postgres {
     pub fn start() -> Self {
+        Self::with_disk(None)
+    }
+
+    /// A server with a small disk at `small`; `None` unless this is root.
+    pub fn with_small_disk(megabytes: u32) -> Option<Self> {
+        rustix::process::getuid().is_root().then(|| Self::with_disk(Some(megabytes)))
+    }
+
+    fn with_disk(small_disk: Option<u32>) -> Self {
         let folder = tempfile::Builder::new().prefix("ixmcp-pg").tempdir_in("/tmp").unwrap().keep();
         if rustix::process::getuid().is_root() {
             std::os::unix::fs::chown(&folder, Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
@@ -76,14 +87,32 @@ impl Postgres {
         let mut guardian = Command::new("sh");
         guardian.args(["-c", guard, "sh"]).arg(&folder).current_dir("/");
         guardian.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-        let mut server = Self { folder, process: None, _guardian: guardian.spawn().unwrap() };
+        let mut server = Self { folder, small_disk, process: None, _guardian: guardian.spawn().unwrap() };
         server.run();
         server
     }
 
+    /// A file on the small disk.
+    pub fn on_small_disk(&self, name: &str) -> PathBuf {
+        let process = self.process.as_ref().map(Child::id).unwrap();
+        let folder = self.folder.strip_prefix("/").unwrap();
+        Path::new("/proc").join(process.to_string()).join("root").join(folder).join("small").join(name)
+    }
+
     /// Starts the server, and waits until it answers.
     pub fn run(&mut self) {
-        let mut process = unprivileged("postgres");
+        let mut process = match self.small_disk {
+            None => unprivileged("postgres"),
+            Some(megabytes) => {
+                let small = self.folder.join("small");
+                fs::create_dir_all(&small).unwrap();
+                let mount = "mount -t tmpfs -o \"size=$1m,mode=0700,uid=$3,gid=$3\" none \"$2\" && exec setpriv --reuid=$3 --regid=$3 --clear-groups \"$4\" \"${@:5}\"";
+                let mut process = Command::new("unshare");
+                process.args(["-m", "bash", "-c", mount, "bash", &megabytes.to_string()]).arg(&small);
+                process.arg(UNPRIVILEGED.to_string()).arg(programs().join("postgres")).current_dir("/tmp");
+                process
+            }
+        };
         process.arg("-D").arg(self.folder.join("data")).arg("-k").arg(&self.folder);
         process.args([
             "-c",
@@ -114,6 +143,11 @@ impl Postgres {
         rustix::process::kill_process(rustix::process::Pid::from_child(&process), rustix::process::Signal::QUIT)
             .unwrap();
         process.wait().unwrap();
+    }
+
+    /// What a script of the administrator prints.
+    pub fn script(&self, database: &str, arguments: &[&str]) -> String {
+        done(self.psql("postgres", database).args(arguments).output().unwrap())
     }
 
     fn psql(&self, role: &str, database: &str) -> Command {
@@ -153,9 +187,24 @@ impl Organisation {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let database = format!("organisation_{number}");
-        let make = format!("CREATE DATABASE {database} TEMPLATE template0");
-        done(server.psql("postgres", "postgres").args(["-c", &make]).output().unwrap());
+        let mut make = format!("CREATE DATABASE {database} TEMPLATE template0");
+        if server.small_disk.is_some() {
+            let tablespace = format!("CREATE TABLESPACE small LOCATION '{}'", server.folder.join("small").display());
+            server.script("postgres", &["-c", &tablespace]);
+            make += " TABLESPACE small";
+        }
+        server.script("postgres", &["-c", &make]);
         Self { folder: server.folder.clone(), database, number, admin: Repo::new("") }
+    }
+
+    /// The address over TCP, through a listener of this process.
+    pub fn url_through(&self, role: &str, port: u16) -> String {
+        format!("postgresql://{role}@127.0.0.1:{port}/{}?sslmode=disable", self.database)
+    }
+
+    /// The socket of the server.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.join(".s.PGSQL.5432")
     }
 
     pub fn url(&self, role: &str) -> String {
@@ -208,6 +257,14 @@ impl Organisation {
     /// What a statement of the administrator prints: fields by `|`.
     pub fn sql(&self, statement: &str) -> String {
         self.sql_as("postgres", statement).unwrap()
+    }
+
+    /// What a script of the administrator prints.
+    pub fn script(&self, arguments: &[&str]) -> String {
+        let mut psql = command("psql");
+        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-d", &self.database, "-h"])
+            .arg(&self.folder);
+        done(psql.args(arguments).output().unwrap())
     }
 
     /// The same of a role, or the error.

@@ -1,0 +1,344 @@
+//! Servers that are slow, full, read-only, of another version, with wrong clocks, or that lie.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::harness::{Repo, Server};
+use crate::organisation::publishing::{PAY, check_whole, commit_all};
+use crate::organisation::server::{Organisation, Postgres};
+use crate::worktrees::{committed, git};
+
+/// Accepts connections for as long as this process lives. Returns the port.
+fn listening(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let serve = Arc::new(serve);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let serve = Arc::clone(&serve);
+            std::thread::spawn(move || serve(stream));
+        }
+    });
+    port
+}
+
+fn url(port: u16) -> String {
+    format!("postgresql://team:hunter2@127.0.0.1:{port}/x?sslmode=disable")
+}
+
+/// stderr of a publication that must fail.
+fn fails(repo: &Repo, url: &str) -> String {
+    let output = repo.command(&["publish", "--as", "pay"]).env("IXMCP_ORG_URL", url).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(!error.contains("hunter2"), "{error}");
+    error
+}
+
+/// What a server says after it has let a client in.
+const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
+
+/// Reads one message of a client: its tag and content. The first has no tag.
+fn message(stream: &mut TcpStream, is_first: bool) -> Option<(u8, Vec<u8>)> {
+    let mut tag = [0];
+    if !is_first {
+        stream.read_exact(&mut tag).ok()?;
+    }
+    let mut length = [0; 4];
+    stream.read_exact(&mut length).ok()?;
+    let mut content = vec![0; usize::try_from(u32::from_be_bytes(length)).ok()?.checked_sub(4)?];
+    stream.read_exact(&mut content).ok()?;
+    Some((tag[0], content))
+}
+
+/// A server that lets everyone in and says that settings are set; its first other answer is what `lie` writes.
+fn liar(lie: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> u16 {
+    listening(move |mut stream| {
+        message(&mut stream, true);
+        let _ = stream.write_all(WELCOME);
+        while let Some((tag, content)) = message(&mut stream, false) {
+            if tag == b'Q' {
+                let statements = content.iter().filter(|byte| **byte == b';').count() + 1;
+                let _ =
+                    stream.write_all(&[b"C\0\0\0\x08SET\0".repeat(statements).as_slice(), b"Z\0\0\0\x05I"].concat());
+            } else {
+                lie(&mut stream);
+                let _ = stream.shutdown(Shutdown::Write);
+                return;
+            }
+        }
+    })
+}
+
+#[test]
+fn a_server_that_lies_is_reported_and_does_not_fill_the_memory() {
+    let repo = committed(PAY);
+    // A row of 1 GB: only its beginning is read.
+    let sent = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&sent);
+    let port = liar(move |stream| {
+        let _ = stream.write_all(b"1\0\0\0\x04D\x40\0\0\0");
+        while stream.write_all(&[0; 1 << 16]).is_ok() && counted.load(Ordering::Relaxed) < 1 << 30 {
+            counted.fetch_add(1 << 16, Ordering::Relaxed);
+        }
+    });
+    let error = fails(&repo, &url(port));
+    assert!(error.contains("UNSUPPORTED_FORMAT: the organisation's server sent more than 16 MiB"), "{error}");
+    assert!(sent.load(Ordering::Relaxed) < 64 << 20, "{} bytes were read", sent.load(Ordering::Relaxed));
+    // The same for a client that searches, which then answers as before.
+    let mut client = Server::start_mcp({
+        let mut command = repo.command(&["mcp", "--no-daemon"]);
+        command.env("IXMCP_ORG_URL", url(port));
+        command
+    });
+    let own = repo.path().canonicalize().unwrap();
+    let both = json!({ "text": "charge_card", "mode": "literal", "repo": [own.to_str().unwrap(), "org:*"] });
+    for _ in 0..2 {
+        let found = client.tool("query", &both);
+        assert_eq!(found["total"], 1, "{found}");
+        assert!(found["problems"][0]["reason"].as_str().unwrap().contains("16 MiB"), "{found}");
+    }
+    // What is not a message at all, at any moment.
+    let garbage: &[&[u8]] = &[
+        b"",
+        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        b"\0\0\0\0\0\0\0\0",
+        b"\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+        b"D\0\0\0\0",
+        b"D\0\0\0\x06\xff\xff",
+        b"T\0\0\0\x08\x7f\xff\0\0",
+        b"E\0\0\0\x05\0",
+        b"E\0\0\0\x20SFATAL\0C\xff\xff\xff\xff\xff\0Mx\x1b[31m\0\0\0\0\0\0\0\0\0",
+    ];
+    for bytes in garbage {
+        let lying = liar(|stream| drop(stream.write_all(bytes)));
+        let at_once = listening(|mut stream| {
+            let _ = stream.write_all(bytes);
+            let _ = stream.shutdown(Shutdown::Write);
+            let _ = stream.read(&mut [0; 1024]);
+        });
+        for port in [lying, at_once] {
+            let error = fails(&repo, &url(port));
+            assert!(
+                ["UNREACHABLE", "UNSUPPORTED_FORMAT", "INTERNAL"].iter().any(|code| error.contains(code)),
+                "{error}"
+            );
+            assert!(!error.contains('\x1b') && !error.contains("panicked"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_is_silent_does_not_hold_a_call_past_its_deadline() {
+    let repo = committed(PAY);
+    let port = listening(|mut stream| drop(stream.read_to_end(&mut Vec::new())));
+    let own = repo.path().canonicalize().unwrap();
+    let mut command = repo.command(&["mcp", "--no-daemon"]);
+    command.env("IXMCP_ORG_URL", url(port));
+    let mut client = Server::start_mcp(command);
+    let both = json!({ "text": "charge_card", "mode": "literal", "repo": [own.to_str().unwrap(), "org:*"], "timeout_ms": 3000 });
+    let found = client.tool("query", &both);
+    assert_eq!(found["total"], 1, "{found}");
+    assert!(found["problems"][0]["reason"].as_str().unwrap().contains("TIMEOUT"), "{found}");
+    // A publication has no deadline, but a login has.
+    assert!(fails(&repo, &url(port)).contains("UNREACHABLE: the organisation's server does not answer in time"));
+}
+
+/// A way to a server over TCP that passes every piece on after a while.
+fn slow_way(socket: PathBuf, delay: Duration) -> u16 {
+    listening(move |stream| {
+        let Ok(server) = UnixStream::connect(&socket) else { return };
+        let (mut from, mut to) = (stream.try_clone().unwrap(), server.try_clone().unwrap());
+        let upwards = std::thread::spawn(move || {
+            let _ = std::io::copy(&mut from, &mut to);
+            let _ = to.shutdown(Shutdown::Both);
+        });
+        let (mut server, mut stream) = (server, stream);
+        let mut piece = vec![0; 1 << 16];
+        while let Ok(length @ 1..) = server.read(&mut piece) {
+            std::thread::sleep(delay);
+            if stream.write_all(&piece[..length]).is_err() {
+                break;
+            }
+        }
+        let _ = (stream.shutdown(Shutdown::Both), server.shutdown(Shutdown::Both));
+        let _ = upwards.join();
+    })
+}
+
+#[test]
+fn a_slow_server_over_tcp_is_waited_for_within_the_deadline_of_the_call() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(PAY);
+    let slow = organisation.url_through(&team, slow_way(organisation.socket(), Duration::from_millis(100)));
+    let output = repo.command(&["publish", "--as", "pay"]).env("IXMCP_ORG_URL", &slow).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let own = repo.path().canonicalize().unwrap();
+    let mut command = repo.command(&["mcp", "--no-daemon"]);
+    command.env("IXMCP_ORG_URL", &slow);
+    let mut client = Server::start_mcp(command);
+    let both = json!({ "text": "charge_card", "mode": "literal", "repo": [own.to_str().unwrap(), "org:*"], "timeout_ms": 60_000 });
+    assert_eq!(client.tool("query", &both)["total"], 2);
+    // The next call uses the connection again.
+    let connections = "SELECT count(*), min(backend_start) FROM pg_stat_activity WHERE datname = current_database() AND usename <> 'postgres'";
+    until_is(
+        &organisation,
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename <> 'postgres'",
+        "1",
+    );
+    let before = organisation.sql(connections);
+    assert_eq!(client.tool("query", &both)["total"], 2);
+    assert_eq!(organisation.sql(connections), before);
+    // A statement that its call does not wait for ends on the server, over TCP, too.
+    let mut command = repo.command(&["mcp", "--no-daemon"]);
+    command.env("IXMCP_ORG_URL", organisation.url_through(&team, slow_way(organisation.socket(), Duration::ZERO)));
+    let mut client = Server::start_mcp(command);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            organisation.sql("BEGIN; LOCK TABLE ixmcp.repos IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(8)");
+        });
+        let locked = "SELECT count(*) FROM pg_locks WHERE relation = 'ixmcp.repos'::regclass AND mode = 'AccessExclusiveLock' AND granted";
+        until_is(&organisation, locked, "1");
+        let impatient = json!({ "text": "charge_card", "mode": "literal", "repo": [own.to_str().unwrap(), "org:*"], "timeout_ms": 2000 });
+        let found = client.tool("query", &impatient);
+        assert!(found["problems"][0]["reason"].as_str().unwrap().contains("TIMEOUT"), "{found}");
+        let running = format!("SELECT count(*) FROM pg_stat_activity WHERE usename = '{team}' AND state = 'active'");
+        until_is(&organisation, &running, "0");
+    });
+}
+
+fn until_is(organisation: &Organisation, statement: &str, expected: &str) {
+    let started = Instant::now();
+    while organisation.sql(statement) != expected {
+        assert!(started.elapsed() < Duration::from_secs(60), "{statement} is not {expected}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_read_only_server_is_searched_and_not_published_to() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(PAY);
+    organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
+    organisation.sql(&format!("ALTER ROLE {team} SET default_transaction_read_only = on"));
+    repo.write("pay.py", "def second(): pass\n");
+    commit_all(&repo, "second");
+    for arguments in [&["publish", "--as", "pay"][..], &["unpublish", "--as", "pay"]] {
+        let error = organisation.fails(&repo, &team, arguments);
+        assert!(error.contains("READ_ONLY: the organisation's server cannot be written"), "{error}");
+    }
+    let asking = Repo::new("//- /own.md\nnothing\n");
+    let found = organisation.ok(&asking, &team, &["query", "charge_card", "--mode", "literal", "--repo", "org:pay"]);
+    assert!(found.contains("pay.py"), "{found}");
+}
+
+#[test]
+fn a_server_of_another_version_is_named_and_local_repositories_answer() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(PAY);
+    let own = repo.path().canonicalize().unwrap();
+    for (version, hint) in [(1, "`ixmcp org init`"), (99, "newer ixmcp")] {
+        organisation.sql(&format!(
+            "CREATE OR REPLACE FUNCTION ixmcp.protocol() RETURNS int LANGUAGE sql IMMUTABLE SECURITY DEFINER AS 'SELECT {version}'"
+        ));
+        let error = organisation.fails(&repo, &team, &["publish", "--as", "pay"]);
+        assert!(error.contains(&format!("version {version} of the schema")) && error.contains(hint), "{error}");
+        let mut client = Server::start_mcp(organisation.command(&repo, &team, &["mcp", "--no-daemon"]));
+        let both = json!({ "text": "charge_card", "mode": "literal", "repo": [own.to_str().unwrap(), "org:*"] });
+        let found = client.tool("query", &both);
+        assert_eq!(found["total"], 1, "{found}");
+        assert!(found["problems"][0]["reason"].as_str().unwrap().contains("of the schema"), "{found}");
+    }
+}
+
+#[test]
+fn a_full_server_keeps_what_was_published_and_is_written_again_when_it_has_space() {
+    // Only root can make a small disk.
+    let Some(server) = Postgres::with_small_disk(64) else { return };
+    let organisation = Organisation::on(&server);
+    let other = server.on_small_disk("other");
+    std::fs::write(&other, vec![1; 16 << 20]).unwrap();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(PAY);
+    organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
+    // Texts that cannot be compressed much.
+    let mut random = crate::tree::Random(7);
+    for number in 0..60 {
+        let mut text = String::new();
+        while text.len() < 1_000_000 {
+            text += &format!("v{:x} = {:x}\n", random.next(), random.next());
+        }
+        repo.write(&format!("big/m{number}.py"), text);
+    }
+    commit_all(&repo, "big");
+    let error = organisation.fails(&repo, &team, &["publish", "--as", "pay"]);
+    assert!(error.contains("READ_ONLY: the organisation's server cannot be written"), "{error}");
+    check_whole(&organisation, &[2]);
+    let asking = Repo::new("//- /own.md\nnothing\n");
+    let found = organisation.ok(&asking, &team, &["query", "charge_card", "--mode", "literal", "--repo", "org:pay"]);
+    assert!(found.contains("pay.py"), "{found}");
+    let full = organisation.command(&asking, "postgres", &["org", "sweep", "--older-than", "0"]).output().unwrap();
+    assert!(full.status.success() || String::from_utf8_lossy(&full.stderr).contains("READ_ONLY"), "{full:?}");
+    std::fs::remove_file(&other).unwrap();
+    organisation.admin(&["org", "sweep", "--older-than", "0"]);
+    organisation.sql("VACUUM");
+    git(repo.path(), &["rm", "-q", "-r", "big"]);
+    repo.write("pay.py", "def second(): pass\n");
+    commit_all(&repo, "small");
+    organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
+    check_whole(&organisation, &[2]);
+}
+
+#[test]
+fn wrong_clocks_of_publishers_and_of_the_server_change_nothing() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(PAY);
+    let asking = Repo::new("//- /own.md\nnothing\n");
+    let found = |text: &str| {
+        let search = ["query", text, "--mode", "literal", "--repo", "org:pay"];
+        organisation.command(&asking, &team, &search).output().unwrap().status.code() == Some(0)
+    };
+    // History decides which commit is newer, not its date.
+    let commit_at = |date: &str, text: &str| {
+        repo.write("pay.py", text);
+        let mut commit = std::process::Command::new("git");
+        commit.args(["-C", repo.path().to_str().unwrap(), "-c", "user.name=t", "-c", "user.email=t@t"]);
+        commit.args(["commit", "-qam", "next"]).env("GIT_COMMITTER_DATE", date).env("GIT_AUTHOR_DATE", date);
+        assert!(commit.status().unwrap().success());
+    };
+    commit_at("2099-01-01T00:00:00Z", "def of_2099(): pass\n");
+    organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
+    assert!(found("of_2099"));
+    commit_at("1990-01-01T00:00:00Z", "def of_1990(): pass\n");
+    organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
+    assert!(found("of_1990") && !found("of_2099"));
+    // The server's clock was ahead when that was published, and is set back.
+    organisation.sql("UPDATE ixmcp.repos SET published_at = now() + interval '10 years'");
+    organisation.sql("UPDATE ixmcp.texts SET seen = now() + interval '10 years'");
+    assert!(found("of_1990"));
+    commit_at("2000-01-01T00:00:00Z", "def of_2000(): pass\n");
+    organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
+    assert!(found("of_2000") && !found("of_1990"));
+    organisation.admin(&["org", "sweep", "--older-than", "0"]);
+    check_whole(&organisation, &[2]);
+    // It jumps ahead during a publication: a sweep removes that, and it can be repeated.
+    let begin = "SELECT upload FROM ixmcp.begin_publication('pay')";
+    let upload = organisation.sql_as(&team, begin).unwrap();
+    organisation.sql("UPDATE ixmcp.uploads SET started = now() - interval '2 days'");
+    organisation.admin(&["org", "sweep"]);
+    let finish = format!("SELECT ixmcp.finish_publication({upload}, repeat('a', 40))");
+    assert!(organisation.sql_as(&team, &finish).unwrap_err().contains("the publication was swept"));
+    assert!(found("of_2000"));
+    check_whole(&organisation, &[2]);
+}
