@@ -1,6 +1,6 @@
 //! Commits, trees and blobs of a git repository, read with git's plumbing.
 //!
-//! Owns which commands of git run, and in which surroundings. `rev-parse`, `for-each-ref`, `merge-base`, `ls-tree` and `cat-file`
+//! Owns which commands of git run, and in which surroundings. `rev-parse`, `rev-list`, `for-each-ref`, `merge-base`, `ls-tree` and `cat-file`
 //! read objects and nothing else: they look at no work tree and no index, so they run no hook, filter, textconv, external diff or
 //! fsmonitor that the repository's settings or attributes name. No transport is allowed, whatever the settings say, so a partial
 //! clone fetches nothing. Does not own which repository may be read (`git_layout`), or what differs (`index`).
@@ -24,6 +24,7 @@ pub const VARIABLES: &[&str] = &["HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYST
 /// A command without CPU time for this long is killed.
 const TIMEOUT: Duration = Duration::from_secs(20);
 const MAX_LINE: u64 = 64 << 10;
+const MAX_LATEST: u64 = 1 << 20;
 /// Bytes of a tree's listing: a million paths.
 const MAX_TREE: u64 = 256 << 20;
 /// Bytes of blobs that are read at once.
@@ -166,6 +167,23 @@ impl Objects {
             Some(1) if !self.is_shallow() => Some(false),
             _ => None,
         })
+    }
+
+    /// When the latest commits were made, in seconds since 1970, and their subjects, newest first; none of a root that is a folder
+    /// of its repository, because finding those of a folder can take long.
+    pub fn latest(&self, count: usize, budget: &Budget) -> Result<Vec<(i64, String)>> {
+        if !self.prefix.is_empty() {
+            return Ok(Vec::new());
+        }
+        let most = format!("--max-count={count}");
+        let listed = self.run(&["rev-list", &most, "--format=%ct %s", "HEAD", "--"], b"", MAX_LATEST, budget)?;
+        let text = String::from_utf8_lossy(&listed.stdout);
+        // Before each one, there is a line `commit ID`.
+        let noted = |line: &str| {
+            let (when, subject) = line.split_once(' ')?;
+            Some((when.parse().ok()?, subject.to_owned()))
+        };
+        Ok(text.lines().filter_map(noted).collect())
     }
 
     /// The files of a commit below the root.

@@ -103,10 +103,11 @@ fn marks(typed: &Arguments) -> Result<Marks> {
 fn print(hit: &Found, marks: &Marks, paint: &Paint) {
     let position = paint.position(&hit.file_path, &[hit.line]);
     let symbol = hit.symbol_name.as_ref().map_or_else(String::new, |name| format!("  [{}]", paint.name(name)));
+    let folder = hit.similar_in.as_ref().map_or_else(String::new, |folder| format!(" in {}", printable(folder)));
     let copies = match hit.similar.unwrap_or(0) {
         0 => String::new(),
-        1 => "  (and 1 copy)".to_owned(),
-        count => format!("  (and {count} copies)"),
+        1 => format!("  (and 1 copy){folder}"),
+        count => format!("  (and {count} copies){folder}"),
     };
     output::line(&format!("{position}{symbol}{copies}"));
     for line in hit.preview.split('\n') {

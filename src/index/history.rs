@@ -85,19 +85,28 @@ impl History {
         Self { repository, cache: Mutex::default() }
     }
 
-    /// The commit that a revision names.
-    pub fn base(&self, revision: &str, budget: &Budget) -> Result<Base> {
+    /// When the latest commits were made, in seconds since 1970, and their subjects, newest first.
+    pub fn latest(&self, count: usize, budget: &Budget) -> Result<Vec<(i64, String)>> {
+        self.objects()?.latest(count, budget)
+    }
+
+    fn objects(&self) -> Result<Objects> {
         let root = &self.repository.root;
         let environment = &self.repository.sources.environment;
         let variable = |name: &&str| Some(((*name).to_owned(), environment.get(name)?.to_owned()));
         let program = environment.on_path_outside(PROGRAM, root);
-        let objects = Objects::of(root, program, VARIABLES.iter().filter_map(variable).collect())?;
+        Objects::of(root, program, VARIABLES.iter().filter_map(variable).collect())
+    }
+
+    /// The commit that a revision names.
+    pub fn base(&self, revision: &str, budget: &Budget) -> Result<Base> {
+        let objects = self.objects()?;
         let commit = objects.commit(revision, budget)?;
         let tree = match &commit.id {
             None => Arc::default(),
             Some(id) => self.tree(id, &objects, budget)?,
         };
-        Ok(Base { commit, tree, staged: scan::staged(root), objects })
+        Ok(Base { commit, tree, staged: scan::staged(&self.repository.root), objects })
     }
 
     fn tree(&self, id: &str, objects: &Objects, budget: &Budget) -> Result<Arc<Tree>> {

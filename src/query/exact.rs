@@ -184,6 +184,7 @@ pub fn search(
             preview: line.preview,
             parts: Vec::new(),
             similar: 0,
+            similar_in: None,
             source: 0,
         }));
     }

@@ -97,6 +97,8 @@ pub struct Hit {
     pub parts: Vec<(&'static str, f64)>,
     /// Other chunks with the same text, which are not listed.
     pub similar: usize,
+    /// The folder that has all of them, if there is one.
+    pub similar_in: Option<String>,
     /// The index of its repository, where several were searched.
     pub source: usize,
 }

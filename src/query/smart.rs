@@ -529,6 +529,7 @@ fn hit(
         preview,
         parts: found.parts.shares(weights).into_iter().map(|(name, share)| (name, rounded(share))).collect(),
         similar: found.similar,
+        similar_in: found.similar_in,
         source: found.id.source,
         path: found.chunk.path,
     })

@@ -9,10 +9,10 @@ use crate::error::Result;
 statements! {
     LINES_OF_FILES = "SELECT path, lines FROM files WHERE path NOT LIKE '/%'";
     LATEST = "SELECT path, mtime_ns FROM files WHERE path NOT LIKE '/%' ORDER BY mtime_ns DESC, path LIMIT :limit";
-    /// A row of `reference_rows` is of one file: the index alone counts them.
-    REFERENCED = "SELECT n.name, c.files FROM
-        (SELECT name_id, count(*) AS files FROM reference_rows GROUP BY name_id ORDER BY files DESC LIMIT :limit) c
-        JOIN names n ON n.id = c.name_id ORDER BY c.files DESC, n.name";
+    /// A row of `reference_rows` is of one file and kind: the index alone counts them.
+    REFERENCED = "SELECT n.name, c.found FROM
+        (SELECT name_id, count(*) AS found FROM reference_rows GROUP BY name_id ORDER BY found DESC LIMIT :limit) c
+        JOIN names n ON n.id = c.name_id ORDER BY c.found DESC, n.name";
 }
 
 impl Snapshot<'_> {
@@ -26,7 +26,7 @@ impl Snapshot<'_> {
         self.rows(LATEST, named_params! { ":limit": limit }, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    /// The names that most files reference, and about how many do.
+    /// The names that most files reference, with the uses: each file counts once for each kind of use.
     pub fn most_referenced(&self, limit: u32) -> Result<Vec<(String, u64)>> {
         self.rows(REFERENCED, named_params! { ":limit": limit }, counted)
     }

@@ -103,6 +103,9 @@ pub(crate) struct Found {
     /// smart: other chunks with the same text, which are not listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similar: Option<usize>,
+    /// The folder of those chunks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similar_in: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts: Option<BTreeMap<String, f64>>,
 }
@@ -206,6 +209,7 @@ fn shown(workspace: &Workspace, hit: Hit, explain: bool) -> Found {
         score: hit.score,
         preview: hit.preview,
         similar: (hit.similar > 0).then_some(hit.similar),
+        similar_in: hit.similar_in,
         parts: explain.then(|| hit.parts.into_iter().map(|(name, part)| (name.to_owned(), part)).collect()),
     }
 }

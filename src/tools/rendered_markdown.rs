@@ -1,4 +1,4 @@
-//! The view `markdown`: a Markdown file as elements, its links led to files and entities, for people to read.
+//! The view `markdown`: a Markdown file as elements, its links and code led to files and entities, for people to read.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,8 @@ struct Answer {
 
 /// Links of a file that are looked up.
 const MAX_LINKS: usize = 2_000;
+/// Bytes of a path that code may be.
+const MAX_PATH: usize = 300;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (_, text) = text_of(call, &arguments.file)?;
@@ -58,12 +60,18 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     Ok(Answer { elements })
 }
 
-/// Leads a link to the file or the entity that it names, and code that is an entity's id to that entity.
+/// Leads a link, and code, to the file or the entity that it names.
 fn lead(snapshot: &Snapshot, folder: &str, element: &mut Element) -> Result<()> {
     if element.tag == "code"
-        && let [Piece::Text(id)] = element.children.as_slice()
+        && let [Piece::Text(text)] = element.children.as_slice()
     {
-        element.entity = entity(snapshot, id)?;
+        element.entity = entity(snapshot, text)?;
+        if element.entity.is_none() && is_like_path(text) {
+            let path = text.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix(':').unwrap_or(text);
+            element.file = file(snapshot, path)?.or(file(snapshot, &joined(folder, path).unwrap_or_default())?);
+            element.to = element.file.as_ref().map(|_| text.clone());
+        }
+        return Ok(());
     }
     let Some(to) = element.to.as_deref().filter(|_| element.tag == "a") else { return Ok(()) };
     if let Some(id) = entity(snapshot, to)? {
@@ -72,8 +80,21 @@ fn lead(snapshot: &Snapshot, folder: &str, element: &mut Element) -> Result<()> 
     }
     let Some(path) = joined(folder, to) else { return Ok(()) };
     element.entity = snapshot.entity_at(&path)?.map(|entity| entity.key);
-    element.file = snapshot.document_file(&path)?.map(|_| path);
+    element.file = file(snapshot, &path)?;
     Ok(())
+}
+
+fn file(snapshot: &Snapshot, path: &str) -> Result<Option<String>> {
+    Ok(snapshot.document_file(path)?.map(|_| path.to_owned()))
+}
+
+/// Whether code may be the path of a file, with or without a line: `src/main.rs:12`.
+fn is_like_path(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || "/._-:+@".contains(c);
+    text.len() <= MAX_PATH
+        && text.contains(['/', '.'])
+        && text.chars().all(is_part)
+        && text.contains(char::is_alphanumeric)
 }
 
 fn entity(snapshot: &Snapshot, id: &str) -> Result<Option<String>> {

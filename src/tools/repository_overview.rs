@@ -11,7 +11,7 @@ pub(super) static OVERVIEW: Declaration = declare! {
     run;
     name: "overview",
     title: "Overview of the repository",
-    about: "The largest folders, the symbols that most files reference, the latest changes, and open entities.",
+    about: "The largest folders, the symbols that most files reference, the latest changes and commits, and open entities.",
     access: Access::Read,
     core: false,
     list: None,
@@ -30,6 +30,13 @@ struct Answer {
     latest: Vec<Latest>,
     open: Vec<Open>,
     total_open: usize,
+    commits: Vec<CommitNote>,
+}
+
+#[derive(Clone, Serialize, JsonSchema)]
+struct CommitNote {
+    subject: String,
+    when: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -49,8 +56,17 @@ struct Open {
 
 const LATEST: u32 = 12;
 const OPEN: usize = 12;
+const COMMITS: usize = 12;
+const MAX_SUBJECT: usize = 200;
 
 fn run(call: &Call, _: &Arguments) -> Result<Answer> {
+    // Without git, or without commits, there are none.
+    let commits = call.workspace().history.latest(COMMITS, call.budget()).unwrap_or_default().into_iter();
+    let commits = commits.map(|(seconds, subject)| CommitNote {
+        subject: subject.chars().take(MAX_SUBJECT).collect(),
+        when: super::stats::instant(seconds.saturating_mul(1_000_000_000)),
+    });
+    let commits: Vec<CommitNote> = commits.collect();
     call.read_now(|snapshot, _| {
         let (open, total_open) = overview::open_entities(snapshot, OPEN)?;
         let open = open.into_iter().map(|entity| Open {
@@ -67,6 +83,7 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
             latest: latest.collect(),
             open: open.collect(),
             total_open,
+            commits: commits.clone(),
         })
     })
 }

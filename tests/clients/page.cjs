@@ -2,49 +2,12 @@
 //
 //   node page.cjs MODULES PLAN
 //
-// MODULES has playwright-core, and axe next to it axe-core; PLAN is a file of JSON: {browser, address, bare, large, program, root, shots?}. `address` is of a page
-// whose repository has a daemon, entities and tags; `bare` of one that has none of them; `large` of one with 2,502 entities. Prints {failures, checks}.
+// The plan has {browser, address, bare, large, group, pid, program, root, shots?}. `address` is of a page whose repository has a daemon, entities and
+// tags; `bare` of one that has none of them; `large` of one with 2,502 entities; `group` of two repositories.
 const { execFileSync } = require('node:child_process');
 const { readFileSync } = require('node:fs');
-const { join } = require('node:path');
+const { check, go, now, plan, seen, tab, test, until, violations, walk } = require('./browser.cjs');
 
-const [modules, planFile] = process.argv.slice(2);
-const { chromium } = require(join(modules, 'node_modules', 'playwright-core'));
-const axe = readFileSync(join(modules, '..', 'axe', 'node_modules', 'axe-core', 'axe.min.js'), 'utf8');
-const plan = JSON.parse(readFileSync(planFile, 'utf8'));
-
-const failures = [];
-let checks = 0;
-let at = 'start';
-function check(holds, what) {
-  checks += 1;
-  if (!holds) failures.push(`${at}: ${what}`);
-}
-
-/// Generous: only a broken page is waited for so long.
-const TIMEOUT = 90_000;
-
-/// What is seen before the timeout; a failure otherwise.
-async function seen(locator, what) {
-  try {
-    await locator.first().waitFor({ state: 'visible', timeout: TIMEOUT });
-    check(true, what);
-    return true;
-  } catch {
-    check(false, `${what} is not seen`);
-    return false;
-  }
-}
-
-async function until(holds, what) {
-  for (const end = Date.now() + TIMEOUT; Date.now() < end; ) {
-    if (await holds()) return check(true, what);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  check(false, what);
-}
-
-const go = (page, hash) => page.evaluate((hash) => { location.hash = hash; }, hash);
 const ask = (tool, given) => {
   try {
     execFileSync(plan.program, ['call', tool, '--args', JSON.stringify(given), '--repo', plan.root], { stdio: 'pipe' });
@@ -53,65 +16,10 @@ const ask = (tool, given) => {
   }
 };
 
-/// A tab in which anything outside the page's own origin, and any complaint of the browser, is a failure.
-async function tab(browser, address, options) {
-  const context = await browser.newContext(options);
-  context.setDefaultTimeout(TIMEOUT);
-  const origin = new URL(address).origin;
-  const page = await context.newPage();
-  // Requests that fail are failures, except where a step expects them.
-  page.mayFail = false;
-  const open = new Set();
-  context.on('request', (request) => {
-    if (!request.url().startsWith(`${origin}/`)) failures.push(`${at}: it asked ${request.url()}`);
-    open.add(request);
-  });
-  const ended = (request, error) => {
-    open.delete(request);
-    if (error && !page.mayFail) failures.push(`${at}: ${request.url()}: ${error}`);
-  };
-  context.on('requestfinished', async (request) => {
-    const response = await request.response();
-    // The page repeats what it asks while the index is being built.
-    ended(request, response && response.status() >= 400 && response.status() !== 503 && `status ${response.status()}`);
-  });
-  context.on('requestfailed', (request) => {
-    const error = request.failure()?.errorText;
-    // The page itself aborts a request that a newer one replaces.
-    ended(request, error !== 'net::ERR_ABORTED' && error);
-  });
-  /// What `expected` leads to; by its end all its requests have failed or not.
-  page.failing = async (expected) => {
-    page.mayFail = true;
-    await expected();
-    await until(() => open.size === 0, 'every request is answered');
-    page.mayFail = false;
-  };
-  page.on('pageerror', (error) => failures.push(`${at}: ${error.stack}`));
-  page.on('dialog', () => failures.push(`${at}: a script of a file ran`));
-  page.on('console', (message) => {
-    // The browser itself logs every answer with an error's status, some time after it: see above.
-    const isStatus = message.text().startsWith('Failed to load resource');
-    if (message.type() === 'error' && !isStatus) failures.push(`${at}: ${message.text()}`);
-  });
-  await page.goto(address);
-  return { context, page };
-}
-
 const VIEWS_TO_CHECK = [
   'search', 'search?q=cart&explain=1', 'search?q=zzzznowhere&mode=literal', 'files', 'files?path=deep/only/child/store.rs&line=2', 'files?path=docs/guide.md',
   'files?path=deep/only/child/store.rs&line=8&at=8:9', 'graph', 'graph?id=dec-1a2b3c', 'tags?tag=shop', 'calls', 'index',
 ];
-
-/// The violations of levels A and AA that axe finds.
-async function violations(page) {
-  if (!(await page.evaluate('!!window.axe'))) await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const found = await window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] });
-    const why = (node) => (node.any[0] ?? node.all[0] ?? node.none[0])?.message ?? '';
-    return found.violations.map(({ id, nodes }) => ({ id, nodes: nodes.slice(0, 3).map((node) => `${node.target.join(' ')}: ${why(node)}`) }));
-  });
-}
 
 const steps = {
   async 'the token leaves the address'(page) {
@@ -158,6 +66,8 @@ const steps = {
     await page.failing(async () => {
       await go(page, '#/search?q=(&mode=regex');
       await seen(page.locator('.problem', { hasText: 'INVALID_ARGUMENT' }), 'why the pattern is none');
+      const words = await page.locator('.problem').innerText();
+      check(/The pattern cannot be read/.test(words) && !/argument/i.test(words.replace('INVALID_ARGUMENT', '')), `in words for people: ${words}`);
     });
     await go(page, '#/search?q=zzzznowhere&mode=literal');
     await seen(page.getByText('Nothing found'), 'that nothing was found');
@@ -247,6 +157,9 @@ const steps = {
     await page.goBack();
     await page.locator('.markdown a', { hasText: 'the cart' }).click();
     await seen(page.locator('.codeline.is-line', { hasText: 'def total_price' }), 'a link to a line of a file');
+    await go(page, '#/files?path=docs/guide.md');
+    await page.locator('.markdown a', { hasText: 'store.rs:7' }).click();
+    await seen(page.locator('.codeline.is-line', { hasText: 'pub fn first_item' }), 'a path in code as a link');
     await go(page, '#/files?path=docs/guide.md');
     await page.getByText('Raw', { exact: true }).click();
     await seen(page.locator('.codeline', { hasText: '|------|' }), 'its text');
@@ -341,6 +254,13 @@ const steps = {
     await page.getByText('Force', { exact: true }).click();
     await page.locator('.node[data-id="dec-1a2b3c"]').click();
     await seen(page.locator('.node rect'), 'the code that an entity names');
+    await seen(page.locator('.legend .of-code', { hasText: 'code' }), 'code in the legend');
+    await seen(page.locator('.rel', { hasText: 'names' }), 'and its edge');
+    const ofCode = page.locator('.legend .of-code');
+    await ofCode.click();
+    await until(async () => (await page.locator('.node rect').count()) === 0, 'code is hidden by the legend');
+    await ofCode.click();
+    await seen(page.locator('.node rect'), 'and shown again');
     for (const [format, begin] of [['SVG', '<svg'], ['PNG', '\x89PNG']]) {
       const [download] = await Promise.all([page.waitForEvent('download'), page.getByLabel(`Save as ${format}`).click()]);
       const bytes = readFileSync(await download.path(), 'latin1');
@@ -395,6 +315,12 @@ const steps = {
     await until(async () => (await page.locator('.log > li').count()) === 1, 'one tool alone');
   },
 
+  async 'identical copies are one hit'(page) {
+    await go(page, '#/search?q=refund%20policy');
+    await seen(page.locator('.hit', { hasText: 'docs/v3/refunds.md' }).locator('.similar', { hasText: '2 more identical copies in docs' }), 'the newest one, and where the others are');
+    check((await page.locator('.hit', { hasText: 'refunds.md' }).count()) === 1, 'no other one');
+  },
+
   async 'what the repository is'(page) {
     await go(page, '#/index');
     const card = (title) => page.locator('.card', { has: page.locator('h2', { hasText: title }) });
@@ -402,6 +328,8 @@ const steps = {
     await seen(card('Changed last').locator('a').first(), 'a file');
     await seen(card('Open').locator('a', { hasText: 'Sums are slow' }), 'an open issue');
     await seen(card('Asked today').locator('code', { hasText: 'get_symbol' }), 'what agents asked');
+    await seen(card('Asked today').locator('bdi', { hasText: /^the needle of an agent$/ }), 'in their words alone');
+    await seen(card('Latest commits').locator('.name', { hasText: 'Sell things' }), 'a commit');
   },
 
   async 'the index in numbers'(page) {
@@ -468,110 +396,85 @@ const steps = {
   },
 };
 
-async function run() {
-  const browser = await chromium.launch({
-    executablePath: plan.browser,
-    timeout: TIMEOUT,
-    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-  });
-  try {
-    const { context, page } = await tab(browser, plan.address, { viewport: { width: 1280, height: 800 }, colorScheme: 'light' });
-    for (const [name, step] of Object.entries(steps)) {
-      at = name;
-      const begun = Date.now();
-      try {
-        await step(page);
-      } catch (error) {
-        failures.push(`${at}: ${error.message}`);
-      }
-      console.error(`${Date.now() - begun} ms: ${name}`);
-      if (failures.length) {
-        // The steps after it would only wait for what does not come.
-        if (plan.shots) await page.screenshot({ path: join(plan.shots, `${name.replaceAll(' ', '-')}.png`) });
-        return;
-      }
-    }
-    at = 'another tab';
-    const second = await context.newPage();
-    await second.goto(new URL('/#/index', plan.address).href);
-    await seen(second.locator('.tiles'), 'a second tab is let in by the first');
-    await second.close();
+async function run(browser) {
+  const { context, page } = await tab(browser, plan.address, { viewport: { width: 1280, height: 800 }, colorScheme: 'light' });
+  if (!(await walk(page, steps))) return;
+  now('another tab');
+  const second = await context.newPage();
+  await second.goto(new URL('/#/index', plan.address).href);
+  await seen(second.locator('.tiles'), 'a second tab is let in by the first');
+  await second.close();
 
-    at = 'another tab of a busy one';
-    const third = await context.newPage();
-    const busy = page.evaluate((ms) => { for (const end = Date.now() + ms; Date.now() < end; ); }, 2000);
-    await third.goto(new URL('/#/index', plan.address).href);
-    await seen(third.locator('.tiles'), 'a tab is let in however late the other answers');
-    await busy;
-    await context.close();
+  now('another tab of a busy one');
+  const third = await context.newPage();
+  const busy = page.evaluate((ms) => { for (const end = Date.now() + ms; Date.now() < end; ); }, 2000);
+  await third.goto(new URL('/#/index', plan.address).href);
+  await seen(third.locator('.tiles'), 'a tab is let in however late the other answers');
+  await busy;
+  await context.close();
 
-    at = 'without a token';
-    const locked = await tab(browser, new URL('/', plan.address).href, {});
-    await seen(locked.page.locator('.problem', { hasText: 'token' }), 'that it needs one');
-    locked.page.mayFail = true;
-    check((await locked.page.evaluate(() => fetch('/api/state').then((answer) => answer.status))) === 401, 'nothing is told');
-    await locked.context.close();
+  now('without a token');
+  const locked = await tab(browser, new URL('/', plan.address).href, {});
+  await seen(locked.page.locator('.problem', { hasText: 'token' }), 'that it needs one');
+  locked.page.mayFail = true;
+  check((await locked.page.evaluate(() => fetch('/api/state').then((answer) => answer.status))) === 401, 'nothing is told');
+  await locked.context.close();
 
-    at = 'a graph of thousands';
-    const large = await tab(browser, plan.large, { viewport: { width: 1280, height: 800 } });
-    await go(large.page, '#/graph');
-    await seen(large.page.locator('.stage-foot', { hasText: 'The 60 most connected of 2,502 entities, 3,334 edges' }), 'how much of it is drawn');
-    check((await large.page.locator('.node').count()) === 60, 'no more are drawn');
-    await go(large.page, '#/graph?id=iss-0007');
-    await seen(large.page.locator('.entity h3', { hasText: '834' }), 'all that the most connected one is tied to');
-    await large.page.getByLabel('Find an entity').fill('number 2000');
-    await large.page.getByLabel('Find an entity').press('Enter');
-    await seen(large.page.locator('.entity h2', { hasText: 'Number 2000' }), 'one that was not there before');
-    await seen(large.page.locator('.node[data-id="iss-07d0"]'), 'it is drawn');
-    check((await large.page.locator('.node').count()) === 30, 'with what is around it');
-    await large.page.locator('.node[data-id="iss-0007"]').press('Enter');
-    await until(async () => (await large.page.locator('.node').count()) > 30, 'which grows');
-    await go(large.page, '#/tags?tag=odd');
-    await seen(large.page.locator('.carriers', { hasText: 'and 950 more' }), 'how many more carry a tag');
-    await large.context.close();
+  now('a graph of thousands');
+  const large = await tab(browser, plan.large, { viewport: { width: 1280, height: 800 } });
+  await go(large.page, '#/graph');
+  await seen(large.page.locator('.stage-foot', { hasText: 'The 60 most connected of 2,502 entities, 3,334 edges' }), 'how much of it is drawn');
+  check((await large.page.locator('.node').count()) === 60, 'no more are drawn');
+  await go(large.page, '#/graph?id=iss-0007');
+  await seen(large.page.locator('.entity h3', { hasText: '834' }), 'all that the most connected one is tied to');
+  await large.page.getByLabel('Find an entity').fill('number 2000');
+  await large.page.getByLabel('Find an entity').press('Enter');
+  await seen(large.page.locator('.entity h2', { hasText: 'Number 2000' }), 'one that was not there before');
+  await seen(large.page.locator('.node[data-id="iss-07d0"]'), 'it is drawn');
+  check((await large.page.locator('.node').count()) === 30, 'with what is around it');
+  await large.page.locator('.node[data-id="iss-0007"]').press('Enter');
+  await until(async () => (await large.page.locator('.node').count()) > 30, 'which grows');
+  await go(large.page, '#/tags?tag=odd');
+  await seen(large.page.locator('.carriers', { hasText: 'and 950 more' }), 'how many more carry a tag');
+  await large.context.close();
 
-    at = 'several repositories';
-    const group = await tab(browser, plan.group, { viewport: { width: 1280, height: 800 } });
-    await group.page.locator('#search-box').fill('total price');
-    await seen(group.page.locator('.hit', { hasText: 'invoice.py' }).locator('.repository', { hasText: 'billing' }), 'whose hit it is');
-    await seen(group.page.locator('.hit', { hasText: 'basket.py' }).locator('.repository', { hasText: 'basket' }), 'and that of the other');
-    await seen(group.page.locator('.repositories .chip', { hasText: 'All 2 repositories' }), 'all of them');
-    const faults = await violations(group.page);
-    check(faults.length === 0, JSON.stringify(faults));
-    await group.page.locator('.repositories .chip', { hasText: 'billing' }).click();
-    await until(async () => (await group.page.locator('.hit').count()) === 1, 'one repository alone');
-    await seen(group.page.locator('.brand', { hasText: 'billing' }), 'which one is shown');
-    await group.page.locator('.hit a').first().click();
-    await seen(group.page.locator('.codeline', { hasText: 'def total_price_of_invoice' }), 'its file');
-    await group.page.getByRole('link', { name: 'Overview' }).click();
-    await seen(group.page.locator('main', { hasText: 'invoice.py' }), 'its overview');
-    await go(group.page, '#/files?path=basket.py');
-    await seen(group.page.locator('.codeline', { hasText: 'def total_price_of_basket' }), 'a file of the first one');
-    await group.context.close();
+  now('several repositories');
+  const group = await tab(browser, plan.group, { viewport: { width: 1280, height: 800 } });
+  await group.page.locator('#search-box').fill('total price');
+  await seen(group.page.locator('.hit', { hasText: 'invoice.py' }).locator('.repository', { hasText: 'billing' }), 'whose hit it is');
+  await seen(group.page.locator('.hit', { hasText: 'basket.py' }).locator('.repository', { hasText: 'basket' }), 'and that of the other');
+  await seen(group.page.locator('.repositories .chip', { hasText: 'All 2 repositories' }), 'all of them');
+  const faults = await violations(group.page);
+  check(faults.length === 0, JSON.stringify(faults));
+  await group.page.locator('.repositories .chip', { hasText: 'billing' }).click();
+  await until(async () => (await group.page.locator('.hit').count()) === 1, 'one repository alone');
+  await seen(group.page.locator('.brand', { hasText: 'billing' }), 'which one is shown');
+  await group.page.locator('.hit a').first().click();
+  await seen(group.page.locator('.codeline', { hasText: 'def total_price_of_invoice' }), 'its file');
+  await group.page.getByRole('link', { name: 'Overview' }).click();
+  await seen(group.page.locator('main', { hasText: 'invoice.py' }), 'its overview');
+  await go(group.page, '#/files?path=basket.py');
+  await seen(group.page.locator('.codeline', { hasText: 'def total_price_of_basket' }), 'a file of the first one');
+  await group.context.close();
 
-    at = 'a bare repository';
-    const bare = await tab(browser, plan.bare, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
-    await seen(bare.page.locator('#search-box'), 'the search box');
-    await bare.page.locator('#search-box').fill('alone');
-    await seen(bare.page.locator('.hit', { hasText: 'only.py' }), 'a hit in an index made just now');
-    await go(bare.page, '#/graph');
-    await seen(bare.page.getByText('no entities yet'), 'that there are no entities');
-    await go(bare.page, '#/tags');
-    await seen(bare.page.getByText('No entity has a tag'), 'that there are no tags');
-    await go(bare.page, '#/calls');
-    await seen(bare.page.getByText('No calls to show'), 'that no daemon runs');
-    await go(bare.page, '#/index');
-    await seen(bare.page.getByText('the process of this page answers'), 'who answers instead');
-    at = 'the program ends';
-    bare.page.mayFail = true;
-    process.kill(plan.pid);
-    await seen(bare.page.locator('.problem', { hasText: 'does not answer' }), 'that nobody answers any more');
-    await bare.context.close();
-  } finally {
-    await browser.close();
-  }
+  now('a bare repository');
+  const bare = await tab(browser, plan.bare, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+  await seen(bare.page.locator('#search-box'), 'the search box');
+  await bare.page.locator('#search-box').fill('alone');
+  await seen(bare.page.locator('.hit', { hasText: 'only.py' }), 'a hit in an index made just now');
+  await go(bare.page, '#/graph');
+  await seen(bare.page.getByText('no entities yet'), 'that there are no entities');
+  await go(bare.page, '#/tags');
+  await seen(bare.page.getByText('No entity has a tag'), 'that there are no tags');
+  await go(bare.page, '#/calls');
+  await seen(bare.page.getByText('No calls to show'), 'that no daemon runs');
+  await go(bare.page, '#/index');
+  await seen(bare.page.getByText('the process of this page answers'), 'who answers instead');
+  now('the program ends');
+  bare.page.mayFail = true;
+  process.kill(plan.pid);
+  await seen(bare.page.locator('.problem', { hasText: 'does not answer' }), 'that nobody answers any more');
+  await bare.context.close();
 }
 
-run()
-  .catch((error) => failures.push(`${at}: ${error.stack}`))
-  .finally(() => console.log(JSON.stringify({ checks, failures: [...new Set(failures)].slice(0, 40) })));
+test(run);

@@ -38,7 +38,7 @@ tags: [guide]
 ---
 # Guide
 
-See [the cart](../src/shop.py#L2), `dec-1a2b3c` and [below](#how-it-works).
+See [the cart](../src/shop.py#L2), `dec-1a2b3c` and [below](#how-it-works). The code is in `deep/only/child/store.rs:7`, not in `a/b`.
 
 | name | size |
 |------|-----:|
@@ -257,6 +257,18 @@ fn a_person_sees_in_a_browser_what_agents_see() {
     for number in 0..3000 {
         repo.write(&format!("many/file_{number:04}.txt"), "x\n");
     }
+    for version in 1..4 {
+        let text = "# Refunds\n\nThe refund policy: whoever returns a cart within thirty days gets the whole price back, without a reason.\n";
+        repo.write(&format!("docs/v{version}/refunds.md"), text);
+    }
+    std::fs::remove_dir(repo.path().join(".git")).unwrap();
+    for arguments in
+        [&["init", "--quiet"][..], &["add", "README.md"], &["commit", "--quiet", "--message", "Sell things"]]
+    {
+        let identity = ["-c", "user.name=test", "-c", "user.email=test@localhost"];
+        let git = Command::new("git").current_dir(repo.path()).args(identity).args(arguments).output().unwrap();
+        assert!(git.status.success(), "{}", String::from_utf8_lossy(&git.stderr));
+    }
     repo.sync();
     // Where others have the processors, the page may leave its daemon alone for a while.
     repo.ok(&["daemon", "start", "--idle", "15m"]);
@@ -271,20 +283,28 @@ fn a_person_sees_in_a_browser_what_agents_see() {
     let billing = in_group(&group, &large);
     let group_page = Page::start(large.command(&["ui", "--no-open", "--repo", &billing[0], "--repo", &billing[1]]));
 
-    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let said = in_browser(
+        "page.cjs",
+        &repo,
+        json!({
+            "address": page.address,
+            "bare": bare_page.address,
+            "large": large_page.address,
+            "group": group_page.address,
+            "pid": bare_page.child.id(),
+            "root": repo.path(),
+        }),
+    );
+    assert!(said["checks"].as_u64().unwrap() > 70, "{said}");
+}
+
+/// Runs a script of `tests/clients` in the browser, with the environment of a repository's user. Returns what it said.
+fn in_browser(script: &str, repo: &Repo, mut plan: Value) -> Value {
+    plan["browser"] = json!(browser());
+    plan["program"] = json!(env!("CARGO_BIN_EXE_ixmcp"));
+    // For looking at what went wrong.
+    plan["shots"] = json!(std::env::var_os("PAGE_SHOTS").map(PathBuf::from));
     let plan_file = tempfile::NamedTempFile::new().unwrap();
-    let plan = json!({
-        "browser": browser(),
-        "address": page.address,
-        "bare": bare_page.address,
-        "large": large_page.address,
-        "group": group_page.address,
-        "pid": bare_page.child.id(),
-        "program": env!("CARGO_BIN_EXE_ixmcp"),
-        "root": repo.path(),
-        // For looking at what went wrong.
-        "shots": std::env::var_os("PAGE_SHOTS").map(PathBuf::from),
-    });
     std::fs::write(plan_file.path(), plan.to_string()).unwrap();
     let mut command = node();
     for (name, value) in repo.command(&[]).get_envs() {
@@ -293,15 +313,89 @@ fn a_person_sees_in_a_browser_what_agents_see() {
             None => command.env_remove(name),
         };
     }
-    let output =
-        command.arg(top.join("tests/clients/page.cjs")).arg(clients().join("page")).arg(plan_file.path()).output();
-    let output = output.unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(script);
+    let output = command.arg(script).arg(clients().join("page")).arg(plan_file.path()).output().unwrap();
     let shown = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{shown}");
     let said: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(said["failures"], json!([]), "{said:#}");
-    assert!(said["checks"].as_u64().unwrap() > 70, "{said}");
+    assert_eq!(said["failures"], json!([]), "{said:#}\n{shown}");
+    said
 }
+
+/// What makes a page that trusts its repository run scripts, ask other sites, hide or turn text.
+const HOSTILE: &str = r#"//- /hostile.md
+# Hostile <script>alert(1)</script>
+
+<svg onload=alert(2)><script>alert(3)</script></svg> <style>body { display: none }</style> <base href="https://evil.example/">
+<iframe src="https://evil.example"></iframe><form action="https://evil.example"><input name=a></form>
+<meta http-equiv="refresh" content="0;url=https://evil.example"><img src=x onerror=alert(4)>
+
+[a](javascript:alert(5)) [b](JaVaScRiPt:alert(6)) [c](data:text/html,<script>alert(7)</script>) [d](//evil.example/x)
+[e](vbscript:x) [f](file:///etc/passwd) [g](https://example.com/?q="onmouseover="alert(8)) [h](../../../../etc/passwd)
+![i](javascript:alert(9)) ![j](https://evil.example/pixel.png) <a href="javascript:alert(10)" onclick="alert(11)">k</a>
+
+[l]: javascript:alert(12)
+[l] <javascript:alert(13)> `<script>alert(14)</script>` &lt;script&gt;alert(15)&lt;/script&gt;
+
+```html" onload="alert(16)
+<script>alert(17)</script>
+```
+
+| <script>alert(18)</script> |
+|---|
+| [x](javascript:alert(19)) |
+
+the end of it
+//- /hostile.svg
+<svg xmlns="http://www.w3.org/2000/svg" onload="alert(20)"><script>alert(21)</script>
+<foreignObject><iframe src="https://evil.example"></iframe></foreignObject><image href="https://evil.example/x.png"/></svg>
+"#;
+
+#[test]
+fn the_page_survives_whatever_a_repository_has_and_whatever_goes_away() {
+    let repo = Repo::new(HOSTILE);
+    repo.write("latin.py", b"name = 'caf\xe9, d\xe9j\xe0 vu'  # na\xefve, not UTF-8\n");
+    repo.write("five.js", format!("let a = '{}';\n", "x".repeat(5 << 20)));
+    repo.write("five.txt", format!("first\n{}\nlast\n", "five megabytes ".repeat(350_000)));
+    repo.write("wide.txt", format!("first\n{} needle {}\nlast\n", "wide ".repeat(100_000), "wide ".repeat(100_000)));
+    for name in [
+        "<img src=x onerror=alert(1)>",
+        "turned\u{202e}yp.exe",
+        "bell\u{7}",
+        "mark\u{200f}\u{2066}s",
+        "quote\"'&amp;",
+        "\u{1f41d}bee",
+    ] {
+        repo.write(&format!("names/{name}.py"), "def harmless_name():\n    return harmless_name\n");
+    }
+    let deep: String = (0..16).map(|level| format!("level_{level}/")).collect();
+    for (at, _) in deep.match_indices('/') {
+        repo.write(&format!("{}here.py", &deep[..=at]), "x = 1\n");
+    }
+    repo.write(&format!("{deep}deepest.py"), "def deepest_function():\n    pass\n");
+    let turned = "Turned \u{202e}gnihtyna\u{202c} <script>alert(22)</script>";
+    repo.write(
+        ".ixchel/decisions/dec-0bad.md",
+        format!("---\nid: dec-0bad\ntitle: \"{turned}\"\nstatus: \"op\u{202e}en\"\ntags: [\"<b>tag\u{202e}\"]\nrelates_to: [dec-0ther]\n---\n# {turned}\n\n`{turned}`\n\n```\n{turned}\n```\n"),
+    );
+    repo.sync();
+    let page = Page::of(&repo);
+    let building = Repo::new("//- /zoo/keeper.py\ndef feedPenguins():\n    pass\n");
+    for number in 0..BUSY {
+        let functions: String =
+            (0..16).map(|at| format!("def f_{number}_{at}(a, b):\n    return call_{at}(a) + b\n\n")).collect();
+        building.write(&format!("many/d{}/m{number}.py", number % 30), functions);
+    }
+    let building_page = Page::of(&building);
+    let files = format!("{},{:03}", (BUSY + 1) / 1000, (BUSY + 1) % 1000);
+    let plan =
+        json!({ "address": page.address, "root": repo.path(), "building": building_page.address, "files": files });
+    let said = in_browser("page_bad_input.cjs", &repo, plan);
+    assert!(said["checks"].as_u64().unwrap() > 50, "{said}");
+}
+
+/// Files that keep a build busy while the page is opened.
+const BUSY: usize = 5_000;
 
 #[test]
 fn strangers_get_nothing_of_the_page() {
@@ -565,6 +659,9 @@ fn the_page_gets_files_highlighted_rendered_and_related() {
     let links: Vec<&Value> =
         elements[2]["children"].as_array().unwrap().iter().filter(|piece| piece.is_object()).collect();
     assert_eq!((&links[0]["file"], &links[1]["entity"]), (&json!("src/shop.py"), &json!("dec-1a2b3c")), "{links:?}");
+    // Code that is the path of a file leads to it.
+    let code: Vec<&Value> = links.iter().filter(|piece| piece["tag"] == "code").map(|piece| &piece["file"]).collect();
+    assert_eq!(code, [&Value::Null, &json!("deep/only/child/store.rs"), &Value::Null], "{links:?}");
     assert!(!view("markdown", json!({ "file": "docs/deep.md" }))["elements"].as_array().unwrap().is_empty());
 
     let related = view("relations", json!({ "file": "deep/only/child/store.rs", "line": 12 }));
@@ -587,6 +684,54 @@ fn the_page_gets_files_highlighted_rendered_and_related() {
     assert_eq!(whole.collect::<Vec<_>>(), *listed["files"].as_array().unwrap());
     let rest = view("paths", json!({ "offset": 2 }));
     assert_eq!(rest["paths"].as_array().unwrap()[..], paths["paths"].as_array().unwrap()[2..]);
+}
+
+#[test]
+fn the_overview_has_what_files_really_refer_to_and_the_latest_commits() {
+    let repo = Repo::new(
+        "//- /src/lib.rs\npub mod cart;\npub mod list;\n\
+         //- /src/cart.rs\npub struct Cart {\n    pub items: Vec<u32>,\n}\n\
+         //- /src/list.rs\npub struct List;\nimpl List {\n    pub fn map(&self) {}\n    pub fn collect(&self) {}\n}\n",
+    );
+    for number in 0..12 {
+        let used = if number < 4 {
+            "use crate::cart::Cart;\npub fn sum(cart: &Cart) -> usize {\n    cart.items.len()\n}\n"
+        } else {
+            ""
+        };
+        let text = "pub fn names(all: &[u32]) -> Vec<String> {\n    all.iter().map(ToString::to_string).collect()\n}\n";
+        repo.write(&format!("src/part_{number}.rs"), format!("{used}{text}"));
+    }
+    std::fs::remove_dir(repo.path().join(".git")).unwrap();
+    let git = |arguments: &[&str]| {
+        let identity = ["-c", "user.name=test", "-c", "user.email=test@localhost"];
+        let run = Command::new("git").current_dir(repo.path()).args(identity).args(arguments).output().unwrap();
+        assert!(run.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
+    };
+    git(&["init", "--quiet"]);
+    let page = Page::of(&repo);
+    let overview = || {
+        let (status, overview) = page.ask("POST /api/view/overview", "{}");
+        assert_eq!(status, 200, "{overview}");
+        overview
+    };
+    let found = overview();
+    let names: Vec<&Value> = found["symbols"].as_array().unwrap().iter().map(|symbol| &symbol["name"]).collect();
+    // `map` and `collect` are in three times as many files, but there they are those of an iterator.
+    assert_eq!(names, [&json!("Cart")], "{found}");
+    assert_eq!(
+        (&found["symbols"][0]["files"], &found["symbols"][0]["file"]),
+        (&json!(4), &json!("src/cart.rs")),
+        "{found}"
+    );
+    assert_eq!(found["commits"], json!([]), "nothing is committed yet");
+    git(&["add", "."]);
+    git(&["commit", "--quiet", "--message", "Add carts\n\nAnd lists."]);
+    git(&["commit", "--quiet", "--allow-empty", "--message", "Ünïcödé and <b>markup</b>"]);
+    let found = overview();
+    let subjects: Vec<&Value> = found["commits"].as_array().unwrap().iter().map(|commit| &commit["subject"]).collect();
+    assert_eq!(subjects, [&json!("Ünïcödé and <b>markup</b>"), &json!("Add carts")], "{found}");
+    assert!(found["commits"][0]["when"].as_str().is_some_and(|when| when.starts_with("20")), "{found}");
 }
 
 #[test]

@@ -140,5 +140,11 @@ fn copies_of_a_text_are_one_hit() {
     let paths: Vec<&str> = found.iter().map(|hit| hit["file_path"].as_str().unwrap()).collect();
     assert_eq!(paths, ["www/versioned_docs/v10/crossing.md", "www/other.md"]);
     assert_eq!((&found[0]["similar"], found[1].get("similar")), (&json!(2), None), "{found:?}");
+    assert_eq!(
+        (&found[0]["similar_in"], found[1].get("similar_in")),
+        (&json!("www/versioned_docs"), None),
+        "{found:?}"
+    );
+    assert!(repo.ok(&["query", "zebra", "crossing"]).contains("(and 2 copies) in www/versioned_docs"));
     assert!(repo.ok(&["query", "zebra", "crossing"]).contains("(and 2 copies)"));
 }

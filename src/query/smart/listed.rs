@@ -97,6 +97,7 @@ fn hit(source: &dyn Source, listed: ListedItem, context: u32) -> Result<Hit> {
         preview: around.iter().map(|line| preview::cut(line, 0)).collect::<Vec<_>>().join("\n"),
         parts: Vec::new(),
         similar: 0,
+        similar_in: None,
         source: at,
         path,
     })

@@ -56,6 +56,8 @@ pub(super) struct RankedCandidate {
     pub name: Option<String>,
     /// Other chunks with the same text.
     pub similar: usize,
+    /// The folder that has all of them.
+    pub similar_in: Option<String>,
 }
 
 impl RankedCandidate {
@@ -176,7 +178,18 @@ pub(super) fn look_at(query: &ParsedQuery, scanner: &mut Scanner, candidate: Loa
         parts.set(Part::Phrase, f64::from(seen.pairs.count_ones()) / f64::from(pairs));
     }
     look_at_category(query, &chunk, &mut parts);
-    RankedCandidate { id, chunk, parts, score: 0.0, path, seen, names: names.all, name: names.name, similar: 0 }
+    RankedCandidate {
+        id,
+        chunk,
+        parts,
+        score: 0.0,
+        path,
+        seen,
+        names: names.all,
+        name: names.name,
+        similar: 0,
+        similar_in: None,
+    }
 }
 
 #[derive(Default)]

@@ -4,6 +4,16 @@ import { route } from './use.ts';
 
 const KEPT = 'ixmcp-token';
 
+/// What is dispatched at the window when the server answers again after it did not, or when the index is complete: what was
+/// incomplete is asked for again.
+export const BACK = 'ixmcp-back';
+let isGone = false;
+
+/// How far the index is, while it is being built.
+export type Progress = { done: number; total: number };
+/// What is dispatched at the window when an answer says that the index is being built; `detail` is the progress.
+export const BUILDING = 'ixmcp-building';
+
 /// An error that the server returned.
 export class Fault extends Error {
   constructor(readonly code: string, message: string, readonly hint?: string | null) {
@@ -53,7 +63,12 @@ async function request(path: string, init: RequestInit): Promise<any> {
     response = await fetch(path, { ...init, headers, cache: 'no-store', credentials: 'omit' });
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    isGone = true;
     throw new Fault('GONE', 'The program behind this page does not answer.', 'Start `ixmcp ui` again and open the address it prints.');
+  }
+  if (isGone) {
+    isGone = false;
+    dispatchEvent(new Event(BACK));
   }
   if (response.status === 401) {
     throw new Fault('TOKEN', 'This page has no valid token.', 'Open the complete address that `ixmcp ui` printed, including the part after #.');
@@ -62,6 +77,7 @@ async function request(path: string, init: RequestInit): Promise<any> {
   if (!type.startsWith('application/json')) throw new Fault('REFUSED', await response.text());
   const body = await response.json();
   if (!response.ok) throw new Fault(body.code, body.message, body.hint);
+  if (body.indexing) dispatchEvent(new CustomEvent(BUILDING, { detail: body.indexing }));
   return body;
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { Fault, calls as askCalls, looked, pause } from './ask.ts';
 import { Nothing, Problem, Switch } from './parts.tsx';
-import { bytes, clock, count, cut, duration, many } from './say.ts';
+import { bytes, clock, count, cut, duration, many, visible } from './say.ts';
 import { asFault, fileAddress, useEvery } from './use.ts';
 
 type Outcome = { error?: string; message?: string; bytes?: number; more?: boolean; items?: number; total?: number; places?: string[]; status?: string };
@@ -115,7 +115,7 @@ export function Calls() {
 }
 
 /// The most important argument, and a short form of the others.
-function summary(given: Record<string, unknown>): { main: string; rest: string } {
+export function summary(given: Record<string, unknown>): { main: string; rest: string } {
   const first = ['text', 'query', 'symbol_name', 'id', 'file_path', 'filePath', 'file', 'folderPath'].find((name) => typeof given[name] === 'string');
   const rest = Object.entries(given).filter(([name]) => name !== first).map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
   return { main: first ? String(given[first]) : '', rest: rest.join(' · ') };
@@ -133,7 +133,7 @@ function CallRow({ call }: { call: Call }) {
         <summary>
           <time>{clock(call.begun_ms)}</time>
           <span class="tool">{call.tool}</span>
-          <span class="asked"><bdi>{main && <q>{cut(main, 200)}</q>}</bdi> <span class="faint">{cut(rest, 120)}</span></span>
+          <span class="asked"><bdi>{main && <q>{visible(cut(main, 200))}</q>}</bdi> <span class="faint">{visible(cut(rest, 120))}</span></span>
           <span class="took"><i style={{ width: `${width}%` }} />{duration(took)}</span>
           <span class="got">{!outcome ? <><span class="spinner" /> running</> : outcome.error ? outcome.error : got(outcome)}</span>
         </summary>
@@ -145,7 +145,7 @@ function CallRow({ call }: { call: Call }) {
               {outcome.places.map((place) => {
                 const at = /^(.*):(\d+)$/.exec(place);
                 const isPath = /[./]/.test(place);
-                return <li key={place}>{isPath ? <a href={fileAddress(at ? at[1] : place, at ? Number(at[2]) : undefined)}>{place}</a> : place}</li>;
+                return <li key={place}>{isPath ? <a href={fileAddress(at ? at[1] : place, at ? Number(at[2]) : undefined)}><bdi>{visible(place)}</bdi></a> : visible(place)}</li>;
               })}
             </ul>
           )}

@@ -1,12 +1,12 @@
 // The indexed files as a tree, and one file: its text, its chunks, its symbols.
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { tool, view } from './ask.ts';
+import { tool, view, type Progress } from './ask.ts';
 import { Painted, nameAt, nameIn, useSpans } from './code.tsx';
 import { Markdown } from './markdown.tsx';
-import { Choice, Divider, Icon, Nothing, Pending, Problem, Rows, SymbolKind, useWidth } from './parts.tsx';
+import { Choice, Divider, Icon, Nothing, Pending, Rows, SymbolKind, useWidth } from './parts.tsx';
 import { References, nameAddress } from './references.tsx';
 import { ago, bytes, count, cut, many, split, visible } from './say.ts';
-import { address, asFault, fileAddress, go, useAnswer, useMedia, type Answer, type Route } from './use.ts';
+import { address, asFault, fileAddress, go, route, useAnswer, useMedia, type Answer, type Route } from './use.ts';
 
 export function Files({ route }: { route: Route }) {
   const path = route.query.get('path');
@@ -86,29 +86,32 @@ const indent = (depth: number) => Math.min(depth, 6) * 14 + Math.max(0, depth - 
 
 const above = (path: string) => path.split('/').slice(0, -1).map((_, at, all) => `${all.slice(0, at + 1).join('/')}/`);
 
-/// The files as they were listed last, for the moment until they are listed again.
-const listed: { current?: string[] } = {};
+/// The files of a repository as they were listed last, for the moment until they are listed again.
+const listed = new Map<string, string[]>();
 
 function Tree({ path }: { path: string | null }) {
-  const answer = useAnswer<{ files: string[] }>([], async (signal, waiting) => {
+  const repo = route().query.get('repo') ?? '';
+  const answer = useAnswer<{ files: string[]; indexing?: Progress }>([], async (signal, waiting) => {
     const files: string[] = [];
+    let indexing: Progress | undefined;
     let before = '';
     for (let offset: number | undefined = 0; offset !== undefined; ) {
-      const page: { paths: string[]; next_offset?: number } = await view('paths', { offset }, signal, waiting);
+      const page: { paths: string[]; next_offset?: number; indexing?: Progress } = await view('paths', { offset }, signal, waiting);
       for (const path of page.paths) {
         const space = path.indexOf(' ');
         before = before.slice(0, Number(path.slice(0, space))) + path.slice(space + 1);
         files.push(before);
       }
       offset = page.next_offset;
+      indexing = page.indexing;
     }
-    listed.current = files;
-    return { files };
+    listed.set(repo, files);
+    return { files, indexing };
   });
   const [filter, setFilter] = useState('');
   const [open, setOpen] = useState(() => new Set(path ? above(path) : []));
   const [at, setAt] = useState(0);
-  const files = answer.value?.files ?? listed.current ?? [];
+  const files = answer.value?.files ?? listed.get(repo) ?? [];
   const shown = useMemo(() => rows(files, open, filter), [files, open, filter]);
   useEffect(() => {
     if (path) setOpen((before) => new Set([...before, ...above(path)]));
@@ -140,9 +143,9 @@ function Tree({ path }: { path: string | null }) {
         <input type="search" value={filter} placeholder="Filter files" aria-label="Filter files" autocomplete="off" spellcheck={false}
           onInput={(event) => setFilter(event.currentTarget.value)}
           onKeyDown={(event) => (event.key === 'Enter' && shown[0] && !shown[0].isFolder ? go(fileAddress(shown[0].path)) : event.key === 'ArrowDown' && onKey(event))} />
-        <span class="faint" role="status">{(answer.value || listed.current) && (filter ? `${count(shown.length)} of ${many(files.length, 'file')}` : many(files.length, 'file'))}</span>
+        <span class="faint" role="status">{(answer.value || listed.has(repo)) && (filter ? `${count(shown.length)} of ${many(files.length, 'file')}` : many(files.length, 'file'))}</span>
       </div>
-      {(answer.fault || !listed.current) && <Pending answer={answer} />}
+      {(answer.fault || !listed.has(repo)) && <Pending answer={answer} />}
       {answer.value && files.length === 0 && <Nothing title="No file is indexed"><p><code>ixmcp files --skipped</code> says why.</p></Nothing>}
       <Rows label="Files, arrow keys to move" role="tree" count={shown.length} height={30} onKeyDown={onKey}
         show={{ at, key: `${at} ${path} ${filter}` }}
@@ -156,9 +159,9 @@ function Tree({ path }: { path: string | null }) {
           const look = `tree-row ${index === at ? 'is-at' : ''} ${row.path === path ? 'is-current' : ''} ${filter ? 'is-path' : ''}`;
           const style = { paddingInlineStart: `${10 + indent(row.depth) + (row.isFolder || filter ? 0 : 18)}px` };
           return row.isFolder ? (
-            <div key={row.path} class={look} style={style} role="treeitem" aria-expanded={open.has(row.path)} aria-level={row.depth + 1} title={row.path} onClick={() => { setAt(index); toggle(row.path); }}>{inside}</div>
+            <div key={row.path} class={look} style={style} role="treeitem" aria-expanded={open.has(row.path)} aria-level={row.depth + 1} title={visible(row.path)} onClick={() => { setAt(index); toggle(row.path); }}>{inside}</div>
           ) : (
-            <a key={row.path} class={look} style={style} role="treeitem" aria-level={row.depth + 1} aria-selected={row.path === path} tabIndex={-1} title={row.path} href={fileAddress(row.path)}>{inside}</a>
+            <a key={row.path} class={look} style={style} role="treeitem" aria-level={row.depth + 1} aria-selected={row.path === path} tabIndex={-1} title={visible(row.path)} href={fileAddress(row.path)}>{inside}</a>
           );
         }}
       />
@@ -166,7 +169,7 @@ function Tree({ path }: { path: string | null }) {
   );
 }
 
-type Details = { content: string; total_lines: number; language?: string; size?: number; modified?: string; chunks?: number; notIndexed?: boolean; isCut?: boolean };
+type Details = { content: string; total_lines: number; language?: string; size?: number; modified?: string; encoding?: string; chunks?: number; notIndexed?: boolean; isCut?: boolean };
 type Chunk = { index: number; start_line: number; end_line: number; headings?: string[]; page?: number };
 type Symbol = { name: string; kind: string; container?: string; type?: string; signature?: string; line: number; column?: number; end_line: number; children: Symbol[] };
 
@@ -178,7 +181,7 @@ async function read(path: string, signal: AbortSignal, waiting: (why: string) =>
   try {
     for (let offset: number | undefined = 0; offset !== undefined; ) {
       const page: any = await tool('get_file_details', { filePath: path, offset }, signal, waiting);
-      details ??= { content: '', total_lines: page.totalLines, language: page.language, size: page.fileSize, modified: page.lastModified, chunks: page.totalChunks };
+      details ??= { content: '', total_lines: page.totalLines, language: page.language, size: page.fileSize, modified: page.lastModified, encoding: page.encoding, chunks: page.totalChunks };
       details.content += page.content;
       offset = page.next_offset;
       if (offset !== undefined && details.content.length > MOST) {
@@ -191,9 +194,22 @@ async function read(path: string, signal: AbortSignal, waiting: (why: string) =>
     const fault = asFault(error);
     if (fault.code !== 'INVALID_PATH') throw error;
     // The file is not indexed, but it may still be readable.
-    const slice = await tool('get_slice', { file_path: path, start_line: 1, end_line: 1e6 }, signal, waiting).catch(() => null);
-    if (!slice) throw error;
-    return { content: slice.content, total_lines: slice.total_lines, notIndexed: true, isCut: slice.truncated };
+    let read: Details | undefined;
+    for (let at: { start_line: number; start_column?: number } | undefined = { start_line: 1 }; at; ) {
+      const slice: any = await tool('get_slice', { file_path: path, end_line: 1e7, ...at }, signal, waiting).catch((failed) => {
+        if (failed instanceof DOMException) throw failed;
+        return null;
+      });
+      if (!slice) {
+        if (!read) throw error;
+        break;
+      }
+      read ??= { content: '', total_lines: slice.total_lines, encoding: slice.encoding, notIndexed: true };
+      read.content += slice.content;
+      read.isCut = slice.truncated;
+      at = slice.truncated && read.content.length < MOST ? { start_line: slice.next_start_line, start_column: slice.next_column } : undefined;
+    }
+    return read!;
   }
 }
 
@@ -216,7 +232,10 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
   const isRoomy = useMedia('(min-width: 1180px)');
   const [showsOutline, setShowsOutline] = useState(false);
   const text = useAnswer<Details>([path], (signal, waiting) => read(path, signal, waiting));
-  const cuts = useAnswer<{ chunks: Chunk[] }>([path], async (signal, waiting) => {
+  // A file that is not indexed has no chunks and no outline. If the tree does not have it, its text says whether it is.
+  const isListed = useMemo(() => listed.get(route().query.get('repo') ?? '')?.includes(path) ?? false, [path]);
+  const isIndexed = isListed || (text.value !== undefined && !text.value.notIndexed);
+  const cuts = useAnswer<{ chunks: Chunk[] }>([path, isIndexed], isIndexed ? async (signal, waiting) => {
     const chunks: Chunk[] = [];
     for (let total = Infinity; chunks.length < total; ) {
       const page = await view('chunks', { file: path, offset: chunks.length }, signal, waiting);
@@ -224,11 +243,11 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
       total = page.chunks.length ? page.total : 0;
     }
     return { chunks };
-  });
-  const quick = useAnswer<{ symbols: Symbol[]; precision: string }>([path], (signal, waiting) => view('outline', { file: path }, signal, waiting));
-  // Types take a while after the start; until then the outline is without them.
-  const isPython = /\.(py|pyi|pyw|ipynb)$/.test(path);
-  const typed = useAnswer<{ symbols: Symbol[]; precision: string }>([path], isPython ? (signal, waiting) => tool('symbols', { file: path }, signal, waiting) : null);
+  } : null);
+  const quick = useAnswer<{ symbols: Symbol[]; precision: string }>([path, isIndexed], isIndexed ? (signal, waiting) => view('outline', { file: path }, signal, waiting) : null);
+  // Types take a while after the start; until then the outline is without them. The type engine reads only UTF-8.
+  const isTyped = isIndexed && /\.(py|pyi|pyw|ipynb)$/.test(path) && text.value?.encoding === 'UTF-8';
+  const typed = useAnswer<{ symbols: Symbol[]; precision: string }>([path, isTyped], isTyped ? (signal, waiting) => tool('symbols', { file: path }, signal, waiting) : null);
   const outline = typed.value ? typed : quick;
   const lines = useMemo(() => {
     const all = (text.value?.content ?? '').split(/\r?\n/);
@@ -273,33 +292,36 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
   const chunk = cuts.value?.chunks[current];
   const digits = String(lines.length).length;
   const widest = useMemo(() => Math.min(WIDEST, lines.reduce((most, text) => Math.max(most, text.length), 0)), [lines]);
-  const [folder, name] = split(path);
+  const [folder, name] = split(visible(path));
   const about = text.value;
   const references = named && <References path={path} line={nameLine} column={named.column} name={named.name} />;
+  // Plain text has no symbols: its lines take the whole width.
+  const hasSide = !!references || (isIndexed && (!outline.value || outline.value.symbols.length > 0));
   const outlined = references || <Outline outline={outline} path={path} line={from} onPick={() => setShowsOutline(false)} />;
   return (
-    <article class="file" aria-label={path}>
+    <article class="file" aria-label={visible(path)}>
       <header class="file-head">
         <a class="back" href={address('/files')} aria-label="All files"><Icon name="back" /></a>
-        <h1><bdi><span class="faint">{visible(folder)}</span><wbr />{visible(name)}</bdi></h1>
+        <h1><bdi><span class="faint">{folder}</span><wbr />{name}</bdi></h1>
         <p class="facts">
           {about?.language && <span>{about.language}</span>}
           {about && <span>{many(about.total_lines, 'line')}</span>}
           {about?.size !== undefined && <span>{bytes(about.size)}</span>}
           {about?.chunks !== undefined && <span>{many(about.chunks, 'chunk')}</span>}
+          {about?.encoding && about.encoding !== 'UTF-8' && <span title="The text was decoded from this encoding">{about.encoding}</span>}
           {about?.modified && <span title={about.modified}>saved {ago(about.modified)}</span>}
           {about?.notIndexed && <span class="warn">not indexed</span>}
           {isHiding && <span class="warn">has characters that cannot be shown, as \ufffd</span>}
           {about?.isCut && <span class="warn">only its beginning is shown</span>}
-          {chunk && <span class="in-chunk">in chunk {chunk.index + 1}: lines {chunk.start_line}–{chunk.end_line}{chunk.headings && ` · ${chunk.headings.join(' › ')}`}</span>}
-          {!isRoomy && <button class="link" aria-expanded={showsOutline} onClick={() => setShowsOutline(!showsOutline)}>Symbols</button>}
+          {chunk && <span class="in-chunk">in chunk {chunk.index + 1}: lines {chunk.start_line}–{chunk.end_line}{chunk.headings && ` · ${visible(chunk.headings.join(' › '))}`}</span>}
+          {!isRoomy && hasSide && <button class="link" aria-expanded={showsOutline} onClick={() => setShowsOutline(!showsOutline)}>Symbols</button>}
         </p>
         {isMarkdown && <Choice label="View" value={isRendered ? 'rendered' : 'raw'} of={FORMS} onPick={(form) => go(address('/files', { path, raw: form === 'raw' ? 1 : '' }), true)} />}
       </header>
       {!isRoomy && (showsOutline || references) && outlined}
       <Pending answer={text} />
       {about && (
-        <div class="file-body" style={isRoomy ? { gridTemplateColumns: `minmax(0, 1fr) 0 ${side.width}px` } : undefined}>
+        <div class="file-body" style={isRoomy ? { gridTemplateColumns: hasSide ? `minmax(0, 1fr) 0 ${side.width}px` : 'minmax(0, 1fr)' } : undefined}>
           {isRendered ? <div class="rendered" tabIndex={0} role="group" aria-label={`Text of ${name}`}><Markdown path={path} /></div> : wraps ? (
             <div class="wrapped" tabIndex={0} role="group" aria-label={`Text of ${name}`}>
               {lines.slice(0, MOST_WRAPPED).map((text, at) => <p key={at} id={`line-${at + 1}`} class={at + 1 >= from && at + 1 <= to && from > 0 ? 'is-line' : undefined}>{text || '\u00a0'}</p>)}
@@ -323,8 +345,8 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
               }}
             />
           )}
-          {isRoomy && <Divider label="Width of the panel" size={side} isAfter />}
-          {isRoomy && outlined}
+          {isRoomy && hasSide && <Divider label="Width of the panel" size={side} isAfter />}
+          {isRoomy && hasSide && outlined}
         </div>
       )}
     </article>
@@ -342,16 +364,16 @@ function Outline({ outline, path, line, onPick }: { outline: Answer<{ symbols: S
   return (
     <aside class="outline" aria-label="Symbols">
       <h2>Symbols {outline.value && <span class="faint">{count(flat.length)}{outline.value.precision === 'types' ? ', typed' : ''}</span>}</h2>
-      {outline.fault ? (outline.fault.code === 'INVALID_PATH' ? <p class="faint">None: the file is not indexed.</p> : <Problem fault={outline.fault} />) : <Pending answer={outline} />}
+      <Pending answer={outline} />
       {outline.value && flat.length === 0 && <p class="faint">The file defines no symbols.</p>}
       {flat.length > 0 && (
         <Rows label="Symbols" count={flat.length} height={26} wide show={{ at: within, key: `${within} ${path}` }} row={(at) => {
           const { symbol, depth } = flat[at];
           return (
             <a key={at} class={`outline-row ${at === within ? 'is-current' : ''}`} style={{ paddingInlineStart: `${8 + indent(depth)}px` }} onClick={onPick}
-              href={fileAddress(path, symbol.line)} title={symbol.signature ?? symbol.type ?? symbol.name}>
-              <SymbolKind kind={symbol.kind} /><span class="name">{symbol.container && <span class="faint">{symbol.container} › </span>}<bdi>{symbol.name}</bdi></span>
-              {symbol.type && !/^(<|def |bound method|async def )/.test(symbol.type) && <span class="type faint">{symbol.type}</span>}
+              href={fileAddress(path, symbol.line)} title={visible(symbol.signature ?? symbol.type ?? symbol.name)}>
+              <SymbolKind kind={symbol.kind} /><span class="name">{symbol.container && <span class="faint">{visible(symbol.container)} › </span>}<bdi>{visible(symbol.name)}</bdi></span>
+              {symbol.type && !/^(<|def |bound method|async def |Unknown$)/.test(symbol.type) && <span class="type faint">{symbol.type}</span>}
             </a>
           );
         }} />

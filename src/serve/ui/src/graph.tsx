@@ -7,7 +7,7 @@ import { tool, view, type Fault } from './ask.ts';
 import { Markdown } from './markdown.tsx';
 import { Choice, Icon, Kind, Nothing, Pending, Problem, Switch, kindClass } from './parts.tsx';
 import { layered, savePng, saveSvg } from './picture.ts';
-import { count, cut, many } from './say.ts';
+import { count, cut, many, visible } from './say.ts';
 import { address, asFault, fileAddress, go, useAnswer, type Route } from './use.ts';
 
 export type Node = { id: string; kind?: string; title: string; status?: string; path?: string; tags?: string[]; links: number; line?: number };
@@ -39,8 +39,12 @@ function joined(known: Known | null, part: Part): Known {
 /// Whether all neighbors of a node are loaded.
 const isWhole = (graph: Known, id: string) => (graph.links.get(id)?.length ?? -1) >= (graph.nodes.get(id)?.links ?? 0);
 
-/// Code that an entity names, as a node.
+/// Code that an entity names, as a node, and the relationship to it.
 const CODE = 'code';
+const NAMES = 'names';
+
+/// A title without the marks of code, for names in the picture.
+const plain = (node: Node) => visible((node.title || node.id).replaceAll('`', ''));
 
 /// The graph with the code that the drawn entities name.
 function withCode(graph: Known, code: Map<string, Node[]>, drawn: Set<string>): { graph: Known; drawn: Set<string> } {
@@ -49,7 +53,7 @@ function withCode(graph: Known, code: Map<string, Node[]>, drawn: Set<string>): 
   for (const [id, named] of code) {
     if (!drawn.has(id)) continue;
     for (const node of named) {
-      const edge = { from: id, to: node.id, rel: 'names' };
+      const edge = { from: id, to: node.id, rel: NAMES };
       nodes.set(node.id, node);
       all.add(node.id);
       edges.push(edge);
@@ -166,12 +170,15 @@ function Picture({ first, id }: { first: Part; id: string | null }) {
     const all = showsCode ? withCode(graph, code, drawn) : { graph, drawn };
     return { graph: { ...all.graph, edges: all.graph.edges.filter((edge) => !relsOff.has(edge.rel)) }, drawn: all.drawn };
   }, [graph, code, drawn, showsCode, relsOff]);
-  /// All relationships of the loaded part, the most frequent first.
+  /// The code that the drawn entities name.
+  const named = useMemo(() => new Set([...code].flatMap(([id, nodes]) => (drawn.has(id) ? nodes.map((node) => node.id) : []))), [code, drawn]);
+  /// All relationships of the loaded part, the most frequent first; then that to code.
   const rels = useMemo(() => {
     const counts = new Map<string, number>();
     for (const edge of graph.edges) counts.set(edge.rel, (counts.get(edge.rel) ?? 0) + 1);
-    return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-  }, [graph]);
+    const sorted = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, MOST_RELS);
+    return showsCode && named.size && !counts.has(NAMES) ? [...sorted, [NAMES, named.size] as [string, number]] : sorted;
+  }, [graph, showsCode, named]);
   const [statuses, tags] = useMemo(() => {
     const nodes = [...graph.nodes.values()];
     const sorted = (all: (string | undefined)[]) => [...new Set(all.filter((one) => one !== undefined))].sort() as string[];
@@ -199,17 +206,22 @@ function Picture({ first, id }: { first: Part; id: string | null }) {
             {kinds.map(({ kind = 'missing', count: amount }) => (
               <button key={kind} class={`kind ${kindClass(kind === 'missing' ? null : kind)} ${off.has(kind) ? 'is-off' : ''}`} aria-pressed={!off.has(kind)}
                 onClick={() => setOff((before) => { const now = new Set(before); if (!now.delete(kind)) now.add(kind); return now; })}>
-                {kind} <span>{count(amount)}</span>
+                {visible(kind)} <span>{count(amount)}</span>
               </button>
             ))}
+            {named.size > 0 && (
+              <button class={`kind of-code ${showsCode ? '' : 'is-off'}`} aria-pressed={showsCode} title="Code that the chosen entities name" onClick={() => setShowsCode(!showsCode)}>
+                {CODE} <span>{count(named.size)}</span>
+              </button>
+            )}
           </div>
           {rels.length > 0 && (
             <div class="legend rels" role="group" aria-label="Relationships">
-              {rels.slice(0, MOST_RELS).map(([rel, amount], at) => (
+              {rels.map(([rel, amount], at) => (
                 <button key={rel} class={`rel ${relsOff.has(rel) ? 'is-off' : ''}`} aria-pressed={!relsOff.has(rel)}
                   onClick={() => setRelsOff((before) => { const now = new Set(before); if (!now.delete(rel)) now.add(rel); return now; })}>
                   <svg class={`swatch rel-${at % STYLES}`} width="26" height="8" aria-hidden="true"><line x1="1" y1="4" x2="25" y2="4" /></svg>
-                  {rel.replaceAll('_', ' ')} <span>{count(amount)}</span>
+                  {visible(rel.replaceAll('_', ' '))} <span>{count(amount)}</span>
                 </button>
               ))}
             </div>
@@ -290,7 +302,7 @@ function Finder({ onPick }: { onPick: (id: string) => void }) {
         <ul id="finder-list" role="listbox" aria-label="Entities">
           {found.map((node, index) => (
             <li key={node.id} role="option" aria-selected={index === at} class={index === at ? 'is-at' : ''} onPointerDown={(event) => { event.preventDefault(); pick(node); }}>
-              <Kind kind={node.kind} /> <span class="name">{node.title || node.id}</span> <code class="faint">{node.id}</code>
+              <Kind kind={node.kind} /> <span class="name"><bdi>{plain(node)}</bdi></span> <code class="faint">{visible(node.id)}</code>
             </li>
           ))}
           {!isThere && found.length === 0 && <li class="faint"><Pending answer={answer} /></li>}
@@ -316,7 +328,7 @@ const [NAME, EDGE_LABEL] = [11.5, 10.5];
 type Box = [left: number, right: number, top: number, bottom: number];
 
 /// Selects the labels to draw, the most important first, such that none overlap.
-function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null, near: Set<string>, k: number): { named: Map<string, Box>; labeled: Set<Line> } {
+function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null, near: Set<string>, k: number, layout: Layout): { named: Map<string, Box>; labeled: Set<Line> } {
   // Names do not lie on nodes.
   const taken: Box[] = points.map((spot) => {
     const r = Math.max(spot.r, 5 / k);
@@ -334,11 +346,13 @@ function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null
   const named = new Map<string, Box>();
   for (const spot of [...points].sort((a, b) => rank(b) - rank(a))) {
     const node = graph.nodes.get(spot.id)!;
-    const [r, letters] = [Math.max(spot.r, 5 / k), Math.min(LETTERS + 1, (node.title || node.id).length)];
+    const [r, letters] = [Math.max(spot.r, 5 / k), Math.min(LETTERS + 1, plain(node).length)];
     const [half, high] = [(0.29 * NAME * letters) / k, (1.3 * NAME) / k];
-    // Below the node; where something is there, above it or at a side.
-    const box = fits(spot.x, spot.y + r + 2 / k, letters, NAME) ?? fits(spot.x, spot.y - r - high - 2 / k, letters, NAME)
-      ?? fits(spot.x + r + half + 3 / k, spot.y - high / 2, letters, NAME) ?? fits(spot.x - r - half - 3 / k, spot.y - high / 2, letters, NAME);
+    const below = () => fits(spot.x, spot.y + r + 2 / k, letters, NAME) ?? fits(spot.x, spot.y - r - high - 2 / k, letters, NAME);
+    const right = () => fits(spot.x + r + half + 3 / k, spot.y - high / 2, letters, NAME);
+    const left = () => fits(spot.x - r - half - 3 / k, spot.y - high / 2, letters, NAME);
+    // In a column, at the right of its node, such that names are read below each other.
+    const box = layout === 'layers' ? right() ?? below() : below() ?? right() ?? left();
     if (box) named.set(spot.id, box);
   }
   const labeled = new Set<Line>();
@@ -410,9 +424,10 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
     drawnAs.current = layout;
     simulation.current?.stop();
     if (layout === 'layers') {
-      layered(points, lines);
+      const { width, height } = box();
+      layered(points, lines, Math.max(0.4, (width - 240) / Math.max(120, height - 180)));
       setTick((before) => before + 1);
-      if (isFirst) fit();
+      if (isFirst || !isMoved.current) fit();
       return;
     }
     // Fits the shape of the picture, and keeps isolated nodes near.
@@ -461,7 +476,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
     const { width, height } = box();
     if (!width || !height) return;
     const head = (svg.current.closest('.stage')?.querySelector<HTMLElement>('.stage-head')?.offsetHeight ?? 0) + 36;
-    const [side, foot] = [layout === 'layers' ? 120 : 64, 64];
+    const [side, foot] = [layout === 'layers' ? 110 : 64, 64];
     const xs = all.map((spot) => spot.x);
     const ys = all.map((spot) => spot.y);
     const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
@@ -524,7 +539,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
     if (lit) for (const edge of graph.links.get(lit) ?? []) near.add(other(edge, lit));
     // Nodes stay visible when zoomed out.
     const radius = (spot: Spot) => Math.max(spot.r, 5 / view.k);
-    const { named, labeled } = legible(graph, points, lines, lit, near, view.k);
+    const { named, labeled } = legible(graph, points, lines, lit, near, view.k, layout);
     const look = (spot: Spot) => [spot.id === chosen ? 'is-chosen' : '', lit && spot.id !== lit && !near.has(spot.id) ? 'is-dim' : ''].join(' ');
     // Names have the same size on the screen at all zoom levels.
     const letters = (size: number) => ({ fontSize: `${size / view.k}px`, strokeWidth: `${3.5 / view.k}px` });
@@ -551,22 +566,22 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
           const more = props.hidden.get(spot.id) ?? 0;
           return (
             <g key={spot.id} class={`node ${kindClass(node.kind)} ${look(spot)}`} data-id={spot.id} transform={`translate(${spot.x} ${spot.y})`} tabindex={0} role="button"
-              aria-label={`${node.kind ?? 'missing'} ${node.id}: ${node.title || 'nothing has this id'}${more ? `, ${more} more around it` : ''}`} aria-pressed={spot.id === chosen}
+              aria-label={visible(`${node.kind ?? 'missing'} ${node.id}: ${node.title || 'nothing has this id'}${more ? `, ${more} more around it` : ''}`)} aria-pressed={spot.id === chosen}
               onClick={() => props.onChoose(spot.id)} onPointerEnter={() => setPointed(spot.id)} onPointerLeave={() => setPointed(null)}>
               {node.kind === CODE ? <rect x={-radius(spot)} y={-radius(spot)} width={2 * radius(spot)} height={2 * radius(spot)} rx={3 / view.k} /> : <circle r={radius(spot)} />}
               {more > 0 && <circle class="more" r={radius(spot) + 4} />}
-              <title>{`${node.id}: ${node.title}`}</title>
+              <title>{visible(`${node.id}: ${node.title}`)}</title>
             </g>
           );
         })}
         <g class="texts" aria-hidden="true">
           {[...labeled].map((line) => {
             const [x, y] = middle(line);
-            return <text key={`${line.source.id}\n${line.target.id}`} class="of-edge" x={x} y={y} style={letters(EDGE_LABEL)}>{cut(line.rels.join(', ').replaceAll('_', ' '), 30)}</text>;
+            return <text key={`${line.source.id}\n${line.target.id}`} class="of-edge" x={x} y={y} style={letters(EDGE_LABEL)}>{visible(cut(line.rels.join(', ').replaceAll('_', ' '), 30))}</text>;
           })}
           {points.filter((spot) => named.has(spot.id)).map((spot) => {
             const node = graph.nodes.get(spot.id)!;
-            return <text key={spot.id} class={look(spot)} x={(named.get(spot.id)![0] + named.get(spot.id)![1]) / 2} y={named.get(spot.id)![2] + 11 / view.k} style={letters(NAME)}>{cut(node.title || node.id, LETTERS)}</text>;
+            return <text key={spot.id} class={look(spot)} x={(named.get(spot.id)![0] + named.get(spot.id)![1]) / 2} y={named.get(spot.id)![2] + 11 / view.k} style={letters(NAME)}>{cut(plain(node), LETTERS)}</text>;
           })}
         </g>
       </>
@@ -608,25 +623,25 @@ function Entity({ graph, node, fault }: { graph: Known; node: Node; fault: Fault
   return (
     <aside class="entity" aria-label={`Entity ${node.id}`}>
       <header>
-        <p><Kind kind={node.kind} /> {node.status && <span class="status">{node.status}</span>} <code class="faint">{node.id}</code></p>
-        <h2>{node.title || 'No entity has this id'}</h2>
+        <p><Kind kind={node.kind} /> {node.status && <span class="status">{visible(node.status)}</span>} <code class="faint">{visible(node.id)}</code></p>
+        <h2><bdi>{node.title ? plain(node) : 'No entity has this id'}</bdi></h2>
         <a class="close" href={address('/graph')} aria-label="Close"><Icon name="close" /></a>
-        {node.tags && node.tags.length > 0 && <p class="chips">{node.tags.map((tag) => <a class="chip" key={tag} href={address('/tags', { tag })}>#{tag}</a>)}</p>}
-        {node.path && <p><a href={fileAddress(node.path)}>{node.path}</a></p>}
+        {node.tags && node.tags.length > 0 && <p class="chips">{node.tags.map((tag) => <a class="chip" key={tag} href={address('/tags', { tag })}>#{visible(tag)}</a>)}</p>}
+        {node.path && <p><a href={fileAddress(node.path)}><bdi>{visible(node.path)}</bdi></a></p>}
       </header>
       {groups.map(([way, ids]) => (
         <div class="relations" key={way}>
-          <h3>{way} <span class="faint">{count(ids.length)}{!isWhole(graph, node.id) && '+'}</span></h3>
+          <h3>{visible(way)} <span class="faint">{count(ids.length)}{!isWhole(graph, node.id) && '+'}</span></h3>
           <ul>
             {ids.slice(0, 60).map((id) => (
-              <li key={id}><a href={address('/graph', { id })}><i class={`dot ${kindClass(graph.nodes.get(id)?.kind)}`} />{graph.nodes.get(id)?.title || id}</a></li>
+              <li key={id}><a href={address('/graph', { id })}><i class={`dot ${kindClass(graph.nodes.get(id)?.kind)}`} /><bdi>{graph.nodes.has(id) ? plain(graph.nodes.get(id)!) : visible(id)}</bdi></a></li>
             ))}
             {ids.length > 60 && <li class="faint">and {count(ids.length - 60)} more</li>}
           </ul>
         </div>
       ))}
       {fault ? <Problem fault={fault} /> : !isWhole(graph, node.id) && <p class="faint">{many(node.links - graph.links.get(node.id)!.length, 'edge')} more</p>}
-      {node.kind && node.path && <div class="prose"><Markdown key={node.path} path={node.path} isBody /></div>}
+      {node.kind && node.path && <div class="prose"><Markdown key={node.path} path={node.path} bodyOf={node.title} /></div>}
     </aside>
   );
 }

@@ -3,11 +3,12 @@ import { render } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import 'uplot/dist/uPlot.min.css';
 import './page.css';
-import { Fault, findToken, state } from './ask.ts';
+import { BACK, BUILDING, Fault, findToken, pause, state, tool, type Progress } from './ask.ts';
 import { Calls } from './calls.tsx';
 import { Files } from './files.tsx';
 import { GraphView } from './graph.tsx';
 import { Icon, Nothing, Problem } from './parts.tsx';
+import { count, many, visible } from './say.ts';
 import { Search } from './search.tsx';
 import { Stats } from './stats.tsx';
 import { TagsView } from './tags.tsx';
@@ -41,6 +42,34 @@ function Shown({ of: View, route }: { of: (typeof VIEWS)[number][2]; route: Rout
   return broken ? <Problem fault={asFault(broken)} /> : <View route={route} />;
 }
 
+/// How far the index is, while it is being built; then `BACK` is dispatched.
+function useBuilding(): Progress | null {
+  const [building, setBuilding] = useState<Progress | null>(null);
+  useEffect(() => {
+    const heard = (event: Event) => setBuilding((event as CustomEvent<Progress>).detail);
+    addEventListener(BUILDING, heard);
+    return () => removeEventListener(BUILDING, heard);
+  }, []);
+  const isBuilding = building !== null;
+  useEffect(() => {
+    if (!isBuilding) return;
+    const stop = new AbortController();
+    const follow = async () => {
+      for (;;) {
+        await pause(1000, stop.signal);
+        // An answer that says how far it is sets the progress.
+        const now = await tool('stats', {}, stop.signal).catch(() => ({ indexing: true }));
+        if (!now.indexing) break;
+      }
+      setBuilding(null);
+      dispatchEvent(new Event(BACK));
+    };
+    follow().catch(() => undefined);
+    return () => stop.abort();
+  }, [isBuilding]);
+  return building;
+}
+
 function Page() {
   const route = useRoute();
   const [theme, nextTheme] = useTheme();
@@ -48,7 +77,8 @@ function Page() {
   useEvery(5000, () => setLook((before) => before + 1));
   const now = useAnswer<{ root: string; daemon: { pid: number } | null }>([look], (signal) => state(signal));
   const shown = route.query.get('repo') ?? now.value?.root ?? '';
-  const name = shown.split('/').filter(Boolean).at(-1) ?? '';
+  const name = visible(shown.split('/').filter(Boolean).at(-1) ?? '');
+  const building = useBuilding();
   const at = VIEWS.find(([path]) => route.path === `/${path}`);
   useEffect(() => {
     document.title = `${at ? `${at[1]} · ` : ''}${name || 'ixmcp'}`;
@@ -70,6 +100,7 @@ function Page() {
   }, []);
   const View = at?.[2];
   const isRunning = !!now.value?.daemon;
+  const fault = now.fault ?? now.gone;
   return (
     <>
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>('main')?.focus(); }}>Skip to content</a>
@@ -81,12 +112,17 @@ function Page() {
           ))}
         </nav>
         <span class="daemon" title={isRunning ? `The daemon, process ${now.value!.daemon!.pid}, answers` : 'No daemon is running: the process of this page answers'}>
-          <i class={`dot ${isRunning ? 'is-live' : 'is-off'}`} /><span>{now.fault ? 'gone' : isRunning ? 'daemon' : 'no daemon'}</span>
+          <i class={`dot ${isRunning && !fault ? 'is-live' : 'is-off'}`} /><span>{fault ? 'gone' : isRunning ? 'daemon' : 'no daemon'}</span>
         </span>
         <button class="theme" onClick={nextTheme} aria-label={`Colours: ${theme}`} title={`Colours: ${theme}`}><Icon name={theme} /></button>
       </header>
       <main id="main" tabIndex={-1}>
-        {now.fault && <Problem fault={now.fault} />}
+        {fault && <Problem fault={fault} />}
+        {building && (
+          <p class="indexing" role="status">
+            <progress value={building.done} max={Math.max(1, building.total)} aria-label="Indexing" /> The index is being built: {count(building.done)} of {many(building.total, 'file')}. More may follow.
+          </p>
+        )}
         {View ? <Shown key={at?.[0] === 'search' ? route.path : `${route.path} ${shown}`} of={View} route={route} /> : <Nothing title="There is no such view"><p><a href="#/search">Search</a></p></Nothing>}
       </main>
     </>

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { view } from './ask.ts';
 import { Painted, type Spans } from './code.tsx';
 import { Pending } from './parts.tsx';
+import { upright, visible } from './say.ts';
 import { address, fileAddress, useAnswer } from './use.ts';
 
 type Piece = string | {
@@ -14,26 +15,33 @@ const TAGS = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li',
 
 const textOf = (pieces: Piece[] = []): string => pieces.map((piece) => (typeof piece === 'string' ? piece : textOf(piece.children))).join('');
 
-/// A file of Markdown. `isBody` leaves its front matter out.
-export function Markdown({ path, isBody }: { path: string; isBody?: boolean }) {
+/// A file of Markdown. `bodyOf` is the title under which it is shown: the same as a heading, and front matter, are left out.
+export function Markdown({ path, bodyOf }: { path: string; bodyOf?: string }) {
   const answer = useAnswer<{ elements: Piece[] }>([path], (signal, waiting) => view('markdown', { file: path }, signal, waiting));
   return (
     <>
       <Pending answer={answer} />
-      {answer.value && <div class="markdown">{shown(answer.value.elements.filter((piece) => !(isBody && typeof piece !== 'string' && piece.tag === 'front')))}</div>}
+      {answer.value && <div class="markdown">{shown(bodyOf === undefined ? answer.value.elements : body(answer.value.elements, bodyOf))}</div>}
     </>
   );
 }
 
+function body(pieces: Piece[], title: string): Piece[] {
+  const rest = pieces.filter((piece) => typeof piece === 'string' || piece.tag !== 'front');
+  const [first] = rest;
+  const words = (text: string) => text.replaceAll('`', '').trim();
+  return typeof first === 'object' && first.tag === 'h1' && words(textOf(first.children)) === words(title) ? rest.slice(1) : rest;
+}
+
 function shown(pieces: Piece[] = []): ComponentChildren {
-  return pieces.map((piece, at) => (typeof piece === 'string' ? piece : <Element key={at} piece={piece} />));
+  return pieces.map((piece, at) => (typeof piece === 'string' ? upright(piece) : <Element key={at} piece={piece} />));
 }
 
 function Element({ piece }: { piece: Exclude<Piece, string> }) {
   const { tag, children } = piece;
   if (tag === 'br' || tag === 'hr') return tag === 'br' ? <br /> : <hr />;
   if (tag === 'pre' || tag === 'front') {
-    const lines = textOf(children).replace(/\n$/, '').split('\n');
+    const lines = visible(textOf(children)).replace(/\n$/, '').split('\n');
     return (
       <pre class={tag === 'front' ? 'front' : undefined} tabIndex={0}>
         {lines.map((line, at) => [<Painted key={at} text={line} spans={piece.spans?.[at]} />, '\n'])}
@@ -41,9 +49,9 @@ function Element({ piece }: { piece: Exclude<Piece, string> }) {
     );
   }
   if (tag === 'task') return <input type="checkbox" checked={piece.checked} disabled aria-label={piece.checked ? 'done' : 'open'} />;
-  if (tag === 'image') return <span class="image" title={piece.to}>{textOf(children) || 'image'}</span>;
+  if (tag === 'image') return <span class="image" title={visible(piece.to ?? '')}>{upright(textOf(children)) || 'image'}</span>;
   if (tag === 'a') return <Link piece={piece} />;
-  if (tag === 'code' && piece.entity) return <a href={address('/graph', { id: piece.entity })}><code>{textOf(children)}</code></a>;
+  if (tag === 'code' && (piece.entity || piece.file)) return <Link piece={{ ...piece, children: [{ tag: 'code', children }] }} />;
   if (!TAGS.has(tag)) return <>{shown(children)}</>;
   const Tag = tag as 'p';
   const given = {
@@ -60,7 +68,7 @@ function Link({ piece }: { piece: Exclude<Piece, string> }) {
   const inside = shown(piece.children);
   if (piece.entity) return <a href={address('/graph', { id: piece.entity })}>{inside}</a>;
   if (piece.file) {
-    const line = /#L(\d+)(?:-L?(\d+))?$/.exec(to);
+    const line = /(?:#L|:)(\d+)(?:-L?(\d+))?$/.exec(to);
     return <a href={fileAddress(piece.file, line ? Number(line[1]) : undefined, line?.[2] ? Number(line[2]) : undefined)}>{inside}</a>;
   }
   if (to.startsWith('#') && to.length > 1) {
@@ -71,5 +79,5 @@ function Link({ piece }: { piece: Exclude<Piece, string> }) {
   }
   // Only these can be opened without harm; any other address is shown, not linked.
   if (/^(https?:|mailto:)/i.test(to)) return <a href={to} target="_blank" rel="noopener noreferrer">{inside}</a>;
-  return <span title={to}>{inside}</span>;
+  return <span title={visible(to)}>{inside}</span>;
 }

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Marks } from './code.tsx';
 import type { Answer } from './use.ts';
 import type { Fault } from './ask.ts';
+import { visible } from './say.ts';
 
 const ICONS = {
   search: 'M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13ZM15.5 15.5 20 20',
@@ -51,12 +52,15 @@ export function Problem({ fault }: { fault: Fault }) {
   return (
     <div class="problem" role="alert">
       <strong>{words ?? sentence(fault.message)}</strong>
-      {words && <p>{sentence(fault.message)}</p>}
-      {fault.hint && <p>{fault.hint}</p>}
+      {words && <p>{sentence(forPeople(fault.message))}</p>}
+      {fault.hint && <p>{forPeople(fault.hint)}</p>}
       <code>{fault.code}</code>
     </div>
   );
 }
+
+/// Without the names of arguments, which are for programs.
+const forPeople = (text: string) => visible(text.replace(/^argument `\w+`:? /i, '').replace('mode "literal"', 'Literal'));
 
 const sentence = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
@@ -85,7 +89,7 @@ export const KINDS = ['decision', 'issue', 'idea', 'report', 'source', 'citation
 export const kindClass = (kind?: string | null) => (kind && KINDS.includes(kind) ? `kind-${kind}` : kind ? 'kind-other' : 'kind-missing');
 
 export function Kind({ kind }: { kind?: string | null }) {
-  return <span class={`kind ${kindClass(kind)}`}>{kind ?? 'missing'}</span>;
+  return <span class={`kind ${kindClass(kind)}`}>{visible(kind ?? 'missing')}</span>;
 }
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -217,7 +221,7 @@ export function Bars({ rows, label, isOfPaths }: { label: string; isOfPaths?: bo
       <tbody>
         {rows.map((row) => (
           <tr key={row.name}>
-            <th scope="row">{row.to ? <a href={row.to} title={row.name}><bdi>{row.name}</bdi></a> : row.name}</th>
+            <th scope="row">{row.to ? <a href={row.to} title={visible(row.name)}><bdi>{visible(row.name)}</bdi></a> : visible(row.name)}</th>
             <td class="bar">
               <span style={{ width: `${Math.max(0.5, (100 * row.value) / most)}%` }} />
             </td>

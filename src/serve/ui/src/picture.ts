@@ -7,8 +7,9 @@ const [ACROSS, DOWN] = [210, 52];
 /// Sweeps that order the layers such that few edges cross.
 const SWEEPS = 6;
 
-/// Places nodes in layers from left to right along their edges; what has no edge is in a grid below.
-export function layered(points: Point[], ties: Tie[]) {
+/// Places nodes in layers from left to right along their edges; what has no edge is in a grid below. A layer with many nodes takes
+/// several columns, such that the picture gets about the shape of its area, given as width by height.
+export function layered(points: Point[], ties: Tie[], shape: number) {
   const out = new Map<Point, Point[]>(points.map((point) => [point, []]));
   const into = new Map<Point, Point[]>(points.map((point) => [point, []]));
   // Edges that close a cycle point back, and count for no layer.
@@ -46,6 +47,11 @@ export function layered(points: Point[], ties: Tie[]) {
       if (waiting.get(after) === 0) queue.push(after);
     }
   }
+  // What begins an edge is next to where that leads, not at the far left.
+  for (const point of [...queue].reverse()) {
+    const after = out.get(point)!.map((next) => layer.get(next) ?? 0);
+    if (into.get(point)!.length === 0 && after.length) layer.set(point, Math.max(0, Math.min(...after) - 1));
+  }
   const tied = points.filter((point) => into.get(point)!.length + out.get(point)!.length > 0);
   const layers: Point[][] = [];
   for (const point of tied) (layers[layer.get(point) ?? 0] ??= []).push(point);
@@ -63,19 +69,37 @@ export function layered(points: Point[], ties: Tie[]) {
       number();
     }
   }
-  let foot = 0;
-  layers.forEach((row, at) => row?.forEach((point, index) => {
-    point.x = at * ACROSS;
-    // Every second layer is half a row lower, such that names of neighbours do not touch.
-    point.y = (index - (row.length - 1) / 2) * DOWN + (at % 2) * (DOWN / 3);
-    foot = Math.max(foot, point.y);
-  }));
+  const [rows, columnsOf] = fitting(layers.map((row) => row?.length ?? 0), shape);
+  let [foot, column] = [0, 0];
+  layers.forEach((row, at) => {
+    const [across, most] = [columnsOf(at), Math.min(rows, row?.length ?? 0)];
+    row?.forEach((point, index) => {
+      // Neighbours in the order of a layer are below each other.
+      point.x = (column + Math.floor(index / rows)) * ACROSS;
+      const inColumn = Math.min(rows, row.length - Math.floor(index / rows) * rows);
+      // Every second column is lower, such that names of neighbours do not touch.
+      point.y = ((index % rows) - (inColumn - 1) / 2) * DOWN + ((column + Math.floor(index / rows)) % 2) * (DOWN / 3);
+      foot = Math.max(foot, point.y, (most / 2) * DOWN);
+    });
+    column += across;
+  });
   const alone = points.filter((point) => !tied.includes(point));
   const columns = Math.max(4, Math.ceil(Math.sqrt(alone.length * 1.6)));
   alone.forEach((point, at) => {
     point.x = (at % columns) * 120;
     point.y = foot + 90 + Math.floor(at / columns) * DOWN;
   });
+}
+
+/// How many rows a column has at most, such that all layers together fit a shape best, and how many columns each layer takes.
+function fitting(sizes: number[], shape: number): [rows: number, columns: (at: number) => number] {
+  let [best, least] = [1, Infinity];
+  for (let rows = 1; rows <= Math.max(1, ...sizes); rows += 1) {
+    const columns = sizes.reduce((sum, size) => sum + Math.ceil(size / rows), 0);
+    const extent = Math.max((columns * ACROSS) / shape, Math.min(rows, Math.max(...sizes)) * DOWN);
+    if (extent < least) [best, least] = [rows, extent];
+  }
+  return [best, (at) => Math.ceil(sizes[at] / best)];
 }
 
 const KEPT = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'font-family', 'font-size', 'font-weight', 'text-anchor', 'paint-order', 'stroke-linejoin'];

@@ -1,9 +1,9 @@
 // One name: where it is defined, where it is referenced, by file, and what calls it and what it calls.
-import { useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { tool, view } from './ask.ts';
 import { Painted, type Spans } from './code.tsx';
 import { Icon, Pending, SymbolKind } from './parts.tsx';
-import { count, cut, many, split } from './say.ts';
+import { count, cut, many, split, visible } from './say.ts';
 import { address, fileAddress, useAnswer } from './use.ts';
 
 type Position = { file: string; line: number; column: number };
@@ -13,10 +13,15 @@ type Item = { file: string; line: number; name: string; kind: string; how: strin
 type Relations = { name: string; kind: string; container?: string; groups: { relation: string; items: Item[]; total: number }[]; unexamined: number };
 
 const PRECISION: Record<string, string> = {
+  scip: 'stated by a SCIP file',
   types: 'resolved by types',
   syntax: 'resolved by names and imports',
   name: 'found by name alone',
 };
+
+/// Files that are listed at first, and how many of them open.
+const FILES = 50;
+const OPEN = 8;
 
 /// The address of a file with the references of a name in it.
 export const nameAddress = (path: string, line: number, column: number) => address('/files', { path, line, at: `${line}:${column}` });
@@ -37,9 +42,18 @@ export function References({ path, line, column, name }: { path: string; line: n
     }) : null,
   );
   const references = found.value?.references ?? [];
-  const previews = useSnippets([...(defined.value?.definitions ?? []), ...references]);
-  const groups = new Map<string, Reference[]>();
-  for (const reference of references) groups.set(reference.file, [...(groups.get(reference.file) ?? []), reference]);
+  const previews = useSnippets(defined.value?.definitions ?? []);
+  const groups = useMemo(() => {
+    const byFile = new Map<string, Reference[]>();
+    for (const reference of found.value?.references ?? []) {
+      const group = byFile.get(reference.file);
+      if (group) group.push(reference);
+      else byFile.set(reference.file, [reference]);
+    }
+    return byFile;
+  }, [found.value]);
+  const [mostFiles, setMostFiles] = useState(FILES);
+  useEffect(() => setMostFiles(FILES), [path, line, column]);
   return (
     <aside class="references" aria-label={`References of ${name}`}>
       <header>
@@ -67,8 +81,10 @@ export function References({ path, line, column, name }: { path: string; line: n
       <Pending answer={found} />
       {found.value && references.length === 0 && <p class="faint">Nothing refers to it.</p>}
       {found.value?.left_out && <p class="warn">{found.value.left_out}</p>}
-      {[...groups].map(([file, all], at) => <Group key={file} file={file} all={all} isOpen={at < 8} previews={previews} />)}
+      {[...groups].slice(0, mostFiles).map(([file, all], at) => <Group key={file} file={file} all={all} isOpen={at < OPEN} />)}
+      {groups.size > mostFiles && <button class="link" onClick={() => setMostFiles(mostFiles + 4 * FILES)}>{many(groups.size - mostFiles, 'more file')}</button>}
       {found.value?.truncated && <p class="faint">The first {count(references.length)} are shown.</p>}
+      {relations.value && <Others relations={relations.value} />}
     </aside>
   );
 }
@@ -76,17 +92,21 @@ export function References({ path, line, column, name }: { path: string; line: n
 const indent = (text: string) => text.length - text.trimStart().length;
 
 function Path({ path }: { path: string }) {
-  const [folder, name] = split(path);
-  return <span class="where"><span class="faint">{folder}</span>{name}</span>;
+  const [folder, name] = split(visible(path));
+  return <span class="where"><bdi><span class="faint">{folder}</span>{name}</bdi></span>;
 }
 
-function Group({ file, all, isOpen, previews }: { file: string; all: Reference[]; isOpen: boolean; previews: (of: { file: string; preview: string }) => Spans | undefined }) {
+/// The references in one file. Those of a closed group are not there, because there may be very many.
+function Group({ file, all, isOpen: opens }: { file: string; all: Reference[]; isOpen: boolean }) {
   const [most, setMost] = useState(20);
+  const [isOpen, setOpen] = useState(opens);
+  const shown = isOpen ? all.slice(0, most) : [];
+  const previews = useSnippets(shown);
   return (
-    <details class="ref-group" open={isOpen}>
+    <details class="ref-group" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary><Path path={file} /> <span class="faint">{count(all.length)}</span></summary>
       <ul class="refs">
-        {all.slice(0, most).map((one) => (
+        {shown.map((one) => (
           <li key={`${one.line}:${one.column}`}>
             <a href={nameAddress(one.file, one.line, one.column)}>
               <span class="ref-line">{one.line}</span>
@@ -96,7 +116,7 @@ function Group({ file, all, isOpen, previews }: { file: string; all: Reference[]
           </li>
         ))}
       </ul>
-      {all.length > most && <button class="link" onClick={() => setMost(most + 200)}>{count(all.length - most)} more</button>}
+      {isOpen && all.length > most && <button class="link" onClick={() => setMost(most + 200)}>{count(all.length - most)} more</button>}
     </details>
   );
 }
@@ -116,11 +136,19 @@ export function useSnippets(of: { file: string; preview: string }[]): (one: { fi
 const [ROW, WIDE] = [24, 126];
 const MOST_CALLS = 8;
 
-/// Callers at the left, the symbol in the middle, callees at the right. The rest of the relations are lists.
+const CALLS = ['called by', 'calls'];
+const named = (group: Relations['groups'][number]) => group.relation.replaceAll('_', ' ');
+
+/// The relations that are not calls, as lists. References are listed already.
+function Others({ relations }: { relations: Relations }) {
+  const others = relations.groups.filter((group) => ![...CALLS, 'used by', 'imported by'].includes(named(group)));
+  if (!others.length) return null;
+  return <><h3>Relations</h3>{others.map((group) => <Related key={group.relation} group={group} isOpen={group.total <= 12} />)}</>;
+}
+
+/// Callers at the left, the symbol in the middle, callees at the right.
 function Calls({ relations }: { relations: Relations }) {
-  const of = (name: string) => relations.groups.find((group) => group.relation.replace('_', ' ') === name);
-  const [callers, callees] = [of('called by'), of('calls')];
-  const others = relations.groups.filter((group) => group !== callers && group !== callees);
+  const [callers, callees] = CALLS.map((name) => relations.groups.find((group) => named(group) === name));
   const sides = [callers?.items.slice(0, MOST_CALLS) ?? [], callees?.items.slice(0, MOST_CALLS) ?? []];
   const rows = Math.max(1, sides[0].length, sides[1].length);
   const height = rows * ROW + 8;
@@ -139,7 +167,7 @@ function Calls({ relations }: { relations: Relations }) {
                     ? `M${WIDE} ${y(at, items)}C${WIDE + 20} ${y(at, items)} ${WIDE + 10} ${middle} ${WIDE + 30} ${middle}`
                     : `M${2 * WIDE + 30} ${middle}C${2 * WIDE + 50} ${middle} ${2 * WIDE + 40} ${y(at, items)} ${2 * WIDE + 60} ${y(at, items)}`} />
                   <a href={fileAddress(item.file, item.line)}>
-                    <title>{`${item.kind} ${item.name}, ${item.file}:${item.line} (${item.how})`}</title>
+                    <title>{visible(`${item.kind} ${item.name}, ${item.file}:${item.line} (${item.how})`)}</title>
                     <text class="call-name" x={side === 0 ? WIDE - 6 : 2 * WIDE + 66} y={y(at, items) + 4} text-anchor={side === 0 ? 'end' : 'start'}>{cut(last(item.name), 16)}</text>
                   </a>
                 </g>
@@ -151,21 +179,20 @@ function Calls({ relations }: { relations: Relations }) {
           {[callers, callees].map((group) => group && group.total > MOST_CALLS && <Related key={group.relation} group={group} isOpen={false} />)}
         </>
       )}
-      {others.map((group) => <Related key={group.relation} group={group} isOpen={group.total <= 12} />)}
     </>
   );
 }
 
-const last = (name: string) => name.split(/\.|::|#/).at(-1) ?? name;
+const last = (name: string) => visible(name.split(/\.|::|#/).at(-1) ?? name);
 
 function Related({ group, isOpen }: { group: Relations['groups'][number]; isOpen: boolean }) {
   return (
     <details class="ref-group" open={isOpen}>
-      <summary>{group.relation.replaceAll('_', ' ')} <span class="faint">{count(group.total)}</span></summary>
+      <summary>{named(group)} <span class="faint">{count(group.total)}</span></summary>
       <ul class="refs">
         {group.items.map((item) => (
           <li key={`${item.file}:${item.line} ${item.name}`}>
-            <a href={fileAddress(item.file, item.line)} title={item.how}><SymbolKind kind={item.kind} /> <span class="name">{item.name}</span> <span class="faint where">{item.file}:{item.line}</span></a>
+            <a href={fileAddress(item.file, item.line)} title={item.how}><SymbolKind kind={item.kind} /> <span class="name">{visible(item.name)}</span> <span class="faint where"><bdi>{visible(item.file)}</bdi>:{item.line}</span></a>
           </li>
         ))}
         {group.total > group.items.length && <li class="faint">and {count(group.total - group.items.length)} more</li>}

@@ -33,10 +33,11 @@ export const clock = (ms: number) => new Date(ms).toLocaleTimeString('en-GB');
 export function ago(when: string | number): string {
   const seconds = Math.max(0, (Date.now() - new Date(when).getTime()) / 1000);
   if (seconds < 45) return 'just now';
-  for (const [limit, size, unit] of [[3600, 60, 'min'], [86_400, 3600, 'h'], [Infinity, 86_400, 'd']] as const) {
+  for (const [limit, size, unit] of [[3600, 60, 'min'], [86_400, 3600, 'h'], [60 * 86_400, 86_400, 'd']] as const) {
     if (seconds < limit) return `${Math.max(1, Math.round(seconds / size))} ${unit} ago`;
   }
-  return '';
+  const years = seconds / (365.25 * 86_400);
+  return years < 1.5 ? `${many(Math.round(years * 12), 'month')} ago` : `${many(Math.round(years), 'year')} ago`;
 }
 
 export function uptime(seconds: number): string {
@@ -58,6 +59,12 @@ export function cut(text: string, most: number): string {
 
 /// Control characters, and those that turn the direction of a text: they would make it look like another one.
 const HIDDEN = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/// In prose, marks of direction have their use; embeddings and overrides do not.
+const TURNING = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u202a-\u202e]/g;
+
+/// Prose with each character that would hide or turn the rest of it shown as one that is seen.
+export const upright = (text: string) => text.replace(TURNING, '\ufffd');
 
 /// A text with each hidden character shown as one that is seen. Its length stays.
 export const visible = (text: string) => text.replace(HIDDEN, '\ufffd');

@@ -9,7 +9,7 @@ import { address, fileAddress, go, route as routeNow, useAnswer, useMedia, type 
 
 type Hit = {
   repo?: string; file_path: string; line: number; start_line: number; end_line: number;
-  symbol_name?: string; similar?: number; score: number; preview: string; parts?: Record<string, number>;
+  symbol_name?: string; similar?: number; similar_in?: string; score: number; preview: string; parts?: Record<string, number>;
 };
 type Found = { indexing?: { done: number; total: number }; results: Hit[]; total?: number; truncated: boolean; next_offset?: number; suggestion?: string; warning?: string };
 
@@ -20,26 +20,29 @@ const KINDS = ['class', 'struct', 'interface', 'function'];
 const EXAMPLES = ['path:tests', 'kind:decision', '"not found"', 'error -test', 'kind:document', 'path:src', 'open file'];
 const MAX_EXAMPLES = 5;
 
+/// Languages without such kinds.
+const PLAIN = new Set(['text', 'markdown', 'json', 'csv', 'html', 'css', 'toml', 'yaml', 'xml', 'restructuredtext', 'pdf', 'notebook', 'log', 'svg', 'ini']);
+/// By repository, what was found once.
+const known = new Map<string, string[]>();
+
 /// The examples that have hits in this repository.
-async function examples(signal: AbortSignal): Promise<string[]> {
+async function examples(repo: string, signal: AbortSignal): Promise<string[]> {
+  if (known.has(repo)) return known.get(repo)!;
   const { languages }: { languages: Record<string, { lines: number }> } = await tool('stats', {}, signal);
-  const largest = Object.entries(languages).sort((a, b) => b[1].lines - a[1].lines).slice(0, 2).map(([name]) => name);
+  const largest = Object.entries(languages).filter(([name]) => !PLAIN.has(name)).sort((a, b) => b[1].lines - a[1].lines).slice(0, 2).map(([name]) => name);
   const finds = async (text: string) => {
     const found: Found = await tool('query', { text, limit: 1 }, signal);
     return found.results.length > 0 && !found.warning;
   };
-  const first: string[] = [];
-  for (const language of largest) {
-    const narrow = KINDS.map((kind) => `lang:${language} kind:${kind}`);
-    for (const text of [...narrow, `lang:${language}`]) {
-      if (await finds(text)) {
-        first.push(text);
-        break;
-      }
-    }
-  }
-  const others = await Promise.all(EXAMPLES.map(async (text) => ((await finds(text)) ? [text] : [])));
-  return [...first, ...others.flat()].slice(0, MAX_EXAMPLES);
+  const firstOf = async (language: string) => {
+    for (const text of [...KINDS.map((kind) => `lang:${language} kind:${kind}`), `lang:${language}`]) if (await finds(text)) return [text];
+    return [];
+  };
+  // Each request waits a little for changes of files: they wait at the same time.
+  const [first, others] = await Promise.all([Promise.all(largest.map(firstOf)), Promise.all(EXAMPLES.map(async (text) => ((await finds(text)) ? [text] : [])))]);
+  const found = [...first, ...others].flat().slice(0, MAX_EXAMPLES);
+  if (found.length) known.set(repo, found);
+  return found;
 }
 
 export function Search({ route }: { route: Route }) {
@@ -75,7 +78,7 @@ export function Search({ route }: { route: Route }) {
   const answer = useAnswer<Found>(
     [given, mode, explain, isWord, isCased, limit, again, repo],
     isAsked ? (signal, waiting) => tool('query', { text: given, mode, limit, explain, ...exact }, signal, waiting) : null,
-    60,
+    30,
   );
   // While the index is being built, the same search finds more after a while.
   useEffect(() => {
@@ -83,7 +86,7 @@ export function Search({ route }: { route: Route }) {
     const timer = setTimeout(() => setAgain((before) => before + 1), 1500);
     return () => clearTimeout(timer);
   }, [answer.value]);
-  const chips = useAnswer<string[]>([isAsked], isAsked ? null : examples);
+  const chips = useAnswer<string[]>([isAsked, repo], isAsked ? null : (signal) => examples(repo, signal));
   const hits = isAsked ? (answer.value?.results ?? []) : [];
   const words = marks(given, mode, isCased);
   const current = hits[Math.min(selected, hits.length - 1)];
@@ -152,7 +155,6 @@ export function Search({ route }: { route: Route }) {
           <p class="faint">{mode === 'smart' ? 'Try fewer words, or Literal, which searches every line for the exact text.' : 'Smart also finds other forms of words.'}</p>
         </Nothing>
       )}
-      {isAsked && answer.value?.indexing && <Indexing of={answer.value.indexing} />}
       {hits.length > 0 && answer.value?.warning && <p class="warn" role="status">{answer.value.warning}</p>}
       {hits.length > 0 && (
         <div class={`found ${answer.isAsking ? 'is-asking' : ''}`}>
@@ -191,15 +193,6 @@ function Repositories({ all, chosen, hits }: { all: string[]; chosen: string; hi
   return <nav class="repositories" aria-label="Repositories">{link('', `All ${many(all.length, 'repository', 'repositories')}`)}{sorted.map((repo) => link(repo, short(repo)))}</nav>;
 }
 
-/// How far the index is, while it is being built. Exact searches read the rest of the files from the disk.
-function Indexing({ of: { done, total } }: { of: { done: number; total: number } }) {
-  return (
-    <p class="indexing" role="status">
-      <progress value={done} max={Math.max(1, total)} aria-label="Indexing" /> The index is being built: {count(done)} of {many(total, 'file')}. More hits may follow.
-    </p>
-  );
-}
-
 function HitRow(props: { hit: Hit; at: number; words: Marks | null; isCurrent: boolean; best: number; spans?: Spans; onSeen: () => void }) {
   const { hit, words } = props;
   const [folder, name] = split(visible(hit.file_path));
@@ -209,10 +202,10 @@ function HitRow(props: { hit: Hit; at: number; words: Marks | null; isCurrent: b
         <span class="place">
           {hit.repo && <span class="chip repository" title={hit.repo}>{short(hit.repo)}</span>}
           <span class="where"><bdi><span class="faint">{folder}</span><strong>{name}</strong></bdi></span><span class="line">:{hit.line}</span>
-          {hit.symbol_name && <span class="symbol">{hit.symbol_name}</span>}
+          {hit.symbol_name && <span class="symbol">{visible(hit.symbol_name)}</span>}
         </span>
         <code class="preview"><Painted text={visible(hit.preview.trim())} marks={words} spans={props.spans} from={hit.preview.length - hit.preview.trimStart().length} /></code>
-        {hit.similar !== undefined && <span class="faint similar">{many(hit.similar, 'more identical copy', 'more identical copies')}</span>}
+        {hit.similar !== undefined && <span class="faint similar">{many(hit.similar, 'more identical copy', 'more identical copies')}{hit.similar_in && <> in <bdi>{visible(hit.similar_in)}</bdi></>}</span>}
         {hit.parts && <Parts hit={hit} best={props.best} />}
       </a>
     </li>
@@ -233,6 +226,8 @@ function Parts({ hit, best }: { hit: Hit; best: number }) {
 
 const AROUND = 6;
 const MOST_LINES = 120;
+/// Characters of a line.
+const MOST_LETTERS = 400;
 
 /// The repository of a hit, if the page shows several.
 const of = (hit: { repo?: string }) => (hit.repo ? { repo: hit.repo } : {});
@@ -252,7 +247,7 @@ function Preview({ hit, words, isChunk }: { hit: Hit; words: Marks | null; isChu
   const answer = useAnswer<{ content: string; start_line: number }>(
     [hit.repo, hit.file_path, from, to],
     (signal, waiting) => lines(hit, from, to, signal, waiting),
-    80,
+    40,
   );
   const spans = useAnswer<{ lines: Spans[]; start_line: number }>(
     [hit.repo, hit.file_path, from, to],
@@ -260,9 +255,9 @@ function Preview({ hit, words, isChunk }: { hit: Hit; words: Marks | null; isChu
       if (error instanceof DOMException) throw error;
       return { lines: [], start_line: from };
     }),
-    80,
+    40,
   );
-  const [folder, name] = split(hit.file_path);
+  const [folder, name] = split(visible(hit.file_path));
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const row = box.current?.querySelector<HTMLElement>('.is-line');
@@ -279,10 +274,12 @@ function Preview({ hit, words, isChunk }: { hit: Hit; words: Marks | null; isChu
         {answer.value?.content.replace(/\r?\n$/, '').split(/\r?\n/).map((text, at) => {
           const line = answer.value!.start_line + at;
           const isIn = line >= hit.start_line && line <= hit.end_line;
+          // Of a long line, the part that matches.
+          const from = line === hit.line && text.length > MOST_LETTERS ? Math.max(0, text.indexOf(hit.preview)) : 0;
           return (
             <div key={line} class={`codeline ${isIn ? 'is-chunk' : ''} ${line === hit.line ? 'is-line' : ''}`}>
               <span class="number">{line}</span>
-              <span class="text"><Painted text={visible(text.slice(0, 400))} marks={isIn ? words : null} spans={spans.value?.lines[line - spans.value.start_line]} /></span>
+              <span class="text">{from > 0 && '…'}<Painted text={visible(text.slice(from, from + MOST_LETTERS))} from={from} marks={isIn ? words : null} spans={spans.value?.lines[line - spans.value.start_line]} /></span>
             </div>
           );
         })}

@@ -1,8 +1,9 @@
 // What the repository contains, what changed last and what agents asked; and how the index is kept up to date.
 import { useState } from 'preact/hooks';
 import { calls as askCalls, state, tool, view } from './ask.ts';
+import { summary } from './calls.tsx';
 import { Bars, Choice, Kind, Pending, SymbolKind } from './parts.tsx';
-import { ago, bytes, clock, count, cut, duration, many, short, split, uptime } from './say.ts';
+import { ago, bytes, clock, count, cut, duration, many, short, split, uptime, visible } from './say.ts';
 import { address, fileAddress, useAnswer, useEvery } from './use.ts';
 
 type Stats = {
@@ -19,11 +20,14 @@ type Overview = {
   latest: { file: string; modified: string }[];
   open: { id: string; kind: string; title: string; status?: string }[];
   total_open: number;
+  /// An older daemon sends none.
+  commits?: { subject: string; when: string }[];
 };
 type Asked = { id: number; tool: string; arguments: Record<string, unknown>; begun_ms: number };
 
 /// What a newcomer learns first.
 function First({ value, asked }: { value: Overview; asked: Asked[] }) {
+  const commits = value.commits ?? [];
   return (
     <>
       <div class="card">
@@ -38,9 +42,19 @@ function First({ value, asked }: { value: Overview; asked: Asked[] }) {
           <ul class="plain ranked">
             {value.symbols.map((symbol) => (
               <li key={`${symbol.file}:${symbol.line}`}>
-                <a href={fileAddress(symbol.file, symbol.line)} title={`${symbol.file}:${symbol.line}`}><SymbolKind kind={symbol.kind} /> <code>{cut(symbol.name, 40)}</code></a>
+                <a href={fileAddress(symbol.file, symbol.line)} title={visible(`${symbol.file}:${symbol.line}`)}><SymbolKind kind={symbol.kind} /> <code>{visible(cut(symbol.name, 40))}</code></a>
                 <span class="faint">{many(symbol.files, 'file')}</span>
               </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {commits.length > 0 && (
+        <div class="card">
+          <h2>Latest commits</h2>
+          <ul class="plain ranked">
+            {commits.map((commit, at) => (
+              <li key={at}><span class="name" title={visible(commit.subject)}><bdi>{visible(commit.subject)}</bdi></span><span class="faint" title={commit.when}>{ago(commit.when)}</span></li>
             ))}
           </ul>
         </div>
@@ -49,7 +63,7 @@ function First({ value, asked }: { value: Overview; asked: Asked[] }) {
         <h2>Changed last</h2>
         <ul class="plain ranked">
           {value.latest.map((file) => (
-            <li key={file.file}><a href={fileAddress(file.file)} title={file.file}>{split(file.file)[1]} <span class="faint">{split(file.file)[0]}</span></a><span class="faint" title={file.modified}>{ago(file.modified)}</span></li>
+            <li key={file.file}><a href={fileAddress(file.file)} title={visible(file.file)}><bdi>{visible(split(file.file)[1])} <span class="faint">{visible(split(file.file)[0])}</span></bdi></a><span class="faint" title={file.modified}>{ago(file.modified)}</span></li>
           ))}
         </ul>
       </div>
@@ -58,7 +72,7 @@ function First({ value, asked }: { value: Overview; asked: Asked[] }) {
           <h2>Open <span class="faint">{count(value.total_open)}</span></h2>
           <ul class="plain ranked">
             {value.open.map((entity) => (
-              <li key={entity.id}><a href={address('/graph', { id: entity.id })}><Kind kind={entity.kind} /> {entity.title || entity.id}</a><span class="faint">{entity.status}</span></li>
+              <li key={entity.id}><a href={address('/graph', { id: entity.id })}><Kind kind={entity.kind} /> <bdi>{visible(entity.title || entity.id)}</bdi></a><span class="faint">{visible(entity.status ?? '')}</span></li>
             ))}
           </ul>
         </div>
@@ -68,7 +82,7 @@ function First({ value, asked }: { value: Overview; asked: Asked[] }) {
           <h2>Asked today <span class="faint">{many(asked.length, 'call')}</span></h2>
           <ul class="plain ranked">
             {asked.slice(0, 12).map((call) => (
-              <li key={call.id}><a href="#/calls"><code>{call.tool}</code> {cut(Object.values(call.arguments).filter((value) => typeof value === 'string').join(' '), 60)}</a><span class="faint">{clock(call.begun_ms)}</span></li>
+              <li key={call.id}><a href={address('/calls')}><code>{call.tool}</code> <bdi>{visible(cut(summary(call.arguments).main, 60))}</bdi></a><span class="faint">{clock(call.begun_ms)}</span></li>
             ))}
           </ul>
         </div>

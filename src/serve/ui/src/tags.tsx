@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { tool } from './ask.ts';
 import { part, type Part } from './graph.tsx';
 import { Choice, Kind, Nothing, Pending } from './parts.tsx';
-import { count, many } from './say.ts';
+import { count, many, visible } from './say.ts';
 import { address, fileAddress, go, useAnswer, type Route } from './use.ts';
 
 type Tags = { total: number; tags: { tag: string; count: number }[] };
@@ -34,7 +34,7 @@ export function TagsView({ route }: { route: Route }) {
           {shown.slice(0, 400).map((one) => (
             <li key={one.tag}>
               <a class={one.tag === tag ? 'is-current' : ''} aria-current={one.tag === tag} href={address('/tags', { of: of === 'documents' ? of : '', tag: one.tag })}>
-                <span class="name">#{one.tag}</span><span class="amount">{count(one.count)}</span>
+                <span class="name">#{visible(one.tag)}</span><span class="amount">{count(one.count)}</span>
                 <i style={{ width: `${(100 * one.count) / most}%` }} />
               </a>
             </li>
@@ -57,11 +57,11 @@ function Carriers({ tag, of }: { tag: string; of: string }) {
   const files = [...new Set(documents.value?.results.map((hit) => hit.file_path))];
   return (
     <div class="carriers">
-      <h2>#{tag}</h2>
+      <h2>#{visible(tag)}</h2>
       {of === 'documents' ? (
         <>
           <Pending answer={documents} />
-          <ul class="plain">{files.map((path) => <li key={path}><a href={fileAddress(path)}>{path}</a></li>)}</ul>
+          <ul class="plain">{files.map((path) => <li key={path}><a href={fileAddress(path)}><bdi>{visible(path)}</bdi></a></li>)}</ul>
           {documents.value?.next_offset && <p class="faint"><a href={address('/search', { q: filter })}>Search</a> for more</p>}
         </>
       ) : (
@@ -69,7 +69,7 @@ function Carriers({ tag, of }: { tag: string; of: string }) {
           <Pending answer={entities} />
           <ul class="plain">
             {entities.value?.nodes.map((node) => (
-              <li key={node.id}><a href={address('/graph', { id: node.id })}><Kind kind={node.kind} /> <span>{node.title || node.id}</span></a></li>
+              <li key={node.id}><a href={address('/graph', { id: node.id })}><Kind kind={node.kind} /> <span><bdi>{visible(node.title || node.id)}</bdi></span></a></li>
             ))}
           </ul>
           {entities.value && entities.value.found! > entities.value.nodes.length && (

@@ -1,8 +1,9 @@
 // Hooks that several views use: asynchronous answers, the address, the window's width.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Fault } from './ask.ts';
+import { BACK, Fault } from './ask.ts';
 
-export type Answer<T> = { value?: T; fault?: Fault; waiting?: string; isAsking: boolean };
+/// `gone`: the server does not answer; once it does, the request is repeated.
+export type Answer<T> = { value?: T; fault?: Fault; gone?: Fault; waiting?: string; isAsking: boolean };
 
 /// The answer to a request that depends on `about`. A new request aborts the previous one, whose answer stays visible until the
 /// new one arrives.
@@ -12,6 +13,7 @@ export function useAnswer<T>(
   delay = 0,
 ): Answer<T> {
   const [answer, setAnswer] = useState<Answer<T>>({ isAsking: ask !== null });
+  const [again, setAgain] = useState(0);
   useEffect(() => {
     if (!ask) {
       setAnswer({ isAsking: false });
@@ -19,18 +21,30 @@ export function useAnswer<T>(
     }
     const stop = new AbortController();
     setAnswer((before) => ({ ...before, isAsking: true }));
+    const onBack = () => addEventListener(BACK, () => setAgain((before) => before + 1), { once: true, signal: stop.signal });
     const timer = setTimeout(() => {
       const waiting = (why: string) => !stop.signal.aborted && setAnswer((before) => ({ ...before, waiting: why }));
       ask(stop.signal, waiting).then(
-        (value) => !stop.signal.aborted && setAnswer({ value, isAsking: false }),
-        (fault) => !stop.signal.aborted && setAnswer({ fault: asFault(fault), isAsking: false }),
+        (value) => {
+          if (stop.signal.aborted) return;
+          if ((value as { indexing?: unknown } | null)?.indexing) onBack();
+          setAnswer({ value, isAsking: false });
+        },
+        (error) => {
+          if (stop.signal.aborted) return;
+          const fault = asFault(error);
+          if (fault.code !== 'GONE') return setAnswer({ fault, isAsking: false });
+          // The frame of the page says so. What was shown stays.
+          onBack();
+          setAnswer(({ value }) => ({ value, gone: fault, waiting: 'Waiting for the connection…', isAsking: false }));
+        },
       );
     }, delay);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, about);
+  }, [...about, again]);
   return answer;
 }
 
@@ -90,12 +104,19 @@ export function useMedia(query: string): boolean {
   return matches;
 }
 
-/// Runs periodically while the page is visible.
+/// Runs periodically while the page is visible, and as soon as it is visible or connected again.
 export function useEvery(ms: number, work: () => void, about: unknown[] = []) {
   const latest = useRef(work);
   latest.current = work;
   useEffect(() => {
-    const timer = setInterval(() => document.visibilityState === 'visible' && latest.current(), ms);
-    return () => clearInterval(timer);
+    const run = () => document.visibilityState === 'visible' && latest.current();
+    const timer = setInterval(run, ms);
+    document.addEventListener('visibilitychange', run);
+    addEventListener('online', run);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', run);
+      removeEventListener('online', run);
+    };
   }, about);
 }
