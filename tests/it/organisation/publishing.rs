@@ -404,3 +404,34 @@ fn extensions_that_are_in_another_schema_are_used_there() {
     organisation.ok(&committed(PAY), &team, &["publish", "--as", "pay"]);
     check_whole(&organisation, &[2]);
 }
+
+#[test]
+fn what_was_published_with_the_first_schema_is_kept() {
+    // Makes the roles.
+    Organisation::new();
+    let organisation = Organisation::without_schema(shared());
+    organisation.sql(
+        "CREATE SCHEMA ixmcp AUTHORIZATION ixmcp_owner; CREATE EXTENSION pg_trgm WITH SCHEMA ixmcp;
+        CREATE EXTENSION pgcrypto WITH SCHEMA ixmcp",
+    );
+    let migrations = concat!(env!("CARGO_MANIFEST_DIR"), "/src/organisation/migrations");
+    let migrate = |name: &str| {
+        let as_owner = "SET ROLE ixmcp_owner; SET search_path = ixmcp";
+        organisation.script(&["-c", as_owner, "-f", &format!("{migrations}/{name}.sql")]);
+    };
+    migrate("V1__organisation");
+    organisation.sql(
+        "INSERT INTO ixmcp.repos (name, commit, generation, files, bytes) VALUES ('pay', repeat('a', 40), 1, 90, 1000);
+        INSERT INTO ixmcp.texts (key, content, bytes) SELECT sha256(convert_to(t, 'UTF8')), t, length(t)
+            FROM (SELECT 'def charge_' || n FROM generate_series(1, 90) n) x(t);
+        INSERT INTO ixmcp.files SELECT 1, row_number() OVER () || '.py', key, 'python', 'x', 1, 'x.py' FROM ixmcp.texts",
+    );
+    migrate("V2__partitions");
+    check_whole(&organisation, &[90]);
+    let role = organisation.ungranted_role("reader");
+    organisation.sql(&format!("GRANT ixmcp_user TO {role}; SELECT ixmcp.grant_repos('{role}', 'pay', false, NULL)"));
+    let with = "SELECT count(*) FROM ixmcp.files_with(ARRAY['pay'], ARRAY['CHARGE_9'], 100)";
+    assert_eq!(organisation.sql_as(&role, with).unwrap(), "2");
+    let of = "SELECT count(*) FROM ixmcp.texts_of(ARRAY[sha256('def charge_7'), sha256('def other')])";
+    assert_eq!(organisation.sql_as(&role, of).unwrap(), "1");
+}
