@@ -123,7 +123,11 @@ impl Bench {
         let mut command = Command::new(program());
         command.current_dir(folder).args(arguments);
         command.env("IXMCP_ORG_URL", format!("postgresql://{role}@127.0.0.1:{}/{DATABASE}?sslmode=disable", self.port));
-        command.env("HOME", self.home.path()).env_remove("XDG_CACHE_HOME").env("IXMCP_TCP", "off");
+        command
+            .env("HOME", self.home.path())
+            .env_remove("XDG_CACHE_HOME")
+            .env_remove("IXMCP_BENCH_PROGRAM")
+            .env("IXMCP_TCP", "off");
         command
     }
 
