@@ -1,59 +1,83 @@
-//! `ixmcp infer`: the tool `infer_types` for the command line, as a list or as a patch.
+//! `ixmcp infer`: the tool `infer_types` for the command line, as a list, as a patch, or applied to the files.
+
+use std::path::Path;
 
 use clap::Args;
 
+use super::edited::{Edited, edited, write};
 use super::{Outcome, Session, arguments, output};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::model::printable;
 use crate::pytypes::values::{Confidence, Insertion, Suggestion};
-use crate::query::patch::{self, Edit};
+use crate::query::patch::Edit;
 use crate::tools::infer_types::Answer;
 
-/// Infer missing type annotations of a Python file
+/// Infer missing type annotations of Python files
 ///
-/// All of them together cause no new diagnostic. No file is changed; to apply them, run
-/// `ixmcp infer FILE --diff | git apply`.
+/// All of them together cause no new diagnostic. Several files are annotated in one pass. No file is changed without --apply.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The file, relative to the current folder or the repository, or absolute
-    file: String,
-    /// Only this class or function, such as Class.method
-    symbol: Option<String>,
+    /// Files and folders, relative to the current folder or the repository, or absolute (default: the whole project)
+    ///
+    /// After a single file, the name of a class or function in it, such as Class.method, restricts the inference to it.
+    #[arg(value_name = "PATH")]
+    paths: Vec<String>,
     /// Omit suggestions with weaker evidence
     #[arg(long, value_name = "LEVEL", value_parser = ["high", "medium", "low"], default_value = "medium")]
     min_confidence: String,
     /// Print a patch
     #[arg(long, conflicts_with = "json")]
     diff: bool,
+    /// Write the files
+    #[arg(long, conflicts_with_all = ["json", "diff"])]
+    apply: bool,
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let file = session.file(&typed.file);
+    let (paths, symbol) = match &typed.paths[..] {
+        [file, symbol] if is_symbol(session, file, symbol) => (std::slice::from_ref(file), Some(symbol)),
+        paths => (paths, None),
+    };
+    let mut paths = paths.iter().map(|path| session.path(path));
+    let first = paths.next().unwrap_or_else(|| ".".to_owned());
     let answer = session.call::<Answer>(
         "infer_types",
         arguments! {
-            "file": file, "symbol": typed.symbol, "min_confidence": typed.min_confidence,
+            "file": first, "files": paths.collect::<Vec<_>>(), "symbol": symbol, "min_confidence": typed.min_confidence,
         },
     )?;
     let found = &answer.suggestions;
     if session.json {
         output::json(&answer.json);
-    } else if typed.diff {
-        // A patch must fit the file.
-        let (shown, bytes) = session.workspace()?.files.read_exactly(&file)?;
-        let text = String::from_utf8(bytes).map_err(|_| Error::invalid_argument("the file is not UTF-8"))?;
-        let patch = patch::unified(&shown, &text, &insertions(found)).ok_or_else(|| {
-            let message = format!("{} was changed while its types were inferred", printable(&shown));
-            Error::new(ErrorKind::Busy, message).hint("Run the command again.")
-        })?;
-        output::raw(&patch);
+        return Ok(Outcome::of(!found.is_empty()));
+    }
+    let annotations = output::count(found.len() as u64, "annotation", "annotations");
+    if typed.diff || typed.apply {
+        let files = changed(session, &first, found)?;
+        if typed.apply {
+            write(&files)?;
+            output::line(&format!("{annotations} in {}", output::count(files.len() as u64, "file", "files")));
+        } else {
+            files.iter().for_each(|file| output::raw(&file.patch));
+        }
     } else {
-        found.iter().for_each(print);
+        for of_file in found.chunk_by(|a, b| a.file == b.file) {
+            of_file[0].file.iter().for_each(|file| output::line(&printable(file)));
+            of_file.iter().for_each(print);
+        }
         let skipped = answer.total_skipped;
-        let annotations = output::count(found.len() as u64, "annotation", "annotations");
         output::note(&format!("{annotations}; {skipped} symbols without a suggestion (see --json)"));
     }
     Ok(Outcome::of(!found.is_empty()))
+}
+
+/// Whether the second of two arguments is a symbol in the first.
+fn is_symbol(session: &Session, file: &str, symbol: &str) -> bool {
+    let is_there = |typed: &str, is_meant: fn(&Path) -> bool| {
+        let root = session.workspaces.root(&session.start).ok();
+        is_meant(&session.start.join(typed)) || root.is_some_and(|root| is_meant(&root.join(typed)))
+    };
+    is_there(file, Path::is_file) && !is_there(symbol, Path::exists)
 }
 
 fn print(found: &Suggestion) {
@@ -66,6 +90,12 @@ fn print(found: &Suggestion) {
         Confidence::Low => "low",
     };
     output::line(&printable(&format!("{line}  {container}{name}{sign} {display}  ({level}: {evidence})")));
+}
+
+/// The files with their annotations; `only` is the file of suggestions that name none.
+fn changed(session: &Session, only: &str, found: &[Suggestion]) -> Result<Vec<Edited>> {
+    let of_file = |found: &[Suggestion]| edited(session, found[0].file.as_deref().unwrap_or(only), &insertions(found));
+    found.chunk_by(|a, b| a.file == b.file).map(of_file).collect()
 }
 
 /// The insertions, sorted and without duplicates.

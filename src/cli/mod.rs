@@ -12,6 +12,7 @@ mod def;
 mod deps;
 mod doctor;
 mod documents;
+mod edited;
 mod embedder;
 mod engine;
 mod entity;

@@ -3,12 +3,12 @@
 use clap::Args;
 use serde_json::json;
 
+use super::edited::{Edited, edited, write};
 use super::position::SourcePosition;
 use super::{Outcome, Session, output};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
-use crate::platform::replace::{Durability, Permissions, replace};
-use crate::query::patch::{self, Edit};
+use crate::query::patch::Edit;
 use crate::tools::rename_symbol::{Answer, FileEdits, LineEdit};
 
 /// Rename a Python symbol in the whole project
@@ -75,54 +75,16 @@ fn note(session: &Session, answer: &Answer) {
     }
 }
 
-/// A file before and after its edits.
-struct Changed {
-    file: String,
-    before: Vec<u8>,
-    after: String,
-    patch: String,
-}
-
 /// Applies the edits to the texts of their files. An answer may have several entries for one file.
-fn changed(session: &Session, entries: &[FileEdits]) -> Result<Vec<Changed>> {
-    let workspace = session.workspace()?;
-    let files = &workspace.files;
+fn changed(session: &Session, entries: &[FileEdits]) -> Result<Vec<Edited>> {
     let of_file = |entries: &[FileEdits]| {
         let file = &entries[0].file;
         if entries.iter().flat_map(|entry| &entry.edits).any(|edit| edit.cell.is_some()) {
             let message = format!("{} is a notebook, which cannot be edited", printable(file));
             return Err(Error::new(ErrorKind::UnsupportedFormat, message).hint("`--json` prints the edits."));
         }
-        let (shown, before) = files.read_exactly(file)?;
-        let text = std::str::from_utf8(&before).map_err(|_| {
-            Error::new(ErrorKind::UnsupportedFormat, format!("{} is not UTF-8", printable(&shown)))
-                .hint("`--json` prints the edits.")
-        })?;
         let edits: Vec<Edit> = entries.iter().flat_map(|entry| &entry.edits).map(LineEdit::in_text).collect();
-        let both = patch::applied(text, &edits).zip(patch::unified(&shown, text, &edits));
-        let (after, patch) = both.ok_or_else(|| was_changed(&shown))?;
-        let (_, absolute) = files.locate(file)?;
-        Ok(Changed { file: absolute.to_string_lossy().into_owned(), before, after, patch })
+        edited(session, file, &edits)
     };
     entries.chunk_by(|a, b| a.file == b.file).map(of_file).collect()
-}
-
-fn was_changed(file: &str) -> Error {
-    let message = format!("{} was changed during the rename", printable(file));
-    Error::new(ErrorKind::Busy, message).hint("Run the command again.")
-}
-
-/// Replaces the files, if none of them has changed since it was read.
-fn write(files: &[Changed]) -> Result<()> {
-    for Changed { file, before, .. } in files {
-        if std::fs::read(file).ok().as_ref() != Some(before) {
-            return Err(was_changed(file));
-        }
-    }
-    for Changed { file, after, .. } in files {
-        let path = std::path::Path::new(file);
-        replace(path, after.as_bytes(), Permissions::Keep, Durability::Synced)
-            .map_err(|error| Error::io("write", path, error))?;
-    }
-    Ok(())
 }

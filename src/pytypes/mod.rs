@@ -30,6 +30,9 @@ pub use service::{ChangeFeed, EngineSpec, FileChanges, TypeService};
 
 use crate::error::Result;
 
+/// The day of the commit that the embedded checker was made from, and the releases of ty around it.
+pub const EMBEDDED: (&str, [&str; 2]) = ("2026-08-20", ["0.0.73", "0.0.74"]);
+
 /// Runs the engine of the repository at `root` on stdin and stdout until stdin ends. The engine is the embedded one, or
 /// the language server of the program `ty` if it is given. `once`: it is queried about a single state of the disk.
 pub fn serve_engine(root: &Path, ty: Option<&Path>, once: bool) -> Result<()> {

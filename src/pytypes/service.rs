@@ -68,8 +68,8 @@ struct State {
     child: Option<Arc<EngineProcess>>,
     quarantined: Vec<Quarantined>,
     last_used: Option<Instant>,
-    /// The last project check, valid as long as nothing has changed.
-    checked: Option<(Query, Checked)>,
+    /// The last answer about many files, valid as long as nothing has changed: the next page of it is another query.
+    kept: Option<(Query, Answer)>,
     /// How many times changes were sent to the engine.
     applied: u64,
 }
@@ -160,11 +160,11 @@ impl TypeService {
             };
             let changes = changes_of(changes);
             if is_new || changes.is_some() {
-                state.checked = None;
+                state.kept = None;
                 state.applied += 1;
             }
-            if let Some((_, checked)) = state.checked.as_ref().filter(|(asked, _)| asked == query) {
-                return Ok(Outcome::Answered(Answer::Check(checked.clone())));
+            if let Some((_, answer)) = state.kept.as_ref().filter(|(asked, _)| asked == query) {
+                return Ok(Outcome::Answered(answer.clone()));
             }
             if let Some(changes) = changes {
                 child.send(&Request::Apply { changes });
@@ -175,10 +175,11 @@ impl TypeService {
         let outcome = child.wait(&waiting, budget, on_progress);
         let mut state = self.lock();
         state.last_used = Some(Instant::now());
-        if let (Ok(Outcome::Answered(Answer::Check(checked))), Query::Check { file: None, .. }) = (&outcome, query)
+        if let (Ok(Outcome::Answered(answer)), Query::Check { file: None, .. } | Query::InferAll { .. }) =
+            (&outcome, query)
             && state.applied == applied
         {
-            state.checked = Some((query.clone(), checked.clone()));
+            state.kept = Some((query.clone(), answer.clone()));
         }
         drop(state);
         outcome

@@ -69,6 +69,12 @@ pub enum Query {
         symbol: Option<String>,
         min_confidence: Confidence,
     },
+    /// Annotations that could be added to the files of the project that are, or lie below, these (absolute paths), all at once. The answer
+    /// is `Infer`.
+    InferAll {
+        within: Vec<String>,
+        min_confidence: Confidence,
+    },
     /// The edits that rename a symbol.
     Rename {
         at: Position,
@@ -99,7 +105,7 @@ impl Query {
             | Self::Subject(Position { file, .. })
             | Self::References { at: Position { file, .. }, .. }
             | Self::Rename { at: Position { file, .. }, .. } => Some(file),
-            Self::Analyze | Self::Files | Self::Libraries => None,
+            Self::InferAll { .. } | Self::Analyze | Self::Files | Self::Libraries => None,
         }
     }
 }
@@ -281,6 +287,9 @@ pub enum Confidence {
 
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Suggestion {
+    /// Of a suggestion in one of several files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     pub name: String,
     /// The qualified name of the enclosing symbol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -308,6 +317,9 @@ pub struct Insertion {
 
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Skipped {
+    /// Of a symbol in one of several files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     pub name: String,
     pub kind: String,
     pub reason: String,

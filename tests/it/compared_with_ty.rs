@@ -218,3 +218,33 @@ x = 1
     assert_eq!(place(&ours).as_deref(), Some("s.py:5:3: error[invalid-script-metadata"));
     assert_eq!(place(&ours), place(&theirs));
 }
+
+#[test]
+fn settings_may_name_rules_as_newer_releases_do() {
+    let repo = Repo::new(
+        r#"
+//- /a.py
+import nowhere
+
+x: int = nowhere.y
+"".missing
+(1)()
+//- /ty.toml
+[rules]
+import-not-found = "ignore"
+missing-attribute = "warn"
+not-callable = "error"
+missing-direct-dependency = "error"
+"#,
+    );
+    let answer = repo.call("check", &json!({}));
+    let found: Vec<String> = answer["diagnostics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| format!("{} {} {}", one["file"], one["severity"], one["code"]).replace('"', ""))
+        .collect();
+    assert_eq!(found, ["a.py warning unresolved-attribute", "a.py error call-non-callable"], "{answer}");
+    repo.write("ty.toml", "[rules]\nnot-a-rule = \"warn\"\nimport-not-found = \"ignore\"\n");
+    assert!(repo.call("check", &json!({})).to_string().contains("Unknown rule `not-a-rule`"));
+}

@@ -1,6 +1,6 @@
 //! The embedded engine compared with the released checker, on packages from PyPI.
 //!
-//! `.ci/soak golden` compares a large tree, `IXMCP_GOLDEN_TREE`.
+//! `.ci/soak golden` compares Django and twelve packages with their tests: the trees that `IXMCP_GOLDEN_TREES` lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -154,12 +154,15 @@ fn patterns_match_the_same_files_as_the_released_checker() {
 }
 
 #[test]
-#[ignore = "takes minutes, and the tree to check"]
-fn diagnostics_of_a_large_tree_match_the_adjacent_releases() {
-    let tree = std::env::var_os("IXMCP_GOLDEN_TREE").expect("IXMCP_GOLDEN_TREE names the tree to check");
-    let repo = Repo::new("");
-    copy(Path::new(&tree), repo.path());
-    println!("{} diagnostics", assert_parity(&repo, "the tree"));
+#[ignore = "takes minutes, and the trees to check"]
+fn diagnostics_of_large_trees_match_the_adjacent_releases() {
+    let trees = std::env::var_os("IXMCP_GOLDEN_TREES").expect("IXMCP_GOLDEN_TREES names the trees to check");
+    for tree in std::env::split_paths(&trees) {
+        let repo = Repo::new("");
+        copy(&tree, repo.path());
+        let name = tree.display().to_string();
+        println!("{name}: {} diagnostics", assert_parity(&repo, &name));
+    }
 }
 
 /// A sample of the identifiers in a package's files.
@@ -380,8 +383,63 @@ Cart().total()
     repo.write("shop.py", "class Cart:\n    def total(self) -> str:\n        return \"x\"\n");
     assert_eq!(server.call("check", &json!({}))["errors"], 0);
     assert!(server.call("type_at", &at("main.py", 3, 8))["type"].as_str().unwrap().contains("str"));
-    let refused = server.response("infer_types", &json!({ "file": "shop.py" }));
-    assert!(refused["error"]["message"].as_str().unwrap().contains("ty server"), "{refused}");
+}
+
+/// The newest release on PyPI, if `.ci/setup --clients` or `.ci/soak golden` has installed it, and the one next to the embedded engine.
+fn servers() -> impl Iterator<Item = PathBuf> {
+    ["ty", "ty-newest"].into_iter().map(|name| clients().join(name).join("bin/ty")).filter(|program| program.exists())
+}
+
+#[test]
+fn every_tool_about_types_answers_with_a_released_server() {
+    for program in servers() {
+        let repo = Repo::new(
+            r#"
+//- /shop.py
+class Cart:
+    def total(self, discount=1):
+        return "x"
+//- /main.py
+from shop import Cart
+
+cart = Cart()
+cart.total(2)
+wrong: int = ""
+//- /book.ipynb
+{"cells": [{"cell_type": "code", "execution_count": null, "id": "a", "metadata": {}, "outputs": [], "source": ["x: int = ''\n"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+"#,
+        );
+        let mut command = with_environment(repo.command(&["mcp", "--no-daemon"]));
+        command.env("IXMCP_PYTHON_ENGINE", "ty-server").env("IXMCP_PYTHON_TY", &program);
+        let mut server = Server::start(command);
+        let at = json!({ "file": "shop.py", "line": 2, "column": 9 });
+        let list = |answer: &Value, list: &str| answer[list].as_array().map_or(0, Vec::len);
+        let checked = server.call("check", &json!({ "file": "main.py" }));
+        assert_eq!(checked["diagnostics"][0]["code"], "invalid-assignment", "{checked}");
+        assert_eq!(server.call("check", &json!({ "file": "book.ipynb" }))["errors"], 1);
+        assert!(server.call("type_at", &at)["type"].as_str().unwrap().contains("total"));
+        assert_eq!(list(&server.call("symbols", &json!({ "file": "shop.py" })), "symbols"), 1);
+        assert_eq!(
+            positions(
+                &server.call("goto_definition", &json!({ "file": "main.py", "line": 4, "column": 6 })),
+                "definitions"
+            )
+            .len(),
+            1
+        );
+        assert_eq!(positions(&server.call("find_references", &at), "references").len(), 2);
+        let renamed =
+            server.call("rename_symbol", &json!({ "file": "shop.py", "line": 2, "column": 9, "new_name": "sum" }));
+        assert_eq!(renamed["total_edits"], 2, "{renamed}");
+        let inferred = server.call("infer_types", &json!({ "file": "shop.py" }));
+        assert_eq!(list(&inferred, "suggestions"), 2, "{inferred}");
+        assert_eq!(list(&server.call("infer_types", &json!({ "file": "." })), "suggestions"), 3);
+        assert_eq!(server.call("analyze_project", &json!({}))["totals"]["classes"], 1);
+        // What the embedded engine answers follows a change, too.
+        repo.write("shop.py", "class Cart:\n    def total(self, discount: int = 1):\n        return 1\n");
+        let inferred = server.call("infer_types", &json!({ "file": "shop.py" }));
+        assert_eq!(inferred["suggestions"][0]["type"], "int", "{inferred}");
+    }
 }
 
 /// A repository whose types another server provides, with our server in front of it.

@@ -33,6 +33,7 @@ mod hostile;
 mod http;
 mod incremental;
 mod inferred;
+mod inferred_together;
 mod languages;
 mod long;
 mod mcp;

@@ -265,3 +265,120 @@ def helper(cart): ...
     let answer = rename(&Repo::new(&fixture.files), fixture.start(0), "zed");
     assert_eq!((edited(&answer), unsure(&answer)), (fixture.positions(0), fixture.lines(1)), "{answer}");
 }
+
+#[test]
+fn names_that_templates_and_object_setattr_look_up_are_reported() {
+    let fixture = Cursors::new(
+        r#"
+//- /a.py
+$0?part = "[0-9]"
+whole = (
+    $1r"HTTP/{part}"
+    r" {other}".format(**globals(), other=1)
+)
+$1older = "%(part)s" % globals()
+$1mapped = "{part.real}".format_map(vars())
+apart = "{part}".format(1)
+odd = "{parts}".format(**globals())
+//- /b.py
+class Event:
+    version: str
+
+    def __init__(self, $2?version: str) -> None:
+        $3object.__setattr__(self, "version", version)
+
+    def read(self) -> object:
+        $3return super().__getattribute__("version")
+
+
+def of(event: Event) -> str:
+    return event.$4?version
+"#,
+    );
+    let repo = Repo::new(&fixture.files);
+    let answer = rename(&repo, fixture.start(0), "piece");
+    assert_eq!(unsure(&answer), fixture.lines(1), "{answer}");
+    let answer = rename(&repo, fixture.start(4), "release");
+    assert_eq!(unsure(&answer), fixture.lines(3), "{answer}");
+}
+
+#[test]
+fn keyword_arguments_of_an_exceptions_constructor_are_its_parameters() {
+    let mut project = Project::new(
+        r#"
+//- /a.py
+class Bad(Exception):
+    def __init__(self, message: str, $0?cause: object = None) -> None:
+        super().__init__(message)
+        self.cause = $0?cause
+
+
+class Worse(Exception):
+    def __init__(self, message: str, $1?cause: object = None) -> None:
+        super().__init__(message, $1?cause)
+
+
+def f() -> None:
+    try:
+        print()
+    except OSError as error:
+        raise Bad("x", $0?cause=error) from error
+//- /b.py
+from a import Bad, Worse
+
+Bad("x", $0?cause=1)
+Worse("x", $1?cause=1)
+"#,
+    );
+    for group in 0..=1 {
+        project.renamed_together(group);
+    }
+}
+
+#[test]
+fn members_that_a_declared_type_lacks_and_keys_of_passed_on_arguments_are_reported() {
+    let fixture = Cursors::new(
+        r#"
+//- /a.py
+from typing import Any
+
+
+class Base:
+    def made(self) -> "Base":
+        return self
+
+
+class Item(Base):
+    def $0?show(self) -> str:
+        return "x"
+
+
+def of(item: Item) -> None:
+    item.$0show()
+    $1item.made().show()  # ty: ignore
+
+
+def factory(*, $2?method: str = "x") -> str:
+    return method
+
+
+class Holder:
+    def __init__(self, more_kwargs: dict[str, Any] | None = None) -> None:
+        self.given = more_kwargs or {}
+        $3self.given = {"method": "z"}
+
+    def run(self) -> str:
+        return factory(**self.given)
+//- /b.py
+from a import Holder
+
+$3Holder(more_kwargs={"method": "y"}).run()
+print({"method": "no"})
+"#,
+    );
+    let repo = Repo::new(&fixture.files);
+    let answer = rename(&repo, fixture.start(0), "shown");
+    assert_eq!(unsure(&answer), fixture.lines(1), "{answer}");
+    let answer = rename(&repo, fixture.start(2), "way");
+    assert_eq!(unsure(&answer), fixture.lines(3), "{answer}");
+}

@@ -1,9 +1,12 @@
-//! Whether the type engine can be started, and finds the libraries of the repository's Python code.
+//! Whether the type engine can be started, how old it is, and finds the libraries of the repository's Python code.
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+
 use super::{DoctorContext, Finding, Level};
 use crate::error::Result;
+use crate::pytypes::EMBEDDED;
 
 const PYTHON: &str = "python";
 
@@ -14,6 +17,7 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     }
     let environment = &context.session.sources.environment;
     let mut findings = Vec::new();
+    findings.push(age(Timestamp::now()));
     if let Some(program) = &context.session.config.python.server {
         let is_there = program.is_file() || program.to_str().and_then(|name| environment.on_path(name)).is_some();
         findings.push(if is_there {
@@ -43,7 +47,37 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
+/// How old the embedded engine is.
+fn age(now: Timestamp) -> Finding {
+    let (day, [older, newer]) = EMBEDDED;
+    let begun = format!("{day}T00:00:00Z").parse::<Timestamp>();
+    let days = begun.map_or(0, |begun| (now.as_second() - begun.as_second()).max(0) / SECONDS_A_DAY);
+    let what = format!("the built-in type engine is {days} days old ({day}, between ty {older} and {newer})");
+    if days < OLD_DAYS {
+        return Finding::new(Level::Ok, what);
+    }
+    Finding::new(Level::Note, what)
+        .remedy("For newer checks, install ty and set python.engine = \"ty-server\", or update ixmcp.")
+}
+
+const SECONDS_A_DAY: i64 = 24 * 60 * 60;
+/// Releases of ty appear each week; after this time they check clearly more.
+const OLD_DAYS: i64 = 180;
+
 /// Whether a folder is an environment whose interpreter or libraries are there.
 fn has_libraries(folder: &Path) -> bool {
     folder.join("pyvenv.cfg").is_file() || folder.join("bin/python").exists() || folder.join("conda-meta").is_dir()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_age_of_the_engine_is_counted_in_days_and_noted_when_it_is_old() {
+        let at = |time: &str| age(time.parse().unwrap());
+        assert!(at("2026-08-21T12:00:00Z").message.starts_with("the built-in type engine is 1 days old (2026-08-20"));
+        assert_eq!(at("2026-11-25T00:00:00Z").level, Level::Ok);
+        assert_eq!(at("2027-08-20T00:00:00Z").level, Level::Note);
+    }
 }

@@ -1,8 +1,8 @@
 //! The alternative engine: an installed `ty server`, used over the language server protocol.
 //!
-//! Owns the conversion between our queries and the protocol. It answers what the protocol supports; queries that need
-//! the types of many files at once (inference, project analysis) are rejected. Each query opens the file and closes it
-//! again, so that no answer is based on an old text.
+//! Owns the conversion between our queries and the protocol. Each query opens the file and closes it again, so that no
+//! answer is based on an old text. What the protocol does not support (inference, project analysis, notebooks) is
+//! answered by the embedded engine, which is opened when it is needed.
 
 mod client;
 
@@ -21,6 +21,7 @@ use super::values::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::git_layout::Worktrees;
 use crate::model::printable;
+use crate::pytypes::ty::Embedded;
 
 /// A file name that no project has.
 const NO_FILE: &str = ".ixmcp-no-file.py";
@@ -29,11 +30,20 @@ pub(super) struct TyServer {
     root: PathBuf,
     program: PathBuf,
     client: Arc<Client>,
+    embedded: Option<Embedded>,
+}
+
+/// Whether the protocol has no request for a query.
+fn needs_embedded(query: &Query) -> bool {
+    let is_notebook = |file: &str| Path::new(file).extension().is_some_and(|extension| extension == "ipynb");
+    matches!(query, Query::Infer { .. } | Query::InferAll { .. } | Query::Analyze)
+        || query.file().is_some_and(is_notebook)
 }
 
 impl TyServer {
     pub fn open(root: &Path, program: &Path) -> Result<Self> {
-        Ok(Self { root: root.to_owned(), program: program.to_owned(), client: start(root, program)? })
+        let client = start(root, program)?;
+        Ok(Self { root: root.to_owned(), program: program.to_owned(), client, embedded: None })
     }
 }
 
@@ -67,6 +77,9 @@ fn start(root: &Path, program: &Path) -> Result<Arc<Client>> {
 
 impl Engine for TyServer {
     fn apply(&mut self, changes: &Changes) -> Result<()> {
+        if let Some(embedded) = &mut self.embedded {
+            embedded.apply(changes)?;
+        }
         match changes {
             Changes::Everything => self.client = start(&self.root, &self.program)?,
             Changes::Paths(paths) => {
@@ -87,16 +100,31 @@ impl Engine for TyServer {
         Ok(())
     }
 
-    fn quarantine(&mut self, _files: &[String]) -> Result<()> {
-        // Nothing to do: the server is another process, and this one survives its crash.
-        Ok(())
+    fn quarantine(&mut self, files: &[String]) -> Result<()> {
+        // The server is another process, and this one survives its crash.
+        match &mut self.embedded {
+            Some(embedded) => embedded.quarantine(files),
+            None => Ok(()),
+        }
     }
 
     fn libraries(&self) -> Vec<String> {
-        Vec::new()
+        self.embedded.as_ref().map(Engine::libraries).unwrap_or_default()
     }
 
-    fn answerer(&mut self, _query: &Query) -> Result<Box<dyn Answerer>> {
+    fn trim_memory(&mut self) {
+        if let Some(embedded) = &mut self.embedded {
+            embedded.trim_memory();
+        }
+    }
+
+    fn answerer(&mut self, query: &Query) -> Result<Box<dyn Answerer>> {
+        if needs_embedded(query) {
+            if self.embedded.is_none() {
+                self.embedded = Some(Embedded::open(&self.root, false)?);
+            }
+            return self.embedded.as_mut().map_or_else(|| Err(not_answered()), |embedded| embedded.answerer(query));
+        }
         if !self.client.is_alive() {
             self.client = start(&self.root, &self.program)?;
         }
@@ -163,13 +191,7 @@ impl TyServerAnswerer {
                 let found = self.at(at, "textDocument/rename", &json!({ "newName": new_name }))?;
                 Answer::Rename(Renamed { edits: self.edits(&found), ..Renamed::default() })
             }
-            Query::Infer { .. } | Query::Analyze => {
-                return Err(Error::new(
-                    ErrorKind::UnsupportedFormat,
-                    "the engine `ty server` does not support this query",
-                )
-                .hint("Set python.engine to embedded."));
-            }
+            Query::Infer { .. } | Query::InferAll { .. } | Query::Analyze => return Err(not_answered()),
             Query::Files | Query::Imports { .. } => Answer::Files { files: Vec::new() },
             Query::Libraries => Answer::Libraries(Libraries::default()),
         })
@@ -181,10 +203,6 @@ impl TyServerAnswerer {
 
     /// Calls `work` while the file is open with its text on disk.
     fn with_open<T>(&self, file: &str, work: impl FnOnce(Value) -> Result<T>) -> Result<T> {
-        if Path::new(file).extension().is_some_and(|extension| extension == "ipynb") {
-            return Err(Error::new(ErrorKind::UnsupportedFormat, "the engine `ty server` does not support notebooks")
-                .hint("Set python.engine to embedded."));
-        }
         let text = std::fs::read_to_string(file).map_err(|error| Error::io("read", Path::new(file), error))?;
         let uri = uri(Path::new(file));
         let document = json!({ "uri": uri, "languageId": "python", "version": 1, "text": text });
@@ -324,6 +342,10 @@ impl TyServerAnswerer {
         let text = std::fs::read_to_string(file).ok()?;
         text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?).map(str::to_owned)
     }
+}
+
+fn not_answered() -> Error {
+    Error::internal("the language server was asked what the embedded engine answers")
 }
 
 /// The locations in a response that has one or several.

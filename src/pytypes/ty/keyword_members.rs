@@ -1,15 +1,19 @@
-//! Members named by a keyword: in class patterns, and in calls that return a modified copy.
+//! What a keyword names: a parameter, or a member in class patterns and in calls that return a modified copy.
 //!
-//! Owns the resolution of such a keyword to the member of the class or object, and of one that `functools.partial`
-//! forwards to another function.
+//! Owns the resolution of such a keyword, also of one that `functools.partial` forwards to another function.
 
-use ruff_python_ast::{self as ast, Expr, ExprContext};
+use ruff_db::parsed::parsed_module;
+use ruff_python_ast::{self as ast, Expr, ExprContext, ExprRef};
 use ruff_text_size::Ranged;
+use ty_python_core::definition::DefinitionKind;
+use ty_python_semantic::types::Type;
 use ty_python_semantic::types::ide_support::definitions_for_keyword_argument;
-use ty_python_semantic::{ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute};
+use ty_python_semantic::{
+    HasDefinition, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute,
+};
 
 use super::display::module_name;
-use super::target::of_expression;
+use super::target::{Target, of_expression};
 
 /// Functions that return a copy of their first argument, modified by their keyword arguments, by module.
 const COPYING: &[(&str, &str)] =
@@ -17,6 +21,43 @@ const COPYING: &[(&str, &str)] =
 
 /// Functions that store arguments for their first argument.
 const HANDING_ON: &[(&str, &str)] = &[("functools", "partial"), ("functools", "partialmethod")];
+
+/// The parameters that a keyword argument sets.
+pub(super) fn of_argument<'db>(
+    model: &SemanticModel<'db>,
+    keyword: &ast::Keyword,
+    call: &ast::ExprCall,
+) -> Vec<ResolvedDefinition<'db>> {
+    let found = definitions_for_keyword_argument(model, keyword, call);
+    match &keyword.arg {
+        Some(name) if found.is_empty() => of_constructor(model, name, call),
+        _ => found,
+    }
+}
+
+/// The parameters of that name of a class's constructor. For the checker the one of an exception is `BaseException.__new__`,
+/// which takes any argument.
+fn of_constructor<'db>(
+    model: &SemanticModel<'db>,
+    name: &ast::Identifier,
+    call: &ast::ExprCall,
+) -> Vec<ResolvedDefinition<'db>> {
+    if !matches!(call.func.inferred_type(model), Some(Type::ClassLiteral(_))) {
+        return Vec::new();
+    }
+    let db = model.db();
+    let constructor = Target::Callee { callee: ExprRef::from(&*call.func), call, on_parenthesis: true };
+    let parameter = |one: &ResolvedDefinition<'db>| {
+        let definition = one.definition()?;
+        let DefinitionKind::Function(function) = definition.kind(db) else { return None };
+        let parsed = parsed_module(db, definition.python_file(db)).load(db);
+        let parameters = &function.node(&parsed).parameters;
+        let named = parameters.iter_non_variadic_params().find(|one| one.parameter.name.id == name.id)?;
+        let own = SemanticModel::new(db, definition.program_file(db));
+        Some(ResolvedDefinition::Definition(named.definition(&own)))
+    };
+    constructor.declared(model, ImportAliasResolution::ResolveAliases).iter().filter_map(parameter).collect()
+}
 
 /// The definitions of `owner.name`.
 pub(super) fn member<'db>(
@@ -48,7 +89,7 @@ pub(super) fn handed_on<'db>(
     match call.arguments.args.first() {
         Some(first) if !first.is_starred_expr() && is_call_of(model, call, HANDING_ON) => {
             let later = ast::ExprCall { func: Box::new(first.clone()), ..call.clone() };
-            definitions_for_keyword_argument(model, keyword, &later)
+            of_argument(model, keyword, &later)
         }
         _ => Vec::new(),
     }

@@ -19,6 +19,7 @@ mod lines;
 mod name_literals;
 mod references;
 mod rename;
+mod rule_names;
 mod run_time_names;
 mod settings;
 mod string_names;
@@ -52,7 +53,7 @@ use self::display::{PathDisplay, STUBS};
 use self::lines::{CellPosition, Lines};
 use self::settings::Settings;
 use super::engine::{Answered, Answerer, Engine, Observer};
-use super::values::{Answer, Changes, Checked, Diagnostic, Libraries, Position, Query, Severity, Span};
+use super::values::{Answer, Changes, Checked, Confidence, Diagnostic, Libraries, Position, Query, Severity, Span};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 
@@ -224,7 +225,9 @@ impl Engine for Embedded {
         };
         Ok(match query {
             // It applies edits, so it works on a database of its own and blocks no other query.
-            Query::Infer { .. } => Box::new(Isolated { root: self.display.root.clone(), is_over: Arc::default() }),
+            Query::Infer { .. } | Query::InferAll { .. } => {
+                Box::new(Isolated { root: self.display.root.clone(), is_over: Arc::default() })
+            }
             _ => Box::new(View {
                 db: self.db.held(Arc::default()),
                 display: self.display.clone(),
@@ -243,8 +246,23 @@ struct Isolated {
     is_over: Arc<AtomicBool>,
 }
 
+impl Isolated {
+    /// Infers annotations of many files.
+    fn infer_all(&self, within: &[String], min_confidence: Confidence, observer: &dyn Observer) -> Result<Answered> {
+        let work = AssertUnwindSafe(|| infer::infer_all(&self.root, within, min_confidence, observer, &self.is_over));
+        match ruff_db::panic::catch_unwind(work) {
+            Ok(_) if self.is_over.load(Ordering::Relaxed) => Ok(Answered::Cancelled),
+            Ok(inferred) => Ok(Answered::Done(Box::new(Answer::Infer(inferred?)))),
+            Err(panic) => Err(failed(&panic)),
+        }
+    }
+}
+
 impl Answerer for Isolated {
     fn answer(&self, query: &Query, observer: &dyn Observer) -> Result<Answered> {
+        if let Query::InferAll { within, min_confidence } = query {
+            return self.infer_all(within, *min_confidence, observer);
+        }
         let Some(file) = query.file() else { return Err(wrong_answerer()) };
         let path = PathDisplay { root: self.root.clone() }.relative(Path::new(file));
         // The query processes many files and reports progress with each step, so only a hang counts as stuck. Reporting
@@ -393,7 +411,7 @@ impl View {
                 let references = references::find_all(db, own, &wanted, &files, display, *include_declaration);
                 Answer::References { references }
             }
-            Query::Infer { .. } => return Err(wrong_answerer()),
+            Query::Infer { .. } | Query::InferAll { .. } => return Err(wrong_answerer()),
             Query::Rename { at, new_name, files } => {
                 let checkpoint = || {
                     db.unwind_if_revision_cancelled();

@@ -170,7 +170,7 @@ impl View {
         // Files that already contain the new name are the most likely to break.
         others.sort_by_key(|path| !holds_new(path));
         checked.extend(others.into_iter().take(MAX_UNEDITED_FILES).cloned());
-        let before = trial::findings(&self.db, &checked);
+        let before = trial::findings(&self.db, &checked, &trial::Unobserved);
         checkpoint();
         let mut trial = Trial::open(&self.display.root, Arc::default())?;
         let unwind_if_cancelled = || self.db.unwind_if_revision_cancelled();
@@ -401,6 +401,10 @@ fn relatives(
         members.extend(choices.filter_map(|other| family::parameter(db, other, &wanted.name)));
         let Some(class) = family::class_around(db, function.0, function.1) else { continue };
         let method = source_text(db, function.0)[function.1].to_owned();
+        // A constructor is called by the name of its class: it replaces no other.
+        if matches!(method.as_str(), "__init__" | "__new__" | "__post_init__" | "__init_subclass__") {
+            continue;
+        }
         let overriding = Families::new(db, &method, files).members(class).0;
         members.extend(overriding.into_iter().filter_map(|one| family::parameter(db, one, &wanted.name)));
     }

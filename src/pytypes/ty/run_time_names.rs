@@ -30,8 +30,21 @@ const FIXTURE: &str = "pytest passes the fixture by this name";
 const REPRESENTED: &str = "the string is compared with a representation that contains the name of the class";
 
 /// Functions that take the name of a member after its owner, or alone.
-const BY_NAME: &[&str] =
-    &["getattr", "setattr", "hasattr", "delattr", "getattr_static", "attrgetter", "methodcaller", "object", "delitem"];
+const BY_NAME: &[&str] = &[
+    "getattr",
+    "setattr",
+    "hasattr",
+    "delattr",
+    "__getattr__",
+    "__getattribute__",
+    "__setattr__",
+    "__delattr__",
+    "getattr_static",
+    "attrgetter",
+    "methodcaller",
+    "object",
+    "delitem",
+];
 /// Functions and attributes that give the representation or name of a class.
 const REPRESENTING: &[&str] = &["repr", "str", "ascii", "format", "pformat", "__repr__", "__str__"];
 const NAMING: &[&str] = &["__name__", "__qualname__"];

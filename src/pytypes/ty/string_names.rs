@@ -12,9 +12,11 @@ use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal
 use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use ty_python_core::definition::DefinitionKind;
-use ty_python_semantic::types::Type;
-use ty_python_semantic::types::ide_support::definitions_for_keyword_argument;
-use ty_python_semantic::{Db as _, HasType, ImportAliasResolution, SemanticModel, definitions_for_name};
+use ty_python_semantic::types::{Type, TypeDefinition};
+use ty_python_semantic::{
+    Db as _, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute,
+    definitions_for_name,
+};
 
 use super::by_syntax;
 use super::db::Database;
@@ -128,21 +130,28 @@ pub(super) struct UncertainSearch<'w, 'db> {
     pub owners: Vec<String>,
     /// The symbol is a key of a typed dictionary.
     is_key: bool,
+    /// The superclasses of its classes.
+    above: HashSet<Class>,
 }
 
 impl<'w, 'db> UncertainSearch<'w, 'db> {
     pub fn new(db: &Database, wanted: &'w SearchTarget<'db>, is_member: bool) -> Self {
         let mut owners = Vec::new();
         let mut is_key = false;
+        let mut above = HashSet::new();
         for one in &wanted.definitions {
             let focus = one.focus_range(db);
             owners.push(module_name(focus.file().path(db).as_str()));
             if let Some((file, range)) = family::class_of(db, one) {
                 owners.push(source_text(db, file)[range].to_owned());
                 is_key |= name_literals::is_typed_dictionary(db, (file, range));
+                let mut waiting = vec![(file, range)];
+                while let Some(class) = waiting.pop() {
+                    waiting.extend(family::bases(db, class).into_iter().filter(|base| above.insert(*base)));
+                }
             }
         }
-        Self { wanted, is_member, owners, is_key }
+        Self { wanted, is_member, owners, is_key, above }
     }
 
     /// The uncertain occurrences in a file, each with the reason. `edited` are the certain ones.
@@ -185,25 +194,48 @@ impl<'w, 'db> UncertainSearch<'w, 'db> {
 
 const BY_TEXT: &str = "it is looked up by its name as a string";
 const NO_OWNER: &str = "the type of its owner is unknown";
+const NO_MEMBER: &str = "the type of its owner has no such member, but a subclass has";
 const NO_FUNCTION: &str = "the callee is unknown";
 const UNREACHABLE: &str =
     "the type checker holds this code unreachable, and the syntax does not show the type of its owner";
 
 /// Functions that look up a member by its name; its owner is the argument before the name.
-const BY_NAME: &[&str] =
-    &["getattr", "setattr", "hasattr", "delattr", "getattr_static", "attrgetter", "methodcaller", "object", "delitem"];
+const BY_NAME: &[&str] = &[
+    "getattr",
+    "setattr",
+    "hasattr",
+    "delattr",
+    "__getattr__",
+    "__getattribute__",
+    "__setattr__",
+    "__delattr__",
+    "getattr_static",
+    "attrgetter",
+    "methodcaller",
+    "object",
+    "delitem",
+];
 /// Functions that return a namespace indexed by name.
 const NAMESPACES: &[&str] = &["globals", "locals", "vars"];
 
-/// Variables that calls unpack into keyword arguments: `**name`.
+/// Variables and attributes that calls unpack into keyword arguments: `**name`, `**self.name`.
 struct Unpacked<'a>(HashSet<&'a str>);
 
 impl<'a> SourceOrderVisitor<'a> for Unpacked<'a> {
     fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
-        if let AnyNodeRef::Keyword(ast::Keyword { arg: None, value: Expr::Name(name), .. }) = node {
-            self.0.insert(name.id.as_str());
+        if let AnyNodeRef::Keyword(ast::Keyword { arg: None, value, .. }) = node {
+            self.0.extend(last_name(value));
         }
         TraversalSignal::Traverse
+    }
+}
+
+/// The last name of `name` and `owner.name`.
+fn last_name(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
+        _ => None,
     }
 }
 
@@ -243,14 +275,31 @@ impl<'a> SourceOrderVisitor<'a> for Unknown<'_, '_> {
                 self.keywords(class.keywords(), |_, _| true);
             }
             AnyNodeRef::Keyword(ast::Keyword { arg: None, value: Expr::Dict(dict), .. }) => self.keys(dict),
+            // What is passed on as keyword arguments, here or in another file.
+            AnyNodeRef::Keyword(ast::Keyword { arg: Some(name), value: Expr::Dict(dict), .. })
+                if self.is_unpacked(name.as_str()) =>
+            {
+                self.keys(dict);
+            }
             AnyNodeRef::StmtAssign(ast::StmtAssign { targets, value, .. }) => {
-                let is_unpacked =
-                    |target: &Expr| target.as_name_expr().is_some_and(|name| self.unpacked.contains(name.id.as_str()));
+                let is_unpacked = |target: &Expr| last_name(target).is_some_and(|name| self.is_unpacked(name));
                 if let Expr::Dict(dict) = &**value
                     && targets.iter().any(is_unpacked)
                 {
                     self.keys(dict);
                 }
+            }
+            AnyNodeRef::StmtAnnAssign(ast::StmtAnnAssign { target, value: Some(value), .. }) => {
+                if let Expr::Dict(dict) = &**value
+                    && last_name(target).is_some_and(|name| self.is_unpacked(name))
+                {
+                    self.keys(dict);
+                }
+            }
+            AnyNodeRef::ExprBinOp(ast::ExprBinOp { left, op: ast::Operator::Mod, right, .. })
+                if self.may_name(right) =>
+            {
+                self.template(left);
             }
             AnyNodeRef::ExprStringLiteral(text) if self.is_path(text.value.to_str()) => {
                 self.found.push((text.start(), BY_TEXT));
@@ -270,6 +319,11 @@ impl Unknown<'_, '_> {
         name.as_str() == self.name()
     }
 
+    /// Whether a dictionary of this name becomes the keyword arguments of a call, in this file or by its name.
+    fn is_unpacked(&self, name: &str) -> bool {
+        self.unpacked.contains(name) || name.ends_with("kwargs")
+    }
+
     fn is_unknown(&self, expression: &Expr) -> bool {
         matches!(expression.inferred_type(self.model), None | Some(Type::Dynamic(_)))
     }
@@ -278,7 +332,30 @@ impl Unknown<'_, '_> {
     fn why_unsure(&self, attribute: &ast::ExprAttribute) -> Option<&'static str> {
         match by_syntax::definitions(self.db, self.model, &Target::Expression(attribute.into())) {
             Some(found) => (!found.is_complete).then_some(UNREACHABLE),
-            None => self.is_unknown(&attribute.value).then_some(NO_OWNER),
+            None if self.is_unknown(&attribute.value) => Some(NO_OWNER),
+            None => {
+                let is_missing = || definitions_for_attribute(self.model, attribute).is_empty();
+                (self.is_of_superclass(&attribute.value) && is_missing()).then_some(NO_MEMBER)
+            }
+        }
+    }
+
+    /// Whether the type of an expression is a superclass of one with the member, or a type variable: the object may have the member.
+    fn is_of_superclass(&self, owner: &Expr) -> bool {
+        let is_one = |one: Type<'_>| match one {
+            Type::TypeVar(_) => true,
+            one => match one.definition(self.db, &self.model.program_environment()) {
+                Some(TypeDefinition::StaticClass(class)) => {
+                    let focus = ResolvedDefinition::Definition(class).focus_range(self.db);
+                    self.search.above.contains(&(focus.file(), focus.range()))
+                }
+                _ => false,
+            },
+        };
+        match owner.inferred_type(self.model) {
+            Some(Type::Union(union)) => union.elements(self.db).iter().copied().any(is_one),
+            Some(one) => is_one(one),
+            None => false,
         }
     }
 
@@ -307,14 +384,38 @@ impl Unknown<'_, '_> {
         {
             self.text(text);
         }
+        // `"{name}".format(**globals())`
+        if let (Expr::Attribute(method), "format" | "format_map") = (&*call.func, called) {
+            let unpacked = call.arguments.keywords.iter().filter(|keyword| keyword.arg.is_none());
+            let mut given = unpacked.map(|keyword| &keyword.value).chain(&call.arguments.args);
+            if given.any(|namespace| self.may_name(namespace)) {
+                self.template(&method.value);
+            }
+        }
         let db = self.db;
         self.keywords(&call.arguments.keywords, |model, keyword| {
             let Some(name) = &keyword.arg else { return false };
             match by_syntax::definitions(db, model, &Target::Keyword { name, keyword, call }) {
                 Some(found) => !found.is_complete && found.definitions.is_empty(),
-                None => definitions_for_keyword_argument(model, keyword, call).is_empty(),
+                None => keyword_members::of_argument(model, keyword, call).is_empty(),
             }
         });
+    }
+
+    /// Records a template that has a field with the name: `{name}`, `%(name)s`.
+    fn template(&mut self, template: &Expr) {
+        let Expr::StringLiteral(text) = template else { return };
+        let is_end = |c: char| !(c.is_alphanumeric() || c == '_');
+        let whole = text.value.to_str();
+        let names_it = |start: &str| {
+            whole.match_indices(start).any(|(at, _)| {
+                let field = whole[at + start.len()..].split(is_end).next().unwrap_or_default();
+                field == self.name()
+            })
+        };
+        if ["{", "%("].into_iter().any(names_it) {
+            self.found.push((text.start(), BY_TEXT));
+        }
     }
 
     /// Records keywords with the name whose callee is unknown.

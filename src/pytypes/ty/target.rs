@@ -11,8 +11,7 @@ use ruff_python_ast::{self as ast, AnyNodeRef, ExprRef};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use ty_python_core::ProgramFile;
 use ty_python_semantic::types::ide_support::{
-    call_signature_details, definitions_and_overloads_for_function, definitions_for_keyword_argument,
-    typed_dict_key_definition,
+    call_signature_details, definitions_and_overloads_for_function, typed_dict_key_definition,
 };
 use ty_python_semantic::types::{Type, TypeDefinition};
 use ty_python_semantic::{
@@ -359,7 +358,7 @@ impl<'a> Target<'a> {
                     .collect()
             }
             Self::Keyword { name, keyword, call } => {
-                let mut found = definitions_for_keyword_argument(model, keyword, call);
+                let mut found = keyword_members::of_argument(model, keyword, call);
                 found.extend(keyword_members::of_copy(model, call, name));
                 found.extend(keyword_members::handed_on(model, keyword, call));
                 found

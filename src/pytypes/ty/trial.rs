@@ -22,6 +22,7 @@ use super::edits::{self, Edit};
 use super::lines::Lines;
 use super::{Embedded, on_disk};
 use crate::error::Result;
+use crate::pytypes::engine::Observer;
 use crate::pytypes::host::STACK;
 
 /// A diagnostic, reduced to what the comparison needs.
@@ -92,7 +93,12 @@ impl Trial {
     }
 
     pub fn findings(&self, files: &[String], unwind_if_cancelled: &dyn Fn()) -> HashMap<String, Vec<Finding>> {
-        self.with(unwind_if_cancelled, |db| findings(db, files))
+        self.with(unwind_if_cancelled, |db| findings(db, files, &Unobserved))
+    }
+
+    /// The same, reporting each file that is checked.
+    pub fn findings_observed(&self, files: &[String], observer: &dyn Observer) -> HashMap<String, Vec<Finding>> {
+        self.with(&|| {}, |db| findings(db, files, observer))
     }
 }
 
@@ -129,11 +135,23 @@ impl Drop for DoneGuard<'_> {
     }
 }
 
+/// For checks that report no progress.
+pub(super) struct Unobserved;
+
+impl Observer for Unobserved {
+    fn begins(&self, _file: &str) {}
+
+    fn ends(&self) {}
+
+    fn advanced(&self, _done: usize, _total: usize) {}
+}
+
 /// The diagnostics of these files (absolute paths), computed on all cores.
-pub(super) fn findings(db: &Database, files: &[String]) -> HashMap<String, Vec<Finding>> {
+pub(super) fn findings(db: &Database, files: &[String], observer: &dyn Observer) -> HashMap<String, Vec<Finding>> {
     files
         .into_par_iter()
         .map_with(db.clone(), |db, path| {
+            observer.begins(path);
             let found = salsa::attach_allow_change(&*db, || {
                 let Some(file) = on_disk(db, Path::new(path)).filter(|_| !db.is_over()) else { return Vec::new() };
                 let found = check::diagnostics(db, db.program_file(file)).iter();
@@ -145,6 +163,7 @@ pub(super) fn findings(db: &Database, files: &[String]) -> HashMap<String, Vec<F
                     })
                     .collect()
             });
+            observer.ends();
             (path.clone(), found)
         })
         .collect()

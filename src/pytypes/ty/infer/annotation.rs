@@ -14,6 +14,9 @@ use ty_python_core::scope::ScopeKind;
 use ty_python_semantic::types::{Type, TypeDefinition, TypeDetail};
 use ty_python_semantic::{ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_name};
 
+use super::importing::{
+    imported_module, is_always_bound, is_builtin, is_imported_conditionally, is_of_project, public,
+};
 use crate::pytypes::ty::db::Database;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +28,8 @@ pub(super) struct Annotation {
 impl Annotation {
     /// `name[inner, …]`; `module` is where the name is imported from.
     pub fn generic(name: &str, module: Option<&str>, inner: Vec<Self>) -> Self {
-        let import = module.map(|module| Import { module: module.to_owned(), name: name.to_owned(), is_own: false });
+        let import =
+            module.map(|module| Import { module: module.to_owned(), name: name.to_owned(), is_for_checking: false });
         let mut imports: Vec<Import> = import.into_iter().collect();
         let is_quoted = inner.iter().any(|one| one.text.starts_with('"'));
         let texts: Vec<String> = inner.iter().map(|one| one.text.trim_matches('"').to_owned()).collect();
@@ -34,13 +38,24 @@ impl Annotation {
         Self { text: if is_quoted { format!("\"{text}\"") } else { text }, imports }
     }
 
-    /// Whether a parameter with arguments of this type probably accepts more: another container, or the base of several classes. Basic
-    /// values have no base in common.
+    /// Whether a parameter with arguments of this type probably accepts more: another container, another class as `type[…]`, or the base
+    /// of several classes.
     pub fn is_narrow(&self) -> bool {
-        let is_container = self.text.replace("type[", "").contains('[');
-        let is_basic = |member: &str| matches!(member, "str" | "bytes" | "int" | "float" | "bool" | "complex");
+        let is_class = |member: &str| member.starts_with("type[") && !is_basic(member);
+        self.text.replace("type[", "").contains('[')
+            || members(&self.text).any(is_class)
+            || self.is_of_several_classes()
+    }
+
+    /// Whether the author probably wrote the base of several classes. Basic values have no base in common.
+    pub fn is_of_several_classes(&self) -> bool {
         let several: Vec<&str> = members(&self.text).filter(|member| *member != "None").collect();
-        is_container || (several.len() > 1 && !several.into_iter().all(is_basic))
+        several.len() > 1 && !several.into_iter().all(is_basic)
+    }
+
+    /// Whether it names a class that is private to its module: the author probably wrote a public base.
+    pub fn is_private(&self) -> bool {
+        self.text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word.starts_with('_'))
     }
 
     /// The elements of an iterable as written.
@@ -72,6 +87,12 @@ impl Annotation {
         let set = |parts: Vec<String>| parts.into_iter().collect::<BTreeSet<_>>();
         set(all) == set(other)
     }
+}
+
+/// Whether a type is one of the basic values, or a class of them as a value.
+fn is_basic(member: &str) -> bool {
+    let class = member.strip_prefix("type[").and_then(|inner| inner.strip_suffix(']')).unwrap_or(member);
+    matches!(class, "str" | "bytes" | "int" | "float" | "bool" | "complex")
 }
 
 /// Types that include others as annotations: `float` accepts `int`, and `int` accepts `bool`.
@@ -109,15 +130,15 @@ fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
 pub(super) struct Import {
     pub module: String,
     pub name: String,
-    /// The import is from the project itself: at run time it could be circular.
-    pub is_own: bool,
+    /// Only the type checker may import it: at run time it could be circular, or missing.
+    pub is_for_checking: bool,
 }
 
 /// Larger unions are rejected as too unspecific.
 const MAX_MEMBERS: usize = 5;
 
 /// Classes that `typing` only re-exports.
-const ABSTRACT: &[&str] = &[
+pub(super) const ABSTRACT: &[&str] = &[
     "AsyncGenerator",
     "AsyncIterable",
     "AsyncIterator",
@@ -178,18 +199,27 @@ pub(super) fn of_type<'db>(
         return Err(format!("{} different types", members.len()));
     }
     let mut text = members.join(" | ");
-    let is_own = writer.imports.iter().any(|import| import.is_own);
-    let is_old = model.program().python_version(db) < ast::PythonVersion::PY310 && members.len() > 1;
-    if !has_future_annotations(db, model) && (is_own || is_old || writer.is_forward) {
+    let is_own = writer.imports.iter().any(|import| import.is_for_checking);
+    if !has_future_annotations(db, model) && (is_own || writer.is_forward) {
         text = format!("\"{text}\"");
     }
     Ok(Annotation { text, imports: writer.imports })
 }
 
+/// The annotation with quotes, if the file's Python version cannot evaluate it.
+pub(super) fn for_version(db: &Database, model: &SemanticModel<'_>, annotation: Annotation) -> Annotation {
+    let Annotation { text, imports } = annotation;
+    let version = model.program().python_version(db);
+    let is_too_new = (version < ast::PythonVersion::PY310 && text.contains('|'))
+        || (version < ast::PythonVersion::PY39 && text.contains('['));
+    let is_quoted = is_too_new && !text.starts_with('"') && !has_future_annotations(db, model);
+    Annotation { text: if is_quoted { format!("\"{text}\"") } else { text }, imports }
+}
+
 /// The class around an offset: `Self` if the Python version has it, otherwise the name of the class.
 pub(super) fn of_receiver(db: &Database, model: &SemanticModel<'_>, at: TextSize) -> Result<Annotation, String> {
     if model.program().python_version(db) >= ast::PythonVersion::PY311 {
-        let import = Import { module: "typing".to_owned(), name: "Self".to_owned(), is_own: false };
+        let import = Import { module: "typing".to_owned(), name: "Self".to_owned(), is_for_checking: false };
         return Ok(Annotation { text: "Self".to_owned(), imports: vec![import] });
     }
     let (name, is_nested) = class_around(db, model, at).ok_or("it is not in a class")?;
@@ -390,11 +420,13 @@ impl<'db> Writer<'_, 'db> {
         if here.contains(&ResolvedDefinition::Definition(definition)) {
             let parsed = parsed_module(db, definition.python_file(db)).load(db);
             self.is_forward |= own_file && definition.full_range(db, &parsed).range().end() > self.at;
+            // A built-in name needs no binding.
+            self.is_forward |= !is_builtin(db, definition) && !is_always_bound(db, self.model, name);
             return Ok(name.to_owned());
         }
         if let Some(module) = imported_module(db, self.model, definition) {
             // The module may not be complete yet when the annotation is evaluated.
-            self.is_forward |= db_is_own(db, definition);
+            self.is_forward |= is_of_project(db, definition);
             return Ok(format!("{module}.{name}"));
         }
         if !here.is_empty() || own_file {
@@ -403,8 +435,10 @@ impl<'db> Writer<'_, 'db> {
         let module = file_to_module(db, definition.program_file(db).resolver_file(db));
         let module = module.ok_or_else(|| not_expressible(self.label))?;
         let (module, name) = public(module.name(db).as_str(), name)?;
-        let is_own = !definition.file(db).path(db).is_vendored_path() && db_is_own(db, definition);
-        let import = Import { module, name: name.clone(), is_own };
+        // A library may be optional.
+        let is_for_checking =
+            !definition.file(db).path(db).is_vendored_path() || is_imported_conditionally(db, self.model, &module);
+        let import = Import { module, name: name.clone(), is_for_checking };
         if !self.imports.contains(&import) {
             self.imports.push(import);
         }
@@ -430,51 +464,6 @@ fn class_around(db: &Database, model: &SemanticModel<'_>, at: TextSize) -> Optio
         depth += 1;
     }
     found
-}
-
-/// The name by which the file has imported the public module of a class as a whole: `socket` after `import socket`.
-fn imported_module(db: &Database, model: &SemanticModel<'_>, definition: Definition<'_>) -> Option<String> {
-    let module = file_to_module(db, definition.program_file(db).resolver_file(db))?;
-    let (module, _) = public(module.name(db).as_str(), definition.name(db)?.as_str()).ok()?;
-    let parsed = parsed_module(db, model.python_file()).load(db);
-    let imports = parsed.suite().iter().filter_map(ast::Stmt::as_import_stmt).flat_map(|import| &import.names);
-    imports
-        .filter(|alias| alias.name.as_str() == module)
-        .map(|alias| alias.asname.as_ref().unwrap_or(&alias.name))
-        .map(ToString::to_string)
-        .next()
-}
-
-fn db_is_own(db: &Database, definition: Definition<'_>) -> bool {
-    use crate::pytypes::ty::db::Db as _;
-    db.project().files(db).contains(&definition.file(db))
-}
-
-/// The public module of a class that a stub defines elsewhere.
-fn public(module: &str, name: &str) -> Result<(String, String), String> {
-    let module = match module {
-        "typing" if ABSTRACT.contains(&name) => "collections.abc",
-        "_io" => "io",
-        "_collections_abc" => "collections.abc",
-        "_socket" => "socket",
-        "_thread" => "threading",
-        "_asyncio" | "asyncio.events" | "asyncio.futures" | "asyncio.locks" | "asyncio.queues" | "asyncio.streams"
-        | "asyncio.tasks" => "asyncio",
-        "_contextvars" => "contextvars",
-        "_csv" => "csv",
-        "_decimal" => "decimal",
-        "_queue" => "queue",
-        "_random" => "random",
-        "_struct" => "struct",
-        "_weakref" => "weakref",
-        "concurrent.futures._base" => "concurrent.futures",
-        module => module,
-    };
-    let is_private = name.starts_with('_') || module.split('.').any(|part| part.starts_with('_'));
-    if is_private {
-        return Err(format!("`{name}` has no public name"));
-    }
-    Ok((module.to_owned(), name.to_owned()))
 }
 
 fn is_name(expression: &Expr, wanted: &str) -> bool {

@@ -3,7 +3,7 @@
 //! Owns finding the calls of a file's functions and matching their arguments with parameters. It does not judge what the arguments
 //! say: unknown ones are recorded as such. Mocks and files of test data are never evidence.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use ruff_db::files::File;
@@ -14,17 +14,27 @@ use ruff_python_ast::{self as ast, AnyNodeRef, Expr, ExprRef, Stmt};
 use ruff_text_size::Ranged;
 use ty_python_core::definition::Definition;
 use ty_python_semantic::types::Type;
-use ty_python_semantic::{
-    Db as _, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, contains_identifier,
-};
+use ty_python_semantic::{Db as _, HasType, ImportAliasResolution, SemanticModel, contains_identifier};
 
 use super::evidence::{is_mock, known_part};
 use super::slots::is_decorated;
 use crate::pytypes::ty::db::{Database, Db as _};
 use crate::pytypes::ty::target::Target;
 
-/// The maximum number of files that are searched for calls.
+/// The maximum number of files that are searched for calls of the functions of one file.
 const MAX_FILES: usize = 300;
+
+/// With more names than this, nearly every file contains one: all files are searched.
+const MAX_NAMES: usize = 200;
+
+/// A function whose calls are searched for.
+pub(super) struct Called<'a, 'db> {
+    pub definition: Definition<'db>,
+    pub function: &'a ast::StmtFunctionDef,
+    /// The name of the class around it.
+    pub class: Option<String>,
+    pub file: File,
+}
 
 /// The arguments of calls in the project, by function and parameter name. `None` is an argument of unknown type.
 pub(super) struct Calls<'db> {
@@ -32,16 +42,12 @@ pub(super) struct Calls<'db> {
     pub files: HashMap<Definition<'db>, BTreeSet<File>>,
 }
 
-/// Searches the project for calls of these functions of one file.
-pub(super) fn of<'db>(
-    db: &'db Database,
-    own: File,
-    functions: &[(Definition<'db>, &ast::StmtFunctionDef, Option<String>)],
-) -> Calls<'db> {
+/// Searches the project for calls of these functions.
+pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>]) -> Calls<'db> {
     let mut calls = Calls { arguments: HashMap::new(), files: HashMap::new() };
     // A constructor is called by the name of its class.
     let (mut names, mut classes) = (BTreeSet::new(), BTreeSet::new());
-    for (_, function, class) in functions {
+    for Called { function, class, .. } in functions {
         match function.name.as_str() {
             "__init__" | "__new__" => classes.extend(class.clone()),
             "__call__" => {}
@@ -51,20 +57,25 @@ pub(super) fn of<'db>(
     if names.is_empty() && classes.is_empty() {
         return calls;
     }
-    let mut files: Vec<File> = db.project().files(db).iter().copied().filter(|file| *file != own).collect();
-    // The settings may exclude it.
-    files.push(own);
-    files.sort_by_key(|file| (*file != own, file.path(db).as_str().to_owned()));
-    let is_code = !is_test_data(Path::new(own.path(db).as_str()));
+    let own: HashSet<File> = functions.iter().map(|one| one.file).collect();
+    let mut files: Vec<File> = db.project().files(db).iter().copied().filter(|file| !own.contains(file)).collect();
+    // The settings may exclude them.
+    files.extend(&own);
+    files.sort_by_key(|file| (!own.contains(file), file.path(db).as_str().to_owned()));
+    let is_data = |file: File| is_test_data(Path::new(file.path(db).as_str()));
+    if !own.iter().any(|file| is_data(*file)) {
+        files.retain(|file| !is_data(*file));
+    }
     let holding = |names: &BTreeSet<String>| {
+        if names.len() > MAX_NAMES {
+            return files.clone();
+        }
         let holds = |file: &&File| {
-            if is_code && is_test_data(Path::new(file.path(db).as_str())) {
-                return false;
-            }
             let text = source_text(db, **file);
             names.iter().any(|name| contains_identifier(&text, name))
         };
-        files.iter().filter(holds).take(MAX_FILES).copied().collect::<Vec<_>>()
+        let max = if own.len() == 1 { MAX_FILES } else { usize::MAX };
+        files.iter().filter(holds).take(max).copied().collect::<Vec<_>>()
     };
     for _ in 0..MAX_SUBCLASS_DEPTH {
         let below: BTreeSet<String> =
@@ -81,11 +92,14 @@ pub(super) fn of<'db>(
     if has_classes {
         names.extend(CONSTRUCTING.iter().map(|&name| name.to_owned()));
     }
+    let by_definition: HashMap<Definition<'db>, &Called<'_, 'db>> =
+        functions.iter().map(|one| (one.definition, one)).collect();
     for file in files {
         let program_file = db.program_file(file);
         let model = SemanticModel::new(db, program_file);
         let parsed = parsed_module(db, program_file.python_file(db)).load(db);
-        let mut finder = CallFinder { model: &model, names: &names, functions, file, calls: &mut calls };
+        let (names, functions, is_data) = (&names, &by_definition, is_data(file));
+        let mut finder = CallFinder { model: &model, names, functions, file, is_data, calls: &mut calls };
         AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut finder);
     }
     calls
@@ -132,8 +146,10 @@ pub(super) fn last_name(expression: &Expr) -> Option<&str> {
 struct CallFinder<'a, 'db> {
     model: &'a SemanticModel<'db>,
     names: &'a BTreeSet<String>,
-    functions: &'a [(Definition<'db>, &'a ast::StmtFunctionDef, Option<String>)],
+    functions: &'a HashMap<Definition<'db>, &'a Called<'a, 'db>>,
     file: File,
+    /// The file is data of tests.
+    is_data: bool,
     calls: &'a mut Calls<'db>,
 }
 
@@ -153,12 +169,17 @@ impl<'db> CallFinder<'_, 'db> {
         }
         let callee = ExprRef::from(&*call.func);
         let target = Target::Callee { callee, call, on_parenthesis: true };
-        let meant = target.declared(self.model, ImportAliasResolution::ResolveAliases);
-        for (definition, function, _) in self.functions {
+        let mut meant: Vec<&Called<'_, 'db>> = Vec::new();
+        for declared in target.declared(self.model, ImportAliasResolution::ResolveAliases) {
+            let found = declared.definition().and_then(|definition| self.functions.get(&definition).copied());
+            meant.extend(found.filter(|found| !meant.iter().any(|one| one.definition == found.definition)));
+        }
+        for called in meant {
             // Arguments that a function passes on to itself add no information.
-            let is_own = definition.file(self.model.db()) == self.file && function.range().contains_range(call.range());
-            if !is_own && meant.contains(&ResolvedDefinition::Definition(*definition)) {
-                self.arguments(call, *definition, function);
+            let is_own = called.file == self.file && called.function.range().contains_range(call.range());
+            let is_evidence = !self.is_data || is_test_data(Path::new(called.file.path(self.model.db()).as_str()));
+            if !is_own && is_evidence {
+                self.arguments(call, called.definition, called.function);
             }
         }
     }

@@ -27,6 +27,8 @@ pub(super) struct Evidence<'db> {
 
 pub(super) enum Shape<'db> {
     Plain(Type<'db>),
+    /// The types of values that are returned or assigned: the author may have written a base of them.
+    Returned(Type<'db>),
     /// The types of values that callers pass: what the parameter accepts may be wider.
     Passed(Type<'db>),
     /// `Iterator[…]` or `AsyncIterator[…]` (true) of the type that a generator yields.
@@ -110,7 +112,10 @@ fn of_declared_return<'db>(
                 confidence: Confidence::Medium,
             });
         }
-        let below = slot.container.as_deref().and_then(|class| context.below.returned(class, function.name.as_str()));
+        let below = slot
+            .container
+            .as_deref()
+            .and_then(|class| context.below.returned(model.file(), class, function.name.as_str()));
         if let Some(declared) = below {
             let inferred = UnionType::from_elements(db, &environment, declared.iter().copied());
             let explanation = "methods that override it".to_owned();
@@ -180,7 +185,7 @@ fn of_return<'db>(
         if is_overriding || !found.values.is_empty() || partly {
             return Err("it never returns".to_owned());
         }
-        let import = Import { module: "typing".to_owned(), name: "NoReturn".to_owned(), is_own: false };
+        let import = Import { module: "typing".to_owned(), name: "NoReturn".to_owned(), is_for_checking: false };
         return Ok(Evidence {
             inferred: Shape::Written(Annotation { text: "NoReturn".to_owned(), imports: vec![import] }),
             explanation: "it never returns".to_owned(),
@@ -199,7 +204,7 @@ fn of_return<'db>(
     let is_several =
         matches!(inferred, Type::Union(union) if union.elements(db).iter().filter(|one| !one.is_none(db)).count() > 1);
     let confidence = if partly || is_several { Confidence::Medium } else { Confidence::High };
-    Ok(Evidence { inferred: Shape::Plain(inferred), explanation, confidence })
+    Ok(Evidence { inferred: Shape::Returned(inferred), explanation, confidence })
 }
 
 /// The evidence for a method that always returns its receiver.
@@ -303,7 +308,7 @@ fn of_values<'db>(
         number => format!("{number} assigned values"),
     };
     Ok(Evidence {
-        inferred: Shape::Plain(UnionType::from_elements(db, &environment, types)),
+        inferred: Shape::Returned(UnionType::from_elements(db, &environment, types)),
         explanation,
         confidence: Confidence::Medium,
     })

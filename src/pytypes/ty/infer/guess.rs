@@ -14,55 +14,63 @@ use super::calls::last_name;
 use super::evidence;
 use super::flow::exits;
 use super::slots::{self, SlotSource};
-use super::{FileState, Inference, InferenceRun};
+use super::{FileState, Inference, InferenceRun, Key};
 use crate::pytypes::values::Confidence;
 
 /// How often a guess is widened, each time by at least one type.
 const MAX_GUESSES: usize = 4;
 
 impl InferenceRun<'_> {
-    /// Finds the return types of functions that call each other. Returns whether it found any.
-    pub(super) fn guess(&mut self, text: &mut FileState, level: Confidence) -> bool {
-        let mut guesses = self.first_guesses(text);
-        if guesses.is_empty() {
-            return false;
+    /// Finds the return types of functions that call each other.
+    pub(super) fn guess(&mut self, texts: &[FileState], level: Confidence) -> BTreeMap<Key, Inference> {
+        let mut guesses = BTreeMap::new();
+        for (file, text) in texts.iter().enumerate() {
+            let first = self.first_guesses(text).into_iter();
+            let is_new = |at: &usize, one: &Inference| {
+                one.confidence >= level && text.rejected.get(at) != Some(&one.annotation.text)
+            };
+            guesses.extend(first.filter(|(at, one)| is_new(at, one)).map(|(at, one)| ((file, at), one)));
         }
+        if guesses.is_empty() {
+            return guesses;
+        }
+        let files: BTreeSet<usize> = guesses.keys().map(|(file, _)| *file).collect();
         for _ in 0..MAX_GUESSES {
             if guesses.is_empty() || (self.is_over)() {
                 break;
             }
-            self.set_with(text, guesses.clone());
+            self.set_with(texts, &files, &guesses);
             let mut all_hold = true;
-            for (at, inferred) in self.infer_slots(text, |at, _| guesses.contains_key(&at)) {
+            for (key, inferred) in self.infer_slots(texts, |key, _| guesses.contains_key(&key)) {
                 match inferred {
-                    Ok(one) if one.annotation.is_within(&guesses[&at].annotation) => {}
+                    Ok(one) if one.annotation.is_within(&guesses[&key].annotation) => {}
                     Ok(one) => {
-                        guesses.insert(at, one);
+                        guesses.insert(key, one);
                         all_hold = false;
                     }
                     Err(_) => {
-                        guesses.remove(&at);
+                        guesses.remove(&key);
                         all_hold = false;
                     }
                 }
             }
             if all_hold {
-                let guesses = guesses.into_iter().map(|(at, one)| (at, Inference { confidence: level, ..one }));
-                text.found.extend(guesses);
-                return true;
+                let of_level = |(key, one)| (key, Inference { confidence: level, ..one });
+                return guesses.into_iter().map(of_level).collect();
             }
         }
-        self.set_with(text, BTreeMap::new());
-        false
+        self.set_with(texts, &files, &BTreeMap::new());
+        BTreeMap::new()
     }
 
-    /// Sets the text in the trial, with the inferred annotations and some more.
-    fn set_with(&mut self, text: &mut FileState, more: BTreeMap<usize, Inference>) {
-        let found = text.found.clone();
-        text.found.extend(more);
-        let with = text.with(&text.edits(text.found.keys().copied()));
-        text.found = found;
-        self.trial.set(vec![with]);
+    /// Sets these texts in the trial, with the inferred annotations and some more.
+    fn set_with(&mut self, texts: &[FileState], files: &BTreeSet<usize>, more: &BTreeMap<Key, Inference>) {
+        let with = |file: &usize| {
+            let text = &texts[*file];
+            let more = more.range((*file, 0)..(*file + 1, 0)).map(|((_, at), one)| (*at, one));
+            text.with(&text.edits_of(text.found.iter().map(|(at, one)| (*at, one)).chain(more)))
+        };
+        self.trial.set(files.iter().map(with).collect());
     }
 
     /// The guesses from the known returned values of functions that call each other.

@@ -65,7 +65,7 @@ impl Header {
         let (module, name, end) = (&import.module, &import.name, self.line_end);
         let line = format!("from {module} import {name}{end}");
         let edit = |text: String| Edit { range: TextRange::empty(self.at), text };
-        if !import.is_own {
+        if !import.is_for_checking {
             return vec![edit(line)];
         }
         let mut edits = Vec::new();
@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn imports_go_after_those_that_are_there() {
-        let import = |text: &str, is_own: bool| {
-            let wanted = Import { module: "shop".to_owned(), name: "Cart".to_owned(), is_own };
+        let import = |text: &str, is_for_checking: bool| {
+            let wanted = Import { module: "shop".to_owned(), name: "Cart".to_owned(), is_for_checking };
             edits::apply(text, &Header::of(text).import(&wanted))
         };
         assert_eq!(

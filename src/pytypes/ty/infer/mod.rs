@@ -3,9 +3,11 @@
 //! Owns the search for them. It runs in a scratch engine: inferred annotations are written into the text, and the rest
 //! is inferred again until nothing more is found, so a return type propagates through calls. Imported files are
 //! annotated in the scratch engine too, and restored before the result is verified. Evidence of high confidence is built upon first, so
-//! what follows from less is not reported as certain. The suggestions are verified together, with their imports (`verification`).
+//! what follows from less is not reported as certain. The suggestions for one file are verified together, with their imports
+//! (`verification`); those for many files while they are found (`project`).
 
 mod annotation;
+mod blame;
 mod calls;
 mod docstring;
 mod evidence;
@@ -13,12 +15,14 @@ mod flow;
 mod guess;
 mod handed_on;
 mod header;
+mod importing;
 mod overridden;
 mod parameters;
+mod project;
 mod slots;
 mod verification;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -30,8 +34,11 @@ use ruff_text_size::{TextRange, TextSize};
 use ty_python_semantic::{Db as _, HasDefinition, SemanticModel};
 
 use self::annotation::Annotation;
+use self::calls::Called;
 use self::evidence::{Context, Evidence, Shape};
+use self::header::Header;
 use self::overridden::Below;
+pub(super) use self::project::infer_all;
 use self::slots::{FunctionContext, Kind, Slot, SlotSource};
 use self::verification::Findings;
 use super::db::Database;
@@ -45,6 +52,9 @@ use super::trial::Trial;
 use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::pytypes::values::{Confidence, Inferred, Insertion, Outline, Skipped, Suggestion};
+
+/// A slot: the number of its file, and its own.
+type Key = (usize, usize);
 
 /// How often inferred annotations are built upon; a chain of calls is rarely longer.
 const MAX_ROUNDS: usize = 5;
@@ -77,9 +87,12 @@ struct FileState {
     file: File,
     path: String,
     original: SourceText,
+    header: Header,
     states: Vec<SlotState>,
     found: BTreeMap<usize, Inference>,
     reasons: BTreeMap<usize, String>,
+    /// Annotations that caused a new diagnostic. They are not tried again.
+    rejected: BTreeMap<usize, String>,
     /// Whether calls of its functions are searched for.
     is_asked_for: bool,
 }
@@ -140,23 +153,28 @@ impl FileState {
         Self {
             file,
             path: file.path(db).as_str().to_owned(),
+            header: Header::of(&text),
             original: text.clone(),
             states: slots::find(parsed.suite()).into_iter().map(state).collect(),
             found: BTreeMap::new(),
             reasons: BTreeMap::new(),
+            rejected: BTreeMap::new(),
             is_asked_for,
         }
     }
 
     /// The edits for these annotations, with the imports they need.
     fn edits(&self, chosen: impl IntoIterator<Item = usize>) -> Vec<Edit> {
-        let header = header::Header::of(&self.original);
+        self.edits_of(chosen.into_iter().map(|at| (at, &self.found[&at])))
+    }
+
+    fn edits_of<'i>(&self, chosen: impl Iterator<Item = (usize, &'i Inference)>) -> Vec<Edit> {
         let mut edits = Vec::new();
-        for at in chosen {
-            let (state, one) = (&self.states[at], &self.found[&at]);
+        for (at, one) in chosen {
+            let state = &self.states[at];
             edits.push(insertion(state, &one.annotation));
             edits.extend(spacing(state));
-            edits.extend(one.annotation.imports.iter().flat_map(|import| header.import(import)));
+            edits.extend(one.annotation.imports.iter().flat_map(|import| self.header.import(import)));
         }
         edits::sort_and_dedup(&mut edits);
         edits
@@ -166,6 +184,11 @@ impl FileState {
     fn drop_annotation(&mut self, at: usize, reason: Option<String>) {
         let Some(one) = self.found.remove(&at) else { return };
         self.reasons.insert(at, reason.unwrap_or_else(|| rejection(&one)));
+    }
+
+    /// The path, and the text with all annotations that were found.
+    fn annotated(&self) -> (String, String) {
+        self.with(&self.edits(self.found.keys().copied()))
     }
 
     fn with(&self, edits: &[Edit]) -> (String, String) {
@@ -206,28 +229,25 @@ impl InferenceRun<'_> {
     /// Infers annotations from evidence of at least this confidence until nothing more follows.
     fn build(&mut self, texts: &mut [FileState], level: Confidence) {
         for round in 0..MAX_ROUNDS {
-            let mut changed = Vec::new();
             // Propagation through more files is rare, and every round costs time for each file.
             let helped = if round < HELPER_ROUNDS { texts.len() } else { 1 };
-            for text in &mut texts[..helped] {
-                let more = self.round(text, level);
-                if !more.is_empty() {
-                    text.found.extend(more);
-                    changed.push(text.with(&text.edits(text.found.keys().copied())));
-                }
-            }
+            let texts = &mut texts[..helped];
+            let mut more = self.round(texts, level);
             if (self.is_over)() {
                 return;
             }
-            if !changed.is_empty() {
-                self.trial.set(changed);
-                continue;
+            if more.is_empty() {
+                // Nothing more follows directly.
+                more = self.guess(texts, level);
             }
-            // Nothing more follows directly.
-            let guess = |text: &mut FileState| self.guess(text, level);
-            if texts[..helped].iter_mut().map(guess).filter(|guessed| *guessed).count() == 0 {
+            if more.is_empty() {
                 return;
             }
+            let changed: BTreeSet<usize> = more.keys().map(|(file, _)| *file).collect();
+            for ((file, slot), one) in more {
+                texts[file].found.insert(slot, one);
+            }
+            self.trial.set(changed.into_iter().map(|file| texts[file].annotated()).collect());
         }
     }
 
@@ -241,13 +261,13 @@ impl InferenceRun<'_> {
         before: &Findings,
     ) -> Result<Vec<usize>> {
         while kept.len() < own.found.len() && !(self.is_over)() {
-            let all = helpers.iter().map(|helper| helper.with(&helper.edits(helper.found.keys().copied())));
+            let all = helpers.iter().map(FileState::annotated);
             self.trial.set(all.chain([own.with(&own.edits(kept.iter().copied()))]).collect());
-            let inferred = self.infer_slots(own, |at, _| kept.contains(&at));
+            let inferred = self.infer_slots(std::slice::from_ref(own), |(_, at), _| kept.contains(&at));
             for at in own.found.keys().copied().filter(|at| !kept.contains(at)).collect::<Vec<_>>() {
                 own.drop_annotation(at, None);
             }
-            for (at, inferred) in inferred {
+            for ((_, at), inferred) in inferred {
                 match inferred {
                     Ok(one) if one.annotation.is_within(&own.found[&at].annotation) => {}
                     Ok(_) => own.drop_annotation(at, Some("its evidence was rejected".to_owned())),
@@ -269,62 +289,69 @@ impl InferenceRun<'_> {
         helpers.map(|file| FileState::new(db, file, None, false)).collect()
     }
 
-    /// Infers annotations that were not found before from the current state of a text.
-    fn round(&self, text: &mut FileState, level: Confidence) -> Vec<(usize, Inference)> {
-        let mut more = Vec::new();
-        for (at, inferred) in self.infer_slots(text, |at, state| state.is_open && !text.found.contains_key(&at)) {
+    /// Infers annotations that were not found before from the current state of the texts.
+    fn round(&self, texts: &mut [FileState], level: Confidence) -> BTreeMap<Key, Inference> {
+        let mut more = BTreeMap::new();
+        let is_asked = |(file, at): Key, state: &SlotState| state.is_open && !texts[file].found.contains_key(&at);
+        for (key, inferred) in self.infer_slots(texts, is_asked) {
+            let text = &mut texts[key.0];
             match inferred {
-                Ok(one) if one.confidence >= level => more.push((at, Inference { confidence: level, ..one })),
+                Ok(one) if text.rejected.get(&key.1) == Some(&one.annotation.text) => {}
+                Ok(one) if one.confidence >= level => drop(more.insert(key, Inference { confidence: level, ..one })),
                 Ok(one) => {
                     let reason = format!("`{}` has a lower confidence than requested", one.annotation.text);
-                    text.reasons.insert(at, reason);
+                    text.reasons.insert(key.1, reason);
                 }
-                Err(reason) => drop(text.reasons.insert(at, reason)),
+                Err(reason) => drop(text.reasons.insert(key.1, reason)),
             }
         }
         more
     }
 
-    /// Infers the annotations of slots from the current state of a text.
+    /// Infers the annotations of slots from the current state of the texts.
     fn infer_slots(
         &self,
-        text: &FileState,
-        is_asked: impl Fn(usize, &SlotState) -> bool,
-    ) -> Vec<(usize, std::result::Result<Inference, String>)> {
+        texts: &[FileState],
+        is_asked: impl Fn(Key, &SlotState) -> bool,
+    ) -> Vec<(Key, std::result::Result<Inference, String>)> {
         let db = self.trial.db();
-        let program_file = db.program_file(text.file);
-        let model = SemanticModel::new(db, program_file);
-        let parsed = parsed_module(db, program_file.python_file(db)).load(db);
-        let slots = slots::find(parsed.suite());
-        let states = &text.states;
-        let functions: Vec<_> = slots
-            .iter()
-            .enumerate()
-            .filter_map(|(at, slot)| match &slot.of {
-                SlotSource::Function(function, context) if text.is_asked_for => {
-                    let class = slot.container.as_ref().filter(|_| context.in_class);
-                    let class = class.and_then(|class| class.rsplit('.').next()).map(str::to_owned);
-                    let has_open_parameter = slots.iter().zip(states).skip(at + 1).any(|(other, state)| {
-                        state.is_open
-                            && matches!(&other.of, SlotSource::Parameter(of, _) if std::ptr::eq(*of, *function))
-                    });
-                    has_open_parameter.then(|| (function.definition(&model), *function, class))
-                }
-                _ => None,
+        let asks = |file: usize, of: &dyn Fn(&SlotState) -> bool| {
+            let mut states = texts[file].states.iter().enumerate();
+            states.any(|(at, state)| is_asked((file, at), state) && of(state))
+        };
+        // A call of a method is evidence for those that override it, in whichever file.
+        let asks_calls = (0..texts.len()).any(|file| asks(file, &|state| state.kind == Kind::Parameter));
+        let files: Vec<_> = (0..texts.len())
+            .filter(|file| asks(*file, &|_| true) || (asks_calls && texts[*file].is_asked_for))
+            .map(|file| {
+                let program_file = db.program_file(texts[file].file);
+                let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+                (file, SemanticModel::new(db, program_file), parsed)
             })
             .collect();
-        let mut context = Context { calls: calls::of(db, text.file, &functions), below: Below::default() };
-        if text.is_asked_for {
-            context.below = Below::of(db, text.file, &open_classes(&slots, states));
-        }
-        let mut all = Vec::new();
-        for (at, (slot, state)) in slots.iter().zip(states).enumerate() {
-            if !is_asked(at, state) || (self.is_over)() {
-                continue;
+        let slots: Vec<_> = files.iter().map(|(_, _, parsed)| slots::find(parsed.suite())).collect();
+        let (mut functions, mut classes) = (Vec::new(), HashMap::new());
+        for ((file, model, _), slots) in files.iter().zip(&slots) {
+            let text = &texts[*file];
+            if text.is_asked_for {
+                if asks_calls {
+                    functions.extend(open_functions(model, slots, &text.states));
+                }
+                let open = open_classes(slots, &text.states).into_iter();
+                classes.extend(open.map(|(class, range)| ((text.file, range), (text.file, class))));
             }
-            let inferred = evidence::of_slot(db, &model, slot, &context);
-            let inferred = inferred.and_then(|evidence| self.inference(db, &model, evidence, slot));
-            all.push((at, inferred));
+        }
+        let context = Context { calls: calls::of(db, &functions), below: Below::of(db, &classes) };
+        let mut all = Vec::new();
+        for ((file, model, _), slots) in files.iter().zip(&slots) {
+            for (at, (slot, state)) in slots.iter().zip(&texts[*file].states).enumerate() {
+                let key = (*file, at);
+                if !is_asked(key, state) || (self.is_over)() {
+                    continue;
+                }
+                let inferred = evidence::of_slot(db, model, slot, &context);
+                all.push((key, inferred.and_then(|evidence| self.inference(db, model, evidence, slot))));
+            }
         }
         all
     }
@@ -340,6 +367,13 @@ impl InferenceRun<'_> {
         let mut confidence = evidence.confidence;
         let annotation = match evidence.inferred {
             Shape::Plain(inferred) => of(inferred)?,
+            Shape::Returned(inferred) => {
+                let annotation = of(inferred)?;
+                if annotation.is_of_several_classes() || annotation.is_private() {
+                    confidence = Confidence::Low;
+                }
+                annotation
+            }
             Shape::Passed(inferred) => {
                 let annotation = of(inferred)?;
                 if annotation.is_narrow() {
@@ -359,15 +393,15 @@ impl InferenceRun<'_> {
                 let inner = inner.into_iter().map(of).collect::<std::result::Result<Vec<_>, _>>()?;
                 Annotation::generic(container, None, inner)
             }
-            Shape::Written(annotation) => written(db, model, &annotation)?,
+            Shape::Written(annotation) => annotation,
             Shape::Receiver => annotation::of_receiver(db, model, slot.at)?,
         };
+        let annotation = annotation::for_version(db, model, annotation);
         Ok(Inference { annotation, explanation: evidence.explanation, confidence })
     }
 
     fn answer(&self, own: &FileState, kept: &[usize]) -> Inferred {
-        let FileState { states, found, reasons, original, .. } = own;
-        let header = header::Header::of(original);
+        let FileState { states, found, reasons, original, header, .. } = own;
         let lines = super::lines::Lines::of(original);
         let convert = |edit: Edit| {
             let (line, column) = lines.row(edit.range.start());
@@ -378,6 +412,7 @@ impl InferenceRun<'_> {
             let (line, column) = lines.row(state.range.start());
             let imports = one.annotation.imports.iter().flat_map(|import| header.import(import));
             Suggestion {
+                file: None,
                 name: state.name.clone(),
                 container: state.container.clone(),
                 kind: state.kind.name().to_owned(),
@@ -401,10 +436,32 @@ impl InferenceRun<'_> {
                 Some(one) => rejection(one),
                 None => reasons.get(&at).cloned().unwrap_or_else(|| "the time ran out".to_owned()),
             };
-            Skipped { name: qualified(state), kind: state.kind.name().to_owned(), reason }
+            Skipped { file: None, name: qualified(state), kind: state.kind.name().to_owned(), reason }
         });
         Inferred { suggestions: kept.iter().map(suggestion).collect(), skipped: skipped.collect() }
     }
+}
+
+/// The functions with a parameter that lacks an annotation.
+fn open_functions<'a, 'db>(
+    model: &SemanticModel<'db>,
+    slots: &[Slot<'a>],
+    states: &[SlotState],
+) -> Vec<Called<'a, 'db>> {
+    let mut functions = Vec::new();
+    for (at, slot) in slots.iter().enumerate() {
+        let SlotSource::Function(function, context) = &slot.of else { continue };
+        // The slots of its parameters follow it.
+        let is_own =
+            |other: &&Slot<'_>| matches!(&other.of, SlotSource::Parameter(of, _) if std::ptr::eq(*of, *function));
+        let parameters = slots[at + 1..].iter().take_while(is_own).count();
+        if states[at + 1..=at + parameters].iter().any(|state| state.is_open) {
+            let class = slot.container.as_ref().filter(|_| context.in_class);
+            let class = class.and_then(|class| class.rsplit('.').next()).map(str::to_owned);
+            functions.push(Called { definition: function.definition(model), function, class, file: model.file() });
+        }
+    }
+    functions
 }
 
 /// The classes with methods that lack annotations, by qualified name, with the range of their name.
@@ -429,18 +486,6 @@ fn open_classes(slots: &[Slot<'_>], states: &[SlotState]) -> BTreeMap<String, Te
 
 fn rejection(one: &Inference) -> String {
     format!("`{}` would cause a new diagnostic", one.annotation.text)
-}
-
-/// The annotation as written in this file, quoted if its Python version is too old for unions.
-fn written(
-    db: &Database,
-    model: &SemanticModel<'_>,
-    annotation: &Annotation,
-) -> std::result::Result<Annotation, String> {
-    let Annotation { text, imports } = annotation.clone();
-    let is_old = model.program().python_version(db) < ruff_python_ast::PythonVersion::PY310;
-    let is_quoted = is_old && text.contains('|') && !annotation::has_future_annotations(db, model);
-    Ok(Annotation { text: if is_quoted { format!("\"{text}\"") } else { text }, imports })
 }
 
 fn insertion(state: &SlotState, annotation: &Annotation) -> Edit {

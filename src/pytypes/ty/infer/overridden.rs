@@ -2,7 +2,7 @@
 //!
 //! Owns the mapping of a parameter to that of the related method. The caller checks whether its type is known.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
@@ -110,60 +110,70 @@ fn above<'db, T>(
 /// What the methods of subclasses declare, by class, method and parameter.
 #[derive(Default)]
 pub(super) struct Below<'db> {
-    parameters: HashMap<(String, String, String), Vec<Type<'db>>>,
-    returns: HashMap<(String, String), Vec<Type<'db>>>,
+    parameters: HashMap<(OpenClass, String, String), Vec<Type<'db>>>,
+    returns: HashMap<(OpenClass, String), Vec<Type<'db>>>,
 }
+
+/// A class by its file and qualified name.
+pub(super) type OpenClass = (File, String);
+
+/// With more names than this, nearly every file contains one: all files are searched.
+const MAX_NAMES: usize = 200;
 
 /// More different declarations are too unspecific.
 const MAX_DECLARATIONS: usize = 2;
 
 impl<'db> Below<'db> {
-    pub fn parameter(&self, class: &str, method: &str, name: &str) -> Option<&[Type<'db>]> {
-        let key = (class.to_owned(), method.to_owned(), name.to_owned());
+    pub fn parameter(&self, file: File, class: &str, method: &str, name: &str) -> Option<&[Type<'db>]> {
+        let key = ((file, class.to_owned()), method.to_owned(), name.to_owned());
         self.parameters.get(&key).filter(|found| found.len() <= MAX_DECLARATIONS).map(Vec::as_slice)
     }
 
-    pub fn returned(&self, class: &str, method: &str) -> Option<&[Type<'db>]> {
-        let found = self.returns.get(&(class.to_owned(), method.to_owned()));
+    pub fn returned(&self, file: File, class: &str, method: &str) -> Option<&[Type<'db>]> {
+        let found = self.returns.get(&((file, class.to_owned()), method.to_owned()));
         found.filter(|found| found.len() <= MAX_DECLARATIONS).map(Vec::as_slice)
     }
 
-    /// Reads the direct subclasses of these classes of a file, given by qualified name.
-    pub fn of(db: &'db Database, own: File, classes: &BTreeMap<String, TextRange>) -> Self {
+    /// Reads the direct subclasses of these classes, given by the file and the range of their name.
+    pub fn of(db: &'db Database, classes: &HashMap<(File, TextRange), OpenClass>) -> Self {
         let mut below = Self::default();
         let last = |class: &str| class.rsplit('.').next().unwrap_or_default().to_owned();
-        let names: BTreeSet<String> = classes.keys().map(|class| last(class)).collect();
+        let names: BTreeSet<String> = classes.values().map(|(_, class)| last(class)).collect();
         if names.is_empty() {
             return below;
         }
-        let mut files: Vec<File> = db.project().files(db).iter().copied().filter(|file| *file != own).collect();
-        files.push(own);
+        let own: HashSet<File> = classes.keys().map(|(file, _)| *file).collect();
+        let mut files: Vec<File> = db.project().files(db).iter().copied().filter(|file| !own.contains(file)).collect();
+        files.extend(own);
         files.sort_by_key(|file| file.path(db).as_str().to_owned());
         for file in files {
             let text = source_text(db, file);
-            if !names.iter().any(|name| contains_identifier(&text, name)) {
+            if names.len() <= MAX_NAMES && !names.iter().any(|name| contains_identifier(&text, name)) {
                 continue;
             }
             let program_file = db.program_file(file);
             let model = SemanticModel::new(db, program_file);
             let parsed = parsed_module(db, program_file.python_file(db)).load(db);
             for class in subclasses(parsed.suite(), &names) {
-                let bases = family::bases(db, (file, class.name.range));
-                for above in classes.iter().filter(|(_, range)| bases.contains(&(own, **range))).map(|(name, _)| name) {
-                    below.read(&model, above, class);
+                for above in family::bases(db, (file, class.name.range)) {
+                    if let Some(above) = classes.get(&above) {
+                        below.read(&model, above, class);
+                    }
                 }
             }
         }
+        below.parameters.retain(|_, types| !types.is_empty());
+        below.returns.retain(|_, types| !types.is_empty());
         below
     }
 
-    fn read(&mut self, model: &SemanticModel<'db>, above: &str, class: &ast::StmtClassDef) {
+    fn read(&mut self, model: &SemanticModel<'db>, above: &OpenClass, class: &ast::StmtClassDef) {
         let note = |types: &mut Vec<Type<'db>>, declared: Option<Type<'db>>| {
             let declared = declared.filter(|one| !matches!(one, Type::Dynamic(_) | Type::Divergent(_)));
             types.extend(declared.filter(|one| !types.contains(one)));
         };
         for method in class.body.iter().filter_map(Stmt::as_function_def_stmt) {
-            let key = (above.to_owned(), method.name.to_string());
+            let key = (above.clone(), method.name.to_string());
             if let Some(returns) = &method.returns {
                 note(self.returns.entry(key.clone()).or_default(), returns.inferred_type(model));
             }
@@ -174,8 +184,6 @@ impl<'db> Below<'db> {
                 }
             }
         }
-        self.parameters.retain(|_, types| !types.is_empty());
-        self.returns.retain(|_, types| !types.is_empty());
     }
 }
 
@@ -231,7 +239,8 @@ pub(super) fn of_language(function: &ast::StmtFunctionDef, name: &str) -> Option
         ("__exit__" | "__aexit__", 1) => Some(plain("type[BaseException] | None")),
         ("__exit__" | "__aexit__", 2) => Some(plain("BaseException | None")),
         ("__exit__" | "__aexit__", 3) => {
-            let traceback = Import { module: "types".to_owned(), name: "TracebackType".to_owned(), is_own: false };
+            let traceback =
+                Import { module: "types".to_owned(), name: "TracebackType".to_owned(), is_for_checking: false };
             Some(Annotation { text: "TracebackType | None".to_owned(), imports: vec![traceback] })
         }
         ("__getattr__" | "__getattribute__" | "__setattr__" | "__delattr__" | "__format__", 1) => Some(plain("str")),

@@ -89,7 +89,7 @@ pub(super) fn of_parameter<'db>(
             return Ok(medium(Shape::Plain(whole), "what it is handed on to"));
         }
         let class = slot.container.as_deref().and_then(|container| container.rsplit_once('.'));
-        let below = class.and_then(|(class, method)| context.below.parameter(class, method, &slot.name));
+        let below = class.and_then(|(class, method)| context.below.parameter(model.file(), class, method, &slot.name));
         if let Some(below) = below {
             let whole = union(&mut below.iter().copied().chain(none));
             return Ok(medium(Shape::Plain(whole), "methods that override it"));

@@ -1,0 +1,257 @@
+//! Annotations of many files at once.
+//!
+//! Owns the rounds over all of them: what follows from the current state of the texts is written into them and checked with every file of
+//! the project, before more is inferred from it. So nothing rests on an annotation that cannot stay, and the whole causes no new diagnostic.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ruff_db::files::File;
+use ruff_db::parsed::parsed_module;
+use ruff_db::source::source_text;
+use ty_python_semantic::Db as _;
+
+use super::super::depth::too_deep;
+use super::super::display::PathDisplay;
+use super::super::edits;
+use super::super::on_disk;
+use super::super::trial::{self, Trial};
+use super::blame::{self, Blame, Fault};
+use super::verification::Findings;
+use super::{FileState, Inference, InferenceRun, Key, rejection};
+use crate::error::Result;
+use crate::pytypes::engine::Observer;
+use crate::pytypes::ty::db::{Database, Db as _};
+use crate::pytypes::values::{Confidence, Inferred, Skipped};
+
+/// How often inferred annotations are built upon: the length of a chain of calls through the project.
+const MAX_ROUNDS: usize = 10;
+
+/// How often annotations that may have caused a new diagnostic are tried again, each time one of every function.
+const MAX_RETRIES: usize = 12;
+
+/// Infers annotations of the project's files that are, or lie below, `within`; of all if it is empty. Setting `flag` cancels it.
+pub(in crate::pytypes::ty) fn infer_all(
+    root: &Path,
+    within: &[String],
+    min_confidence: Confidence,
+    observer: &dyn Observer,
+    flag: &Arc<AtomicBool>,
+) -> Result<Inferred> {
+    let mut trial = Trial::open(root, Arc::clone(flag))?;
+    for path in within.iter().map(Path::new).filter(|path| path.is_file()) {
+        trial.check_named(path)?;
+    }
+    let display = PathDisplay { root: root.to_owned() };
+    let (targets, mut answer) = targets(trial.db(), within, &display);
+    let checked = checked(trial.db());
+    let texts: Vec<FileState> = targets.iter().map(|file| FileState::new(trial.db(), *file, None, true)).collect();
+    let is_over = || flag.load(Ordering::Relaxed);
+    let run = InferenceRun { trial, checked, near: 0, is_over: &is_over };
+    let before = run.trial.findings_observed(&run.checked, observer);
+    let mut run = ProjectRun { run, texts, before, observer };
+    for level in [Confidence::High, Confidence::Medium, Confidence::Low] {
+        if level >= min_confidence {
+            run.build(level);
+        }
+    }
+    for text in &run.texts {
+        let kept: Vec<usize> = text.found.keys().copied().collect();
+        let mut one = run.run.answer(text, &kept);
+        let shown = display.relative(Path::new(&text.path));
+        one.suggestions.iter_mut().for_each(|one| one.file = Some(shown.clone()));
+        one.skipped.iter_mut().for_each(|one| one.file = Some(shown.clone()));
+        answer.suggestions.append(&mut one.suggestions);
+        answer.skipped.append(&mut one.skipped);
+    }
+    Ok(answer)
+}
+
+/// The files to annotate, sorted, and those that cannot be.
+fn targets(db: &Database, within: &[String], display: &PathDisplay) -> (Vec<File>, Inferred) {
+    let project = db.project();
+    let is_within = |path: &Path| within.is_empty() || within.iter().any(|one| path.starts_with(one));
+    let all = project.files(db).iter().chain(project.named(db)).copied();
+    let mut files: Vec<(String, File)> = all
+        .map(|file| (file.path(db).as_str().to_owned(), file))
+        .filter(|(path, _)| is_within(Path::new(path)) && !path.ends_with(".pyi"))
+        .collect();
+    files.sort();
+    files.dedup();
+    let (mut targets, mut answer) = (Vec::new(), Inferred::default());
+    for (path, file) in files {
+        let text = source_text(db, file);
+        let reason = if text.is_notebook() {
+            continue;
+        } else if text.read_error().is_some() {
+            "it cannot be read"
+        } else if too_deep(&text).is_some() {
+            "its brackets are nested too deeply"
+        } else if !parsed_module(db, db.program_file(file).python_file(db)).load(db).errors().is_empty() {
+            "it has syntax errors"
+        } else {
+            targets.push(file);
+            continue;
+        };
+        answer.skipped.push(Skipped {
+            file: Some(display.relative(Path::new(&path))),
+            name: String::new(),
+            kind: "file".to_owned(),
+            reason: reason.to_owned(),
+        });
+    }
+    (targets, answer)
+}
+
+/// Every file in which new diagnostics are searched for, sorted.
+fn checked(db: &Database) -> Vec<String> {
+    let all = db.project().files(db).iter().chain(db.project().named(db));
+    let paths: BTreeSet<String> = all.map(|file| file.path(db).as_str().to_owned()).collect();
+    paths.into_iter().collect()
+}
+
+struct ProjectRun<'w> {
+    run: InferenceRun<'w>,
+    texts: Vec<FileState>,
+    before: Findings,
+    observer: &'w dyn Observer,
+}
+
+impl ProjectRun<'_> {
+    /// Infers annotations from evidence of at least this confidence until nothing more follows.
+    fn build(&mut self, level: Confidence) {
+        for _ in 0..MAX_ROUNDS {
+            let mut more = self.run.round(&mut self.texts, level);
+            if more.is_empty() && !self.is_over() {
+                // Nothing more follows directly.
+                more = self.run.guess(&self.texts, level);
+            }
+            if more.is_empty() || self.is_over() {
+                return;
+            }
+            self.settle(more);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        (self.run.is_over)()
+    }
+
+    /// Keeps those annotations that cause no new diagnostic.
+    fn settle(&mut self, batch: BTreeMap<Key, Inference>) {
+        let mut rejected = self.try_together(batch, Blame::Wide);
+        for _ in 0..MAX_RETRIES {
+            if rejected.is_empty() || self.is_over() {
+                break;
+            }
+            // One of each function: a diagnostic in it is then caused by that one.
+            let mut next = BTreeMap::new();
+            let mut bodies = BTreeSet::new();
+            for (key, one) in std::mem::take(&mut rejected) {
+                let body = self.texts[key.0].states[key.1].body;
+                if bodies.insert((key.0, body.start())) { &mut next } else { &mut rejected }.insert(key, one);
+            }
+            let dropped = self.try_together(next, Blame::Narrow);
+            self.drop_annotations(dropped);
+        }
+        self.drop_annotations(rejected);
+    }
+
+    fn drop_annotations(&mut self, dropped: BTreeMap<Key, Inference>) {
+        for ((file, at), one) in dropped {
+            let text = &mut self.texts[file];
+            text.reasons.insert(at, rejection(&one));
+            text.rejected.insert(at, one.annotation.text);
+        }
+    }
+
+    /// Adds annotations, without those that seem to cause a new diagnostic, which are returned.
+    fn try_together(&mut self, batch: BTreeMap<Key, Inference>, blame: Blame) -> BTreeMap<Key, Inference> {
+        let mut rejected = BTreeMap::new();
+        let mut trying: BTreeSet<Key> = batch.keys().copied().collect();
+        for ((file, at), one) in batch {
+            self.texts[file].found.insert(at, one);
+        }
+        let mut changed = trying.clone();
+        loop {
+            let faults = self.new_diagnostics(&changed);
+            if faults.is_empty() || self.is_over() {
+                return rejected;
+            }
+            let blamed = blame::blamed(&self.texts, &trying, &faults, blame);
+            if blamed.is_empty() {
+                break;
+            }
+            for key in &blamed {
+                trying.remove(key);
+                rejected.extend(self.texts[key.0].found.remove(&key.1).map(|one| (*key, one)));
+            }
+            changed = blamed;
+        }
+        // Nothing shows the cause of what is left.
+        let mut all = BTreeMap::new();
+        for key in &trying {
+            all.extend(self.texts[key.0].found.remove(&key.1).map(|one| (*key, one)));
+        }
+        self.write(&trying);
+        if all.len() > 1 {
+            let middle = all.keys().nth(all.len() / 2).copied().unwrap_or_default();
+            let second = all.split_off(&middle);
+            for half in [all, second] {
+                rejected.append(&mut self.try_together(half, blame));
+            }
+        } else {
+            rejected.append(&mut all);
+        }
+        rejected
+    }
+
+    /// Writes the texts of the files with these slots.
+    fn write(&mut self, changed: &BTreeSet<Key>) {
+        let files: BTreeSet<usize> = changed.iter().map(|(file, _)| *file).collect();
+        self.run.trial.set(files.into_iter().map(|file| self.texts[file].annotated()).collect());
+    }
+
+    /// The diagnostics that the annotations cause, after a change of those in these slots.
+    fn new_diagnostics(&mut self, changed: &BTreeSet<Key>) -> Vec<Fault> {
+        self.write(changed);
+        let after = self.run.trial.findings_observed(&self.run.checked, self.observer);
+        let mut faults = Vec::new();
+        if self.is_over() {
+            return faults;
+        }
+        let numbers: BTreeMap<&str, usize> =
+            self.texts.iter().enumerate().map(|(number, text)| (text.path.as_str(), number)).collect();
+        for path in &self.run.checked {
+            let (old, new) = (&self.before[path], &after[path]);
+            if new.is_empty() || old == new {
+                continue;
+            }
+            if let Some(&number) = numbers.get(path.as_str()) {
+                let text = &self.texts[number];
+                let edits = text.edits(text.found.keys().copied());
+                let added = trial::added(old, new, &text.original, &edits);
+                faults.extend(added.iter().map(|one| {
+                    let at = edits::old_offset(one.at, &edits);
+                    Fault { file: Some(number), at, line: line_at(&text.original, at.to_usize()) }
+                }));
+            } else if let Some(file) = on_disk(self.run.trial.db(), Path::new(path)) {
+                let text = source_text(self.run.trial.db(), file);
+                let added = trial::added(old, new, &text, &[]);
+                faults.extend(added.iter().map(|one| Fault {
+                    file: None,
+                    at: one.at,
+                    line: line_at(&text, one.at.to_usize()),
+                }));
+            }
+        }
+        faults
+    }
+}
+
+fn line_at(text: &str, at: usize) -> String {
+    let before = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
+    text.get(before..).and_then(|rest| rest.lines().next()).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,348 @@
+//! `infer_types` of a folder and `ixmcp infer` of several files: one pass over all of them, whose edits are valid together.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Repo, Server};
+
+/// file: name type
+fn suggested(answer: &Value) -> Vec<String> {
+    let text = |one: &Value, name: &str| one[name].as_str().unwrap().to_owned();
+    let all = answer["suggestions"].as_array().unwrap().iter();
+    all.map(|one| format!("{}: {} {}", text(one, "file"), text(one, "name"), text(one, "type"))).collect()
+}
+
+fn reasons(answer: &Value) -> BTreeMap<String, String> {
+    let text = |one: &Value, name: &str| one[name].as_str().unwrap().to_owned();
+    let all = answer["skipped"].as_array().unwrap().iter();
+    all.map(|one| (format!("{} {}", text(one, "file"), text(one, "name")), text(one, "reason"))).collect()
+}
+
+fn read(repo: &Repo, file: &str) -> String {
+    std::fs::read_to_string(repo.path().join(file)).unwrap()
+}
+
+#[test]
+fn a_folder_is_annotated_in_one_pass_and_its_edits_fit_together() {
+    // Circular imports, and a chain of calls through four files.
+    let repo = Repo::new(
+        r#"
+//- /shop/__init__.py
+//- /shop/cart.py
+from shop.item import Item, price_of
+
+
+class Cart:
+    def __init__(self):
+        self.items = []
+
+    def add(self, item):
+        self.items.append(item)
+        return item
+
+    def total(self):
+        return price_of(self.first())
+
+    def first(self):
+        return Item("x", 2)
+//- /shop/item.py
+import shop.rate
+
+
+class Item:
+    def __init__(self, name, amount=1):
+        self.name = name
+        self.amount = amount
+
+    def into(self, cart):
+        return cart.add(self)
+
+
+def price_of(item):
+    return shop.rate.rated(item.amount)
+//- /shop/rate.py
+from shop.deep import deep
+
+
+def rated(amount):
+    return deep(amount)
+//- /shop/deep.py
+def deep(amount):
+    return amount * 2.5
+//- /main.py
+from shop.cart import Cart
+from shop.item import Item
+
+cart = Cart()
+Item("x").into(cart)
+total: float = cart.total()
+"#,
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "shop" }));
+    let found = suggested(&answer);
+    for wanted in [
+        "shop/cart.py: total float",
+        "shop/cart.py: first Item",
+        "shop/deep.py: amount int",
+        "shop/deep.py: deep float",
+        "shop/item.py: cart Cart",
+        "shop/item.py: price_of float",
+        "shop/rate.py: rated float",
+    ] {
+        assert!(found.contains(&wanted.to_owned()), "{wanted}: {found:#?}");
+    }
+    let mut sorted = found.clone();
+    sorted.sort_by(|a, b| a.split(':').next().cmp(&b.split(':').next()));
+    assert_eq!(found, sorted, "by file");
+    assert!(!found.iter().any(|one| one.starts_with("main.py")), "{found:#?}");
+    let said = repo.ok(&["infer", "shop", "--apply"]);
+    assert!(said.contains(&format!("{} annotations in 4 files", found.len())), "{said}");
+    assert!(read(&repo, "shop/rate.py").contains("def rated(amount: int) -> float:"));
+    assert_eq!(repo.call("check", &json!({}))["total"], 0);
+    // The program still runs: `Cart` is imported for the checker only.
+    let run = Command::new("python3").arg("main.py").current_dir(repo.path()).output().unwrap();
+    assert!(run.status.success(), "{run:?}");
+    let left = repo.run(&["infer", "shop", "--diff"]);
+    assert_eq!(left.status.code(), Some(1), "{left:?}");
+}
+
+#[test]
+fn several_files_and_the_whole_project_are_patches_that_git_applies() {
+    let files = r"
+//- /a.py
+def f(x=1):
+    return [x]
+//- /b.py
+from a import f
+
+
+def g():
+    return f()
+//- /c.py
+def h():
+    return 'x'
+";
+    for (arguments, changed) in [(&["a.py", "b.py"][..], 2), (&[], 3), (&["."], 3)] {
+        let repo = Repo::new(files);
+        let all: Vec<&str> = ["infer", "--diff"].into_iter().chain(arguments.iter().copied()).collect();
+        let patch = repo.ok(&all);
+        assert_eq!(patch.matches("+++ b/").count(), changed, "{arguments:?} {patch}");
+        repo.write("p.diff", &patch);
+        let git = Command::new("git").args(["apply", "p.diff"]).current_dir(repo.path()).output().unwrap();
+        assert!(git.status.success(), "{patch}\n{git:?}");
+        assert!(read(&repo, "b.py").contains("def g() -> list[int]:"));
+    }
+}
+
+#[test]
+fn annotations_that_only_together_cause_a_diagnostic_are_not_all_suggested() {
+    // `pass_on` hands its argument to `take`, whose default says `int`; an annotated caller gives it a text.
+    let repo = Repo::new(
+        r#"
+//- /lib.py
+def take(size=1):
+    return str(size)
+
+
+def make(flag=False):
+    if flag:
+        return None
+    return "x"
+//- /between.py
+from lib import make, take
+
+
+def pass_on(**rest: str):
+    return take(**rest)
+
+
+def length():
+    return len(make())
+"#,
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "." }));
+    let found = suggested(&answer);
+    let reasons = reasons(&answer);
+    assert!(reasons["lib.py take.size"].contains("would cause a new diagnostic"), "{answer}");
+    assert!(reasons["lib.py make"].contains("would cause a new diagnostic"), "{answer}");
+    for wanted in ["lib.py: take str", "lib.py: flag bool", "between.py: pass_on str", "between.py: length int"] {
+        assert!(found.contains(&wanted.to_owned()), "{wanted}: {found:#?}");
+    }
+    repo.ok(&["infer", "--apply"]);
+    assert_eq!(repo.call("check", &json!({}))["total"], 0);
+}
+
+#[test]
+fn files_that_cannot_be_annotated_are_named_and_the_others_are() {
+    let repo = Repo::new(
+        r#"
+//- /good.py
+from stubbed import made
+
+
+def f():
+    return made()
+//- /broken.py
+def g(:
+    return 1
+//- /deep.py
+x = DEEP
+//- /stubbed.py
+def made():
+    return 1
+//- /stubbed.pyi
+def made() -> str: ...
+//- /book.ipynb
+{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+"#,
+    );
+    repo.write("deep.py", format!("x = {}{}\n", "[".repeat(300), "]".repeat(300)));
+    repo.write("latin.py", b"# \xe9\ndef g():\n    return 1\n");
+    let answer = repo.call("infer_types", &json!({ "file": "." }));
+    let found = suggested(&answer);
+    // Importers see the stub.
+    assert_eq!(found, ["good.py: f str", "stubbed.py: made int"], "{answer}");
+    let reasons = reasons(&answer);
+    assert_eq!(reasons["broken.py "], "it has syntax errors");
+    assert_eq!(reasons["deep.py "], "its brackets are nested too deeply");
+    assert_eq!(reasons["latin.py "], "it cannot be read");
+    repo.ok(&["infer", "--apply"]);
+    assert_eq!(read(&repo, "stubbed.pyi"), "def made() -> str: ...\n");
+}
+
+#[test]
+fn pages_over_mcp_hold_whole_files_and_add_up_to_all() {
+    let repo = Repo::new("");
+    for file in 0..12 {
+        let functions: String =
+            (0..5).map(|at| format!("def f_{at}(first=1, second='x'):\n    return first\n\n\n")).collect();
+        repo.write(&format!("m_{file:02}.py"), functions);
+    }
+    let all = suggested(&repo.call("infer_types", &json!({ "file": "." })));
+    assert_eq!(all.len(), 12 * 5 * 3);
+    let mut server = Server::start_mcp(repo.command(&["mcp", "--no-daemon"]));
+    let (mut pages, mut offset) = (Vec::new(), json!(0));
+    while !offset.is_null() {
+        let answer = server.tool("infer_types", &json!({ "file": ".", "offset": offset }));
+        assert!(answer.to_string().len() <= 10_700, "{}", answer.to_string().len());
+        assert_eq!(answer["total"], all.len());
+        let page = suggested(&answer);
+        let last = page.last().unwrap().split(':').next().unwrap().to_owned();
+        pages.extend(page);
+        offset = answer["next_offset"].clone();
+        assert_eq!(answer["truncated"], !offset.is_null());
+        // No file is on two pages.
+        let next = all.get(pages.len()).map_or("", |one| one.split(':').next().unwrap());
+        assert_ne!(next, last);
+    }
+    assert_eq!(pages, all);
+}
+
+#[test]
+fn a_symbol_belongs_to_one_file_and_a_path_must_exist() {
+    let repo = Repo::new("//- /a.py\ndef f():\n    return 1\n//- /sub/b.py\n//- /c.txt\nx\n");
+    let refused = |arguments: Value| {
+        let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+        server.response("infer_types", &arguments)["error"].to_string()
+    };
+    assert!(refused(json!({ "file": "sub", "symbol": "f" })).contains("a symbol is in one file"));
+    assert!(refused(json!({ "file": "sub", "files": ["nope.py"] })).contains("INVALID_PATH"));
+    assert!(refused(json!({ "file": "sub", "files": ["c.txt"] })).contains("only Python files"));
+    assert_eq!(repo.call("infer_types", &json!({ "file": "sub" }))["total"], 0);
+}
+
+#[test]
+fn annotations_are_valid_in_the_projects_python_version() {
+    let source = r#"
+//- /a.py
+import re
+
+
+def numbers():
+    return [1, 2]
+
+
+def pattern():
+    return re.compile("x")
+
+
+def either(flag: bool):
+    return 1 if flag else "x"
+
+
+def nested(flag: bool):
+    return [1 if flag else None]
+
+
+def each():
+    yield 1
+
+
+def plain():
+    return 1
+"#;
+    let of = |version: &str, future: &str| {
+        let repo = Repo::new(source);
+        repo.write(
+            "pyproject.toml",
+            format!("[project]\nname = \"a\"\nversion = \"1\"\nrequires-python = \">={version}\"\n"),
+        );
+        repo.write("a.py", format!("{future}{}", read(&repo, "a.py")));
+        repo.ok(&["infer", "a.py", "--apply"]);
+        assert_eq!(repo.call("check", &json!({}))["total"], 0, "{version}");
+        let text = read(&repo, "a.py");
+        text.lines()
+            .filter_map(|line| Some(line.split_once(" -> ")?.1.trim_end_matches(':').to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let quoted =
+        ["\"list[int]\"", "\"re.Pattern[str]\"", "\"int | str\"", "\"list[int | None]\"", "\"Iterator[int]\"", "int"];
+    assert_eq!(of("3.8", ""), quoted);
+    let unquoted = quoted.map(|one| one.trim_matches('"').to_owned());
+    assert_eq!(of("3.8", "from __future__ import annotations\n"), unquoted);
+    let mut of_39 = unquoted.clone();
+    of_39[2] = quoted[2].to_owned();
+    of_39[3] = quoted[3].to_owned();
+    assert_eq!(of("3.9", ""), of_39);
+    assert_eq!(of("3.12", ""), unquoted);
+}
+
+#[test]
+fn names_that_exist_for_the_checker_only_are_quoted() {
+    let repo = Repo::new(
+        r#"
+//- /a.py
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from b import Box
+
+try:
+    import fractions
+except ImportError:
+    fractions = None
+
+
+def f(box: "Box"):
+    return box
+
+
+def half():
+    assert fractions
+    return fractions.Fraction(1, 2)
+//- /b.py
+class Box:
+    pass
+"#,
+    );
+    let before = repo.call("check", &json!({}))["total"].clone();
+    repo.ok(&["infer", "a.py", "--apply"]);
+    let text = read(&repo, "a.py");
+    assert!(text.contains("def f(box: \"Box\") -> \"Box\":") && text.contains("def half() -> \"Fraction\":"), "{text}");
+    assert_eq!(repo.call("check", &json!({}))["total"], before, "{text}");
+    let without = "import sys\nsys.modules['fractions'] = None\nimport a\n";
+    let run = Command::new("python3").args(["-c", without]).current_dir(repo.path()).output().unwrap();
+    assert!(run.status.success(), "{text}\n{run:?}");
+}
