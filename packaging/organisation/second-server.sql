@@ -6,4 +6,4 @@
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
 CREATE TABLE :"name" (key bytea PRIMARY KEY, content text NOT NULL);
 -- Texts that contain a literal.
-CREATE INDEX :"index" ON :"name" USING gin (content gin_trgm_ops);
+CREATE INDEX :"index" ON :"name" USING gin (content gin_trgm_ops) WITH (gin_pending_list_limit = 256);
