@@ -111,7 +111,43 @@ pub struct Progress {
     pub total_bytes: AtomicU64,
     entities: Mutex<Entities>,
     requested: Mutex<RequestedFiles>,
+    /// It is known what there is to do.
+    is_planned: AtomicBool,
+    pauses: Mutex<Pauses>,
 }
+
+/// Callers that need the processors while work runs.
+#[derive(Debug, Default)]
+struct Pauses {
+    running: usize,
+    since: Option<Instant>,
+    /// The time that all earlier ones took.
+    before: Duration,
+}
+
+impl Pauses {
+    fn total(&self) -> Duration {
+        self.before + self.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+}
+
+/// While it exists, work rests that reports to a progress.
+#[derive(Debug)]
+pub struct Pause(Arc<Progress>);
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        let mut pauses = locked(&self.0.pauses);
+        pauses.running = pauses.running.saturating_sub(1);
+        if pauses.running == 0 {
+            pauses.before = pauses.total();
+            pauses.since = None;
+        }
+    }
+}
+
+/// Work rests at most this long, and a quarter of the time that it takes.
+const MAX_PAUSED: Duration = Duration::from_secs(3);
 
 /// Files that callers wait for while the rest of an update is still running.
 #[derive(Debug, Default)]
@@ -176,6 +212,29 @@ impl Progress {
     pub fn entities_requested(&self) -> bool {
         let entities = self.entities();
         entities.requested > entities.ready.map(|ready| ready.as_of)
+    }
+
+    /// Reports that it is known what there is to do.
+    pub fn set_planned(&self) {
+        self.is_planned.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_planned(&self) -> bool {
+        self.is_planned.load(Ordering::Relaxed)
+    }
+
+    /// Asks the work to rest until the result is dropped, so that the caller has the processors.
+    pub fn pause(self: &Arc<Self>) -> Pause {
+        let mut pauses = locked(&self.pauses);
+        pauses.running += 1;
+        pauses.since.get_or_insert_with(Instant::now);
+        Pause(Arc::clone(self))
+    }
+
+    /// Whether work that began at `begun` should rest now.
+    pub fn is_paused(&self, begun: Instant) -> bool {
+        let pauses = locked(&self.pauses);
+        pauses.running > 0 && pauses.total() < MAX_PAUSED + begun.elapsed() / 4
     }
 
     /// Requests that these files are indexed before the rest, and returns the number of the request.

@@ -1,6 +1,7 @@
 //! Commits, trees and blobs of a git repository, read with git's plumbing.
 //!
-//! Owns which commands of git run, and in which surroundings. `rev-parse`, `rev-list`, `for-each-ref`, `merge-base`, `ls-tree` and `cat-file`
+//! Owns which commands of git run, and in which surroundings. `rev-parse`, `rev-list`, `for-each-ref`, `merge-base`, `ls-tree`,
+//! `cat-file` and `diff-tree` between commits
 //! read objects and nothing else: they look at no work tree and no index, so they run no hook, filter, textconv, external diff or
 //! fsmonitor that the repository's settings or attributes name. No transport is allowed, whatever the settings say, so a partial
 //! clone fetches nothing. Does not own which repository may be read (`git_layout`), or what differs (`index`).
@@ -205,6 +206,29 @@ impl Objects {
             mode.starts_with("100").then(|| (path.to_owned(), id.to_owned()))
         };
         Ok(listed.stdout.split(|byte| *byte == 0).filter_map(entry).collect())
+    }
+
+    /// The paths below the root that the last commits of `HEAD` changed. What a merge or the first commit brought is left out.
+    pub fn changed_by_last_commits(&self, commits: usize, budget: &Budget) -> Result<Vec<String>> {
+        let most = format!("--max-count={commits}");
+        let listed = self.run(&["rev-list", &most, "HEAD"], b"", MAX_LINE, budget)?;
+        if !listed.status.is_some_and(|status| status.success()) {
+            return Err(self.unreadable(&listed));
+        }
+        let arguments = [
+            "--literal-pathspecs",
+            "diff-tree",
+            "--stdin",
+            "-r",
+            "-z",
+            "--no-commit-id",
+            "--name-only",
+            "--no-renames",
+        ];
+        let changed = self.run(&arguments, &listed.stdout, MAX_TREE, budget)?;
+        let paths = changed.stdout.split(|byte| *byte == 0).filter_map(|path| std::str::from_utf8(path).ok());
+        let below = paths.filter_map(|path| path.strip_prefix(&self.prefix)).filter(|path| !path.is_empty());
+        Ok(below.map(str::to_owned).collect())
     }
 
     /// The blobs of these ids, in their order, each at most `max_size` bytes: `None` for those that are larger, or that the clone

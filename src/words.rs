@@ -4,6 +4,7 @@
 //! SQLite does.
 
 mod scripts;
+pub mod sought;
 mod stem;
 pub mod trigrams;
 

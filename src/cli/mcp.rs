@@ -1,5 +1,6 @@
 //! `ixmcp mcp`: serve agents over stdin and stdout.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -40,6 +41,9 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     if root.is_none() || arguments.no_daemon {
         session.stay();
     }
+    if let Some(root) = root.as_ref().filter(|root| arguments.no_daemon && session.workspaces.is_repository(root)) {
+        begin_build(session, root);
+    }
     let runtime = runtime()?;
     match root.filter(|_| !arguments.no_daemon) {
         Some(root) => {
@@ -62,4 +66,20 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     // A thread may still wait for input that will never come.
     runtime.shutdown_background();
     Ok(Outcome::Found)
+}
+
+/// Builds the index in the background, as a daemon does when it starts, unless one runs. Opening an index may wait for another
+/// process, and clients do not wait for it.
+fn begin_build(session: &Session, root: &Path) {
+    if session.daemon(root).is_some() {
+        return;
+    }
+    let (workspaces, root) = (Arc::clone(&session.workspaces), root.to_owned());
+    let begin = move || match workspaces.at(&root) {
+        Ok(workspace) => workspace.begin_update(),
+        Err(error) => tracing::warn!("the index is not built yet: {error}"),
+    };
+    if let Err(error) = std::thread::Builder::new().name("begin".to_owned()).spawn(begin) {
+        tracing::warn!("the index is not built yet: {error}");
+    }
 }

@@ -487,8 +487,8 @@ impl Session {
         }
         let workspace = self.workspaces.at(&root)?;
         let waits = self.waits || workspace.is_built(&budget);
-        if tools::find(tool)?.asks_index {
-            match freshen_within(&workspace, if waits { Duration::MAX } else { PARTIAL_AFTER }, &budget) {
+        if waits && tools::find(tool)?.asks_index {
+            match freshen_within(&workspace, Duration::MAX, &budget) {
                 Err(error) if error.kind == ErrorKind::Busy => {}
                 freshened => freshened?,
             }

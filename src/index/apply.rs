@@ -7,8 +7,9 @@ use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use super::byte_budget::{ByteBudget, Closing};
 use super::folders::Folders;
@@ -16,7 +17,7 @@ use super::plan::{self, Extraction, Leavings, Plan, Stage, Task, UNKNOWN};
 use super::repository::{Repository, Settings};
 use super::update::{Tally, Update};
 use super::{locked, reader};
-use crate::budget::Budget;
+use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
 use crate::extract;
 use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
@@ -29,6 +30,8 @@ const BYTES_IN_FLIGHT: u64 = 8 << 20;
 /// A transaction ends after so many files or so much text, so that other writers and readers get their turn.
 const BATCH_FILES: usize = 500;
 const BATCH_BYTES: u64 = 16 << 20;
+/// How often the threads look whether reads need files or the processors.
+const POLL: Duration = Duration::from_millis(2);
 /// Parsers are third-party code, and the file determines how deep they recurse.
 pub(super) const STACK_BYTES: usize = 16 << 20;
 
@@ -113,13 +116,18 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
     let Plan { tasks, leavings, extraction, revision, stage, .. } = plan;
     let (repository, store) = (update.repository, &update.repository.store);
     update.progress.begin(tasks.len() as u64, tasks.iter().map(|task| task.size).sum());
+    if stage != Stage::Entities {
+        update.progress.set_planned();
+    }
     tally.changed |= write_skipped(store, &leavings)?;
     // Rows that are to be replaced are of no use to another path either.
     let sources = if extraction.replaces_rows { &[] } else { leavings.gone.as_slice() };
     let moved = Moved::new(sources, &extraction.settings.folders);
     let gone: HashSet<RepoPath> = leavings.gone.iter().map(|file| file.path.clone()).collect();
     let first = IndexedFirst::default();
-    let worker = Worker { repository, extraction: &extraction, moved, first: &first, budget: update.budget };
+    let serves = update.yields && stage != Stage::Entities;
+    let pauses = Pauses { progress: update.progress, begun: Instant::now(), budget: update.budget, may_rest: serves };
+    let worker = Worker { repository, extraction: &extraction, moved, first: &first, pauses };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(tasks.len());
     let (send_task, tasks_left) = crossbeam_channel::unbounded();
     let (send, outcomes) = crossbeam_channel::unbounded();
@@ -153,11 +161,8 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
                 .map_err(Error::no_thread)?;
         }
         drop(send);
-        let outcomes = outcomes.into_iter().inspect(|(_, size)| {
-            update.progress.advance(*size);
-            in_flight.give(*size);
-        });
-        write(update, outcomes, extraction.replaces_rows, &first, &after_batch, tally)
+        let outcomes = Outcomes { outcomes, in_flight: &in_flight, pauses };
+        write(update, &outcomes, (extraction.replaces_rows, serves), &first, &after_batch, tally)
     })?;
     if written == Applied::Completely {
         for files in leavings.gone.chunks(BATCH_FILES) {
@@ -189,7 +194,63 @@ struct Worker<'w> {
     extraction: &'w Extraction,
     moved: Moved,
     first: &'w IndexedFirst,
-    budget: &'w Budget,
+    pauses: Pauses<'w>,
+}
+
+/// When the work rests, because reads need the processors.
+#[derive(Clone, Copy)]
+struct Pauses<'p> {
+    progress: &'p Progress,
+    begun: Instant,
+    budget: &'p Budget,
+    /// Reads wait for what is done before others.
+    may_rest: bool,
+}
+
+impl Pauses<'_> {
+    fn is_now(&self) -> bool {
+        self.may_rest && self.progress.is_paused(self.begun) && !self.budget.is_spent()
+    }
+
+    fn wait(&self, is_over: impl Fn() -> bool) {
+        while self.is_now() && !is_over() {
+            std::thread::sleep(POLL);
+        }
+    }
+}
+
+/// What comes of the tasks, for the writer.
+struct Outcomes<'o> {
+    outcomes: Receiver<(Outcome, u64)>,
+    in_flight: &'o ByteBudget,
+    pauses: Pauses<'o>,
+}
+
+/// The next that the writer has to do.
+enum Next {
+    Outcome(Outcome, u64),
+    /// Callers wait for files, or need the processors.
+    Interruption,
+    End,
+}
+
+impl Outcomes<'_> {
+    fn next(&self, is_interrupted: impl Fn() -> bool) -> Next {
+        loop {
+            if is_interrupted() {
+                return Next::Interruption;
+            }
+            match self.outcomes.recv_timeout(POLL) {
+                Ok((outcome, size)) => {
+                    self.pauses.progress.advance(size);
+                    self.in_flight.give(size);
+                    return Next::Outcome(outcome, size);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Next::End,
+            }
+        }
+    }
 }
 
 impl Worker<'_> {
@@ -197,7 +258,9 @@ impl Worker<'_> {
     fn run(&self, tasks: &Receiver<Task>, send: &Sender<(Outcome, u64)>, in_flight: &ByteBudget) {
         for task in tasks {
             let size = task.size;
-            if self.budget.is_spent() || !in_flight.take(size) || send.send((self.outcome(task), size)).is_err() {
+            self.pauses.wait(|| false);
+            if self.pauses.budget.is_spent() || !in_flight.take(size) || send.send((self.outcome(task), size)).is_err()
+            {
                 return;
             }
         }
@@ -246,19 +309,24 @@ impl Worker<'_> {
 
 fn write(
     update: &Update,
-    outcomes: impl Iterator<Item = (Outcome, u64)>,
-    replaces_rows: bool,
+    outcomes: &Outcomes,
+    (replaces_rows, serves): (bool, bool),
     first: &IndexedFirst,
     after_batch: &dyn Fn(&mut Tally) -> Result<Applied>,
     tally: &mut Tally,
 ) -> Result<Applied> {
-    let mut outcomes = outcomes.peekable();
-    while outcomes.peek().is_some() {
-        tally.changed |= update.repository.store.write(|batch| {
+    let (mut is_done, pauses) = (false, outcomes.pauses);
+    let are_files_requested = || serves && update.progress.are_files_requested();
+    let is_interrupted = || are_files_requested() || pauses.is_now();
+    let write_batch = |tally: &mut Tally| {
+        update.repository.store.write(|batch| {
             let (mut files, mut bytes, mut any) = (0, 0, false);
-            let is_interrupted = || update.yields && update.progress.are_files_requested();
-            while files < BATCH_FILES && bytes < BATCH_BYTES && (files == 0 || !is_interrupted()) {
-                let Some((outcome, size)) = outcomes.next() else { break };
+            while files < BATCH_FILES && bytes < BATCH_BYTES {
+                let (outcome, size) = match outcomes.next(is_interrupted) {
+                    Next::Outcome(outcome, size) => (outcome, size),
+                    Next::Interruption => break,
+                    Next::End => return Ok((any, true)),
+                };
                 let is_older = first.has_any() && outcome.of().is_some_and(|path| first.has(&path));
                 let outcome = if is_older { Outcome::IndexedFirst } else { outcome };
                 tally.done.extend(outcome.path().cloned());
@@ -266,11 +334,19 @@ fn write(
                 files += 1;
                 bytes += size;
             }
-            Ok(any)
-        })?;
+            Ok((any, false))
+        })
+    };
+    while !is_done {
+        if !is_interrupted() {
+            let (any, ended) = write_batch(tally)?;
+            tally.changed |= any;
+            is_done = ended;
+        }
         if after_batch(tally)? == Applied::Overtaken {
             return Ok(Applied::Overtaken);
         }
+        pauses.wait(are_files_requested);
     }
     Ok(Applied::Completely)
 }

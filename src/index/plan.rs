@@ -6,8 +6,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::folders::Folders;
+use super::recent;
 use super::repository::{Repository, Settings};
 use super::state::RegisteredFolder;
+use super::unindexed::Listed;
 use super::update::{Tally, Thoroughness, now_ns};
 use super::watch::Dirty;
 use crate::budget::Budget;
@@ -137,7 +139,12 @@ pub(super) fn make(
     // Another update may have replaced what was read with other options, or is not done with it: it is read again.
     let done = if tally.options == options_during { &tally.done } else { &none };
     let are_current = |known: &StoredFile| rows_are_current(known, &settings.folders, &known.path);
-    let (tasks, leavings) = compare(listing, files, skipped, thoroughness, done, are_current);
+    let recent = if stage == Stage::FirstBuild { recent::files(repository, &listing) } else { HashSet::new() };
+    let (mut tasks, leavings) = compare(listing, files, skipped, thoroughness, done, are_current);
+    if !recent.is_empty() {
+        // A stable sort: the rest stays in path order.
+        tasks.sort_by_key(|task| !recent.contains(&task.path));
+    }
     let extraction = Extraction { settings, options, replaces_rows };
     Ok(Some(Plan {
         tasks,
@@ -222,7 +229,8 @@ fn widened(repository: &Repository, settings: &Settings, scope: Dirty, budget: &
     settings.folders.widened(paths, &repository.root, &settings.rules, is_full).map(Dirty::Paths)
 }
 
-/// What is on disk. New folders are first watched and then listed again, so that nothing saved in between is missed.
+/// What is on disk. New folders are first watched and then listed again, so that nothing saved in between is missed. Reads that
+/// do not wait for the update share a listing of everything.
 fn list(repository: &Repository, settings: &Settings, scope: &Dirty, budget: &Budget) -> Result<Listing> {
     let (root, rules) = (repository.root.as_path(), &settings.rules);
     if let Some(watch) = repository.watch() {
@@ -230,6 +238,7 @@ fn list(repository: &Repository, settings: &Settings, scope: &Dirty, budget: &Bu
     }
     let mut listings = 0;
     loop {
+        let listed = (*scope == Dirty::Everything).then(|| Listed::begin(repository));
         let listing = match scope {
             Dirty::Paths(paths) => settings.folders.at(root, paths, rules, budget)?,
             _ => settings.folders.list(root, rules, budget)?,
@@ -243,6 +252,9 @@ fn list(repository: &Repository, settings: &Settings, scope: &Dirty, budget: &Bu
         }
         for warning in &listing.warnings {
             warn_once(warning.clone());
+        }
+        if let Some(listed) = listed {
+            listed.share(repository, &listing);
         }
         return Ok(listing);
     }

@@ -58,7 +58,7 @@ impl Repository {
         let _lock = UpdateLock::take(self.folder(), &Budget::lasting(OPEN_TIMEOUT))?;
         if FileIdentity::of(database).ok() == before {
             // Some systems do not replace an open file.
-            self.store.rest_after(Duration::ZERO);
+            self.store.rest_after(Duration::ZERO, Duration::ZERO);
             *locked(&self.repaired.0) = Some(replace(database, damage)?);
         }
         self.in_flight.forget_ended();

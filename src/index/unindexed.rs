@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::apply::STACK_BYTES;
 use super::locked;
@@ -22,6 +22,10 @@ use crate::store::{Fact, Snapshot, StoredFile};
 
 /// How many times a walk is repeated when new folders keep appearing.
 const MAX_LISTINGS: usize = 4;
+
+/// How long a read waits for the listing of a first build, and how often it looks.
+const MAX_WAIT: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(2);
 
 /// A listing of the disk.
 pub struct Listed {
@@ -55,11 +59,31 @@ pub struct SymbolAround {
 }
 
 impl Listed {
+    /// A listing that begins now, and is empty so far.
+    pub(super) fn begin(repository: &Repository) -> Self {
+        let begun = Instant::now();
+        let position = repository.full_watch().map(|watch| watch.changes_since(0).1);
+        Self { listing: Listing::default(), begun, position }
+    }
+
+    /// Reads that begin before it began may use this listing.
+    pub(super) fn share(self, repository: &Repository, listing: &Listing) {
+        let Listing { files, skipped, .. } = listing;
+        let listing = Listing { files: files.clone(), skipped: skipped.clone(), ..Listing::default() };
+        keep(repository, Self { listing, ..self });
+    }
+
     /// The files on disk, including every write that returned before `since`. Walks the tree only if changes may have been
     /// missed since the last time.
     pub(super) fn of(repository: &Repository, since: Instant, budget: &Budget) -> Result<Arc<Self>> {
         let settings = repository.settings();
         let watch = repository.full_watch();
+        let asked = Instant::now();
+        // The first build lists the tree as well: to do so at the same time would take both twice as long.
+        while repository.in_flight.is_planning() && locked(&repository.listed).is_none() && asked.elapsed() < MAX_WAIT {
+            budget.check()?;
+            std::thread::sleep(POLL);
+        }
         let known = locked(&repository.listed).clone();
         if let Some(known) = known {
             let changes = watch.zip(known.position).map(|(watch, position)| watch.changes_since(position));
@@ -76,8 +100,7 @@ impl Listed {
             }
         }
         for _ in 0..MAX_LISTINGS {
-            let begun = Instant::now();
-            let position = watch.map(|watch| watch.changes_since(0).1);
+            let Self { begun, position, .. } = Self::begin(repository);
             let listing = settings.folders.list(&repository.root, &settings.rules, budget)?;
             // What is saved in a folder that is not watched yet has no event: such a listing cannot be continued.
             if !watch.is_some_and(|watch| watch.cover(&listing.folders)) {

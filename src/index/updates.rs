@@ -15,7 +15,7 @@ use super::static_embeddings::StaticEmbeddings;
 use super::trigrams::Trigrams;
 use super::unindexed::Listed;
 use super::update::{Coverage, Report, Thoroughness, Update};
-use crate::budget::{Budget, Progress};
+use crate::budget::{Budget, Pause, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::RepoPath;
 use crate::store::Fact;
@@ -26,8 +26,14 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const PARTIAL_AFTER: Duration = Duration::from_secs(1);
 /// The same for an update that has already taken longer than that.
 const PARTIAL_AFTER_LONG: Duration = Duration::from_millis(100);
-/// How long a read waits for the files that it needs first.
+/// A read does not wait for an update that has more bytes than this to read, or more files.
+const LONG_BYTES: u64 = 4 << 20;
+const LONG_FILES: u64 = 2_000;
+/// How long a read waits for the files that it needs first, and for those of them that it needs most.
+const WAIT_FOR_FILES: Duration = Duration::from_millis(1_300);
 const MAX_WAIT_FOR_FILES: Duration = Duration::from_secs(4);
+/// So many of them are indexed at once.
+const FILES_AT_ONCE: usize = 60;
 
 /// How long a caller waits for an update.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +79,19 @@ pub enum Part {
     Entities,
 }
 
+/// How long a caller waits for an update.
+#[derive(Clone, Copy)]
+struct Wait<'w> {
+    part: Part,
+    deadline: Option<Instant>,
+    /// The caller does not wait for such an update.
+    is_long: &'w dyn Fn(&Progress) -> bool,
+}
+
+impl Wait<'_> {
+    const TO_THE_END: Self = Self { part: Part::Everything, deadline: None, is_long: &|_| false };
+}
+
 /// Starts updates and waits for them.
 pub struct Updates {
     pub(super) repository: Arc<Repository>,
@@ -100,6 +119,17 @@ impl Updates {
     /// `BUSY` with done and total if that takes longer than `timeout`: the update continues, and the next call finds it
     /// further along or done.
     pub fn freshen(self: &Arc<Self>, part: Part, timeout: Option<Duration>, budget: &Budget) -> Result<Freshness> {
+        self.freshen_unless(&|_| false, part, timeout, budget)
+    }
+
+    /// The same, but `BUSY` as soon as the running update is too long.
+    fn freshen_unless(
+        self: &Arc<Self>,
+        is_long: &dyn Fn(&Progress) -> bool,
+        part: Part,
+        timeout: Option<Duration>,
+        budget: &Budget,
+    ) -> Result<Freshness> {
         if self.repository.store.is_read_only() {
             return Ok(Freshness::Stale(
                 "the index cannot be written: its folder is read-only, or its disk full".to_owned(),
@@ -114,7 +144,8 @@ impl Updates {
             watch.settle(since);
             since = Instant::now();
         }
-        match self.wait_for(Caller::Waiting, Coverage::Dirty, since, part, deadline, budget) {
+        let wait = Wait { part, deadline, is_long };
+        match self.wait_for(Caller::Waiting, Coverage::Dirty, since, wait, budget) {
             Ok(()) => Ok(Freshness::Fresh),
             // An index that was built still answers if it cannot be updated, and says so.
             Err(error) if error.kind == ErrorKind::ReadOnly && self.was_built(budget) => {
@@ -133,8 +164,14 @@ impl Updates {
     ) -> Result<(Freshness, Option<Arc<Listed>>)> {
         let since = Instant::now();
         let is_long = self.repository.in_flight.age().is_some_and(|age| age > timeout);
+        let waits_to_the_end = timeout == Duration::MAX;
         let timeout = if is_long { timeout.min(PARTIAL_AFTER_LONG) } else { timeout };
-        match self.freshen(Part::Everything, Some(timeout), budget) {
+        let has_much_left = |progress: &Progress| {
+            let left = |(done, total): (u64, u64)| total.saturating_sub(done);
+            let is_long = left(progress.bytes()) > LONG_BYTES || left(progress.files()) > LONG_FILES;
+            !waits_to_the_end && progress.is_planned() && is_long
+        };
+        match self.freshen_unless(&has_much_left, Part::Everything, Some(timeout), budget) {
             Err(error) if error.kind == ErrorKind::Busy => {
                 if let Some(watch) = self.repository.full_watch() {
                     watch.settle(since);
@@ -149,25 +186,50 @@ impl Updates {
         }
     }
 
-    /// Has the running update index these files before the rest, and waits for them, but not for long. `false` if they are not
-    /// all indexed: another process updates the index, or the update does something else.
-    pub fn index_first(&self, paths: Vec<RepoPath>, budget: &Budget) -> Result<bool> {
-        const POLL: Duration = Duration::from_millis(5);
+    /// Has the running update index these files before the rest, the first ones first, and waits for them, but not for long.
+    /// `false` if they are not all indexed: there was no time, another process updates the index, or the update does something
+    /// else. What there was no time for is indexed next.
+    pub fn index_first(&self, paths: &[RepoPath], budget: &Budget) -> Result<bool> {
         let Some(progress) = self.repository.in_flight.progress() else { return Ok(true) };
-        let request = progress.request_files(paths);
-        let end = Instant::now() + MAX_WAIT_FOR_FILES;
-        while Instant::now() < end {
+        let begun = Instant::now();
+        let mut left = paths;
+        while !left.is_empty() {
+            let (some, rest) = left.split_at(left.len().min(FILES_AT_ONCE));
+            let request = progress.request_files(some.to_vec());
+            left = rest;
+            let is_first = rest.len() + some.len() == paths.len();
+            let end = begun + if is_first { MAX_WAIT_FOR_FILES } else { WAIT_FOR_FILES };
+            if !self.wait_for_files(&progress, request, end, budget)? {
+                if !rest.is_empty() {
+                    progress.request_files(rest.to_vec());
+                }
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn wait_for_files(&self, progress: &Arc<Progress>, request: u64, end: Instant, budget: &Budget) -> Result<bool> {
+        const POLL: Duration = Duration::from_millis(2);
+        loop {
             if progress.is_request_done(request) {
                 return Ok(true);
             }
             let running = self.repository.in_flight.progress();
-            if !running.is_some_and(|running| Arc::ptr_eq(&running, &progress)) {
+            if !running.is_some_and(|running| Arc::ptr_eq(&running, progress)) {
                 return Ok(progress.is_request_done(request));
             }
             budget.check()?;
+            if Instant::now() >= end {
+                return Ok(false);
+            }
             std::thread::sleep(POLL);
         }
-        Ok(false)
+    }
+
+    /// Has the running update rest until the result is dropped.
+    pub fn pause(&self) -> Option<Pause> {
+        self.repository.in_flight.progress().map(|progress| progress.pause())
     }
 
     /// Returns when nothing that was dirty before this call is left to index. What failed is logged under that name.
@@ -176,7 +238,7 @@ impl Updates {
     /// created now could prevent that. The next read creates it.
     pub(super) fn catch_up(self: &Arc<Self>, name: &str) {
         let (since, budget) = (Instant::now(), Budget::unlimited());
-        match self.wait_for(Caller::NotWaiting, Coverage::Dirty, since, Part::Everything, None, &budget) {
+        match self.wait_for(Caller::NotWaiting, Coverage::Dirty, since, Wait::TO_THE_END, &budget) {
             Err(error) if is_given_up(&error) => tracing::debug!("a {name} was given up: {error}"),
             Err(error) => tracing::warn!("a {name} failed: {error}"),
             Ok(()) => {}
@@ -199,7 +261,8 @@ impl Updates {
             return Err(Error::new(ErrorKind::ReadOnly, reason).hint("Make the folder `.ixmcp` writable."));
         }
         if force {
-            self.wait_for(Caller::Waiting, Coverage::Entities, since, Part::Everything, deadline, budget)?;
+            let wait = Wait { deadline, ..Wait::TO_THE_END };
+            self.wait_for(Caller::Waiting, Coverage::Entities, since, wait, budget)?;
         }
         self.embeddings.embed_entities(budget)?;
         entities::report(&self.repository, budget)
@@ -227,7 +290,7 @@ impl Updates {
                     None => break Arc::clone(current.insert(Arc::new(UpdateRun::new(coverage, Arc::clone(progress))))),
                 }
             };
-            open.wait(&|| false, None, budget);
+            open.wait(&|| false, &|| false, None, budget);
             budget.check()?;
         };
         let lock = self.repository.lock(budget);
@@ -245,14 +308,14 @@ impl Updates {
         caller: Caller,
         coverage: Coverage,
         since: Instant,
-        part: Part,
-        deadline: Option<Instant>,
+        wait: Wait,
         budget: &Budget,
     ) -> Result<()> {
         loop {
             let Some(run) = self.join_or_start(caller, coverage, since)? else { return Ok(()) };
-            let is_ready = || part == Part::Entities && self.are_entities_ready(&run.progress, since);
-            let Some(outcome) = run.wait(&is_ready, deadline, budget) else {
+            let is_ready = || wait.part == Part::Entities && self.are_entities_ready(&run.progress, since);
+            let is_long = || (wait.is_long)(&run.progress);
+            let Some(outcome) = run.wait(&is_ready, &is_long, wait.deadline, budget) else {
                 budget.check()?;
                 return Err(busy(&run.progress));
             };
@@ -311,6 +374,8 @@ impl Updates {
                 // Callers would wait for ever for an update that never ends.
                 let panicked = Error::internal("an update panicked").hint("Try again, and please report this.");
                 worker.end(catch_unwind(AssertUnwindSafe(update)).unwrap_or(Err(panicked)));
+                // A listing of a large tree takes megabytes.
+                *locked(&repository.listed) = None;
                 updates.work_in_background();
             })
             .map_err(Error::no_thread)?;
@@ -355,6 +420,11 @@ impl InFlight {
         locked(&self.0).as_ref().filter(|run| run.is_open()).map(|run| Arc::clone(&run.progress))
     }
 
+    /// Whether an update is running that does not know yet what there is to do.
+    pub(super) fn is_planning(&self) -> bool {
+        self.progress().is_some_and(|progress| !progress.is_planned())
+    }
+
     /// How long the running update has been running.
     fn age(&self) -> Option<Duration> {
         locked(&self.0).as_ref().filter(|run| run.is_open()).map(|run| run.started.elapsed())
@@ -394,10 +464,17 @@ impl UpdateRun {
         self.ended.notify_all();
     }
 
-    /// The outcome; success as soon as `is_ready`; `None` if neither comes before the deadline or the end of the budget.
-    fn wait(&self, is_ready: &dyn Fn() -> bool, deadline: Option<Instant>, budget: &Budget) -> Option<Result<()>> {
+    /// The outcome; success as soon as `is_ready`; `None` if neither comes before the deadline, the end of the budget, or
+    /// `is_long`.
+    fn wait(
+        &self,
+        is_ready: &dyn Fn() -> bool,
+        is_long: &dyn Fn() -> bool,
+        deadline: Option<Instant>,
+        budget: &Budget,
+    ) -> Option<Result<()>> {
         /// A cancelled call is noticed within this time.
-        const POLL: Duration = Duration::from_millis(20);
+        const POLL: Duration = Duration::from_millis(5);
         let mut outcome = locked(&self.outcome);
         loop {
             if let Some(outcome) = &*outcome {
@@ -407,7 +484,7 @@ impl UpdateRun {
                 return Some(Ok(()));
             }
             let left = deadline.map_or(POLL, |end| end.saturating_duration_since(Instant::now()).min(POLL));
-            if left.is_zero() || budget.is_spent() {
+            if left.is_zero() || budget.is_spent() || is_long() {
                 return None;
             }
             outcome = self.ended.wait_timeout(outcome, left).unwrap_or_else(PoisonError::into_inner).0;

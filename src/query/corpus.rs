@@ -24,6 +24,10 @@ pub struct Corpus<'s> {
     sources: Vec<&'s dyn Source>,
     /// The source that failed last.
     failed: Cell<Option<usize>>,
+    /// Chunks that no source has yet: in how many of them words occur, and how many there are.
+    elsewhere: (Vec<(FtsQuery, usize)>, u64),
+    /// What the candidates there hold at least of the query.
+    least_held: f64,
 }
 
 /// Chunks of a corpus to search among.
@@ -73,7 +77,32 @@ impl<'s> Corpus<'s> {
 
     /// Those of several.
     pub fn of_all(sources: Vec<&'s dyn Source>) -> Self {
-        Self { sources, failed: Cell::new(None) }
+        Self { sources, failed: Cell::new(None), elsewhere: (Vec::new(), 0), least_held: 0.0 }
+    }
+
+    /// The same where words occur in so many chunks that no source has yet, of so many: each is as rare as if those were there,
+    /// and chunks that hold less of the query than those are no candidates.
+    #[must_use]
+    pub fn with_elsewhere(mut self, counts: Vec<(FtsQuery, usize)>, chunks: u64, least_held: f64) -> Self {
+        self.least_held = self.least_held.max(least_held);
+        self.elsewhere.1 += chunks;
+        for (query, count) in counts {
+            match self.elsewhere.0.iter_mut().find(|(known, _)| *known == query) {
+                Some((_, known)) => *known += count,
+                None => self.elsewhere.0.push((query, count)),
+            }
+        }
+        self
+    }
+
+    /// What a candidate holds of the query at least, in the weights of its words.
+    pub fn least_held(&self) -> f64 {
+        self.least_held
+    }
+
+    /// How many chunks the sources have.
+    pub fn chunk_count(&self) -> Result<u64> {
+        Ok(self.ask_all(|_, source| source.all_chunks())?.into_iter().sum())
     }
 
     /// How many sources there are.
@@ -131,7 +160,10 @@ impl<'s> Corpus<'s> {
             Some(within) => source.frequency(&source.narrowed(&within.0[at], query)?, most),
             None => source.frequency(query, most),
         })?;
-        let (chunks, all) = counts.into_iter().fold((0, 0), |(chunks, all), (more, of)| (chunks + more, all + of));
+        let (words, more) = &self.elsewhere;
+        let known = words.iter().find(|(known, _)| within.is_none() && known == query);
+        let elsewhere = known.map_or((0, *more), |(_, chunks)| (*chunks, *more));
+        let (chunks, all) = counts.into_iter().fold(elsewhere, |(chunks, all), (more, of)| (chunks + more, all + of));
         Ok((chunks.min(most), all))
     }
 
@@ -304,6 +336,20 @@ impl<'s> Corpus<'s> {
             }
         }
         Ok(cosines)
+    }
+
+    /// The texts of chunks as they are embedded; `None` for those that are gone.
+    pub fn texts_to_embed(&self, chunks: &[ChunkAt]) -> Result<Vec<Option<String>>> {
+        let mut texts = vec![None; chunks.len()];
+        for (at, of_source) in self.by_source(chunks).into_iter().enumerate() {
+            let ids: Vec<ChunkId> = of_source.iter().map(|(_, id)| *id).collect();
+            let found = self.ask(at, |source| source.to_embed(&ids))?;
+            let mut found = found.into_iter().peekable();
+            for (index, id) in of_source {
+                texts[index] = found.next_if(|text| text.id == id).map(|text| text.text);
+            }
+        }
+        Ok(texts)
     }
 
     /// How near some chunks are to a vector, drawn evenly from all texts, about `most`.

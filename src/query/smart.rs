@@ -7,6 +7,7 @@
 mod background;
 mod candidates;
 mod copies;
+mod expected;
 mod filters;
 mod listed;
 mod messages;
@@ -37,6 +38,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::slice;
 
+pub use expected::{Expectation, with_elsewhere};
 pub(in crate::query) use path_category::PathCategory;
 pub use rerank::{EmbeddedText, Reranker};
 pub use stop::says_nothing;

@@ -332,15 +332,18 @@ impl Store {
         Ok(())
     }
 
-    /// Lets go of connections and what they keep in memory, when nothing was asked or written for `time`. The next
-    /// query opens them again.
-    pub fn rest_after(&self, time: Duration) {
-        if locked(&self.last_used).elapsed() >= time {
+    /// Lets go of connections and the pages that they map when nothing was asked or written for `connections`, and of what
+    /// takes longer to load again when that was so for `memory`. The next query opens and loads them again.
+    pub fn rest_after(&self, connections: Duration, memory: Duration) {
+        let unused = locked(&self.last_used).elapsed();
+        if unused >= connections {
             // A file that nothing has open may be replaced by one with the same identity.
             *locked(&self.opened) = None;
             *locked(&self.log) = None;
             self.readers.clear();
             *locked(&self.writer) = None;
+        }
+        if unused >= memory {
             self.caches.vectors.forget();
             *locked(&self.caches.counted) = PatternCounts::default();
         }
@@ -502,7 +505,7 @@ mod tests {
                 scope.spawn(|| {
                     while !is_over.load(Ordering::SeqCst) {
                         read_once();
-                        store.rest_after(Duration::ZERO);
+                        store.rest_after(Duration::ZERO, Duration::ZERO);
                     }
                 });
             }

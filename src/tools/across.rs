@@ -16,13 +16,15 @@ use serde_json::{Map, Value, json};
 
 pub(super) use self::lists::in_order;
 use self::lists::{by_score, combined, files, slice, stats, symbols, tags};
+use super::incomplete::Prepared;
 use super::{Call, Declaration, Request, Tools, query, render, run};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Listed, Members, Unindexed, Workspace, name_of};
+use crate::index::{Members, Unindexed, Workspace, name_of};
 use crate::locked::locked;
 use crate::model::first_of;
 use crate::organisation::Mirror;
+use crate::query::PathFilter;
 use crate::query::corpus::Corpus;
 use crate::query::source::Source;
 use crate::store::{HeldState, Snapshot};
@@ -284,7 +286,12 @@ impl Across<'_> {
 
     /// Ranks the chunks of all repositories once, by a query for `text`. Each is brought up to date before, or the files
     /// that contain the words are; one that cannot be read is left out.
-    pub fn ranked(&self, text: &str, query: impl Fn(&Corpus, &[RankedMember]) -> Result<Value>) -> Result<Value> {
+    pub fn ranked(
+        &self,
+        text: &str,
+        filter: &PathFilter,
+        query: impl Fn(&Corpus, &[RankedMember]) -> Result<Value>,
+    ) -> Result<Value> {
         let opened = self.each(|root| self.tools.workspaces.at(root))?;
         let mut ready = self.each_of(opened, |root, workspace| {
             if self.is_fresh_by_daemon(root) {
@@ -292,11 +299,11 @@ impl Across<'_> {
             }
             let request = Request { budget: self.budget(), on_progress: None, ..self.request.clone() };
             let call = Call::new(workspace, &request, Arc::default());
-            let listed = workspace.with_repair(|| call.prepare_words(text))?;
+            let prepared = workspace.with_repair(|| call.prepare_search(text, filter))?;
             if let Some(reason) = call.stale.take() {
                 self.note_stale(root, &reason);
             }
-            Ok((Arc::clone(workspace), listed))
+            Ok((Arc::clone(workspace), prepared))
         })?;
         loop {
             match self.rank_ready(&ready, &query) {
@@ -323,12 +330,18 @@ impl Across<'_> {
         }
         let snapshots: Vec<Snapshot> = held.iter().map(HeldState::snapshot).collect();
         let mut members = Vec::with_capacity(ready.len());
-        for (at, ((root, (workspace, listed)), snapshot)) in ready.iter().zip(&snapshots).enumerate() {
-            let unindexed = listed.as_ref().map(|listed| workspace.unindexed(listed, snapshot)).transpose();
+        let mut elsewhere = Vec::new();
+        for (at, ((root, (workspace, prepared)), snapshot)) in ready.iter().zip(&snapshots).enumerate() {
+            let unindexed =
+                prepared.as_ref().map(|prepared| workspace.unindexed(&prepared.listed, snapshot)).transpose();
             let unindexed = unindexed.map_err(|error| (Some(at), error))?.filter(|unindexed| !unindexed.is_complete());
+            if let (Some(prepared), Some(unindexed)) = (prepared, &unindexed) {
+                elsewhere.extend(prepared.elsewhere(unindexed));
+            }
             members.push(RankedMember { across: self, root, workspace, unindexed });
         }
         let corpus = Corpus::of_all(snapshots.iter().map(|snapshot| snapshot as &dyn Source).collect());
+        let corpus = elsewhere.iter().fold(corpus, |corpus, elsewhere| elsewhere.with(corpus));
         let mut answer = query(&corpus, &members).map_err(|error| (corpus.failed(), error))?;
         for member in &members {
             if let Some(unindexed) = &member.unindexed {
@@ -390,7 +403,7 @@ impl Across<'_> {
 }
 
 /// A repository whose index is ready to be ranked, with what is on disk if its update takes long.
-type Ready = (Arc<Workspace>, Option<Arc<Listed>>);
+type Ready = (Arc<Workspace>, Option<Prepared>);
 
 /// A repository whose chunks are ranked with those of others.
 pub(super) struct RankedMember<'r> {

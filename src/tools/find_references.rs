@@ -154,7 +154,7 @@ enum Found {
 
 fn found(call: &Call, at: &Located, named: &Named) -> Result<Found> {
     call.refresh_scip()?;
-    call.read_words(&named.name, |snapshot| {
+    call.read_name(&named.name, |snapshot| {
         let subject = scip::subject(snapshot, &at.file.path, at.line, at.column)?;
         let by_syntax = || {
             let definitions = positions::definitions_at(snapshot, &at.file.path, at.line, named)?;

@@ -118,7 +118,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     if arguments.relations == Some(true) {
         call.refresh_scip()?;
     }
-    let (page, suggestions, relations) = call.read_words(&arguments.symbol_name, |snapshot| {
+    let read = |snapshot: &Snapshot| {
         let name = &arguments.symbol_name;
         let page = symbols::occurrences(snapshot, name, arguments.kind.as_deref(), how, offset, limit)?;
         let is_unknown = page.items.is_empty() && page.total == Some(0);
@@ -128,7 +128,11 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             _ => Vec::new(),
         };
         Ok((page, suggestions, relations))
-    })?;
+    };
+    let (page, suggestions, relations) = match how {
+        Match::Exact => call.read_name(&arguments.symbol_name, read)?,
+        Match::Prefix | Match::Fuzzy => call.read_names_like(&arguments.symbol_name, read)?,
+    };
     Ok(Answer {
         suggestions,
         relations,

@@ -87,7 +87,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         }
         Ok(Found::ByName(positions::definitions_at(snapshot, path, line, &named)?))
     };
-    let found = match call.read_words(&named.name, definitions)? {
+    let found = match call.read_name(&named.name, definitions)? {
         Found::Stated(subject, stated) => {
             let external = stated.is_empty().then(|| subject.external()).flatten();
             let item = |(one, kind): (ScipOccurrence, String)| Definition {

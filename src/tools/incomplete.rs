@@ -10,19 +10,62 @@ use serde_json::{Value, json};
 use super::Call;
 use crate::budget;
 use crate::error::{Error, Result};
-use crate::index::{Freshness, Listed, SymbolAround, Unindexed, words_of};
+use crate::index::{Elsewhere, Freshness, Listed, Needed, SymbolAround, Unindexed};
 use crate::model::RepoPath;
+use crate::query::corpus::Corpus;
 use crate::query::exact::DiskFiles;
-use crate::query::smart;
+use crate::query::smart::Expectation;
+use crate::query::{PathFilter, smart};
 use crate::store::Snapshot;
+use crate::words::sought::{PieceOfFile, Sought};
 
 /// What a read needs of the index.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Needs<'n> {
     /// Entities, which are indexed before everything else.
     Entities,
-    /// The files that contain the words of a text.
-    Words(&'n str),
+    /// The files in which a search for a text finds most.
+    Search(&'n str, &'n PathFilter),
+}
+
+/// Which files a read needs, of those that are not indexed.
+enum Wanted<'w> {
+    /// This one.
+    File(&'w str),
+    /// Those with these words.
+    Words(Sought),
+    /// Those in which a search for the text finds most.
+    Search(&'w str, &'w PathFilter),
+}
+
+/// What was sought in files that are not indexed, and how much of it there is.
+#[derive(Clone)]
+pub(super) struct SoughtElsewhere {
+    sought: Sought,
+    elsewhere: Elsewhere,
+    least: f64,
+}
+
+impl SoughtElsewhere {
+    /// The corpus in which words are as rare as in all files.
+    pub(super) fn with<'s>(&self, corpus: Corpus<'s>) -> Corpus<'s> {
+        smart::with_elsewhere(corpus, &self.sought, &self.elsewhere.counts, self.elsewhere.chunks, self.least)
+    }
+}
+
+/// What a read without the end of an update is based on.
+pub(super) struct Prepared {
+    pub listed: Arc<Listed>,
+    needed: Needed,
+    sought: Option<Sought>,
+}
+
+impl Prepared {
+    /// What was sought, in what that state of the index lacks.
+    pub(super) fn elsewhere(&self, unindexed: &Unindexed) -> Option<SoughtElsewhere> {
+        let sought = self.sought.clone().filter(|_| !unindexed.is_complete())?;
+        Some(SoughtElsewhere { sought, elsewhere: unindexed.elsewhere(&self.needed), least: self.needed.least })
+    }
 }
 
 /// What becomes of a read whose files are not indexed in time.
@@ -67,6 +110,7 @@ impl Call<'_> {
         let Some(listed) = self.freshen_or_list()? else {
             return self.workspace.read(self.budget(), |snapshot| query(snapshot, None));
         };
+        let _pause = self.workspace.updates.pause();
         self.workspace.read(self.budget(), |snapshot| {
             let unindexed = self.note(&listed, snapshot, false)?;
             query(snapshot, Some(&unindexed))
@@ -81,18 +125,34 @@ impl Call<'_> {
         self.without_mark(|| self.read_now(query))
     }
 
-    /// Reads the index. If an update takes long, the files that contain words of `text` are indexed first.
-    pub(super) fn read_words<T>(&self, text: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
-        self.read_after(|unindexed| unindexed.needed_for(&words_of(text), self.budget()), Otherwise::Partial, query)
+    /// Reads the index for a search, by [`Call::corpus`]. If an update takes long, the files in which it finds most are
+    /// indexed first.
+    fn read_search<T>(&self, text: &str, filter: &PathFilter, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
+        self.read_after(&Wanted::Search(text, filter), Otherwise::Partial, query)
+    }
+
+    /// Reads the index for the occurrences of a name. If an update takes long, the files that contain it are indexed first.
+    pub(super) fn read_name<T>(&self, name: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
+        self.read_after(&Wanted::Words(Sought::name(name)), Otherwise::Partial, query)
+    }
+
+    /// The same for names that are similar to one, or begin with it.
+    pub(super) fn read_names_like<T>(&self, name: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
+        self.read_after(&Wanted::Words(Sought::words(name)), Otherwise::Partial, query)
+    }
+
+    /// The chunks of a state of the index, for a search: words are as rare in them as in all files.
+    pub(super) fn corpus<'s>(&self, snapshot: &'s Snapshot<'_>) -> Corpus<'s> {
+        let corpus = Corpus::of(snapshot);
+        match &*self.elsewhere.borrow() {
+            Some(elsewhere) => elsewhere.with(corpus),
+            None => corpus,
+        }
     }
 
     /// Reads one file of the index, which is indexed first if an update takes long. The answer is complete.
     pub(super) fn read_file<T>(&self, path: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
-        let needed = |unindexed: &Unindexed| {
-            let path = RepoPath::stored(path).filter(|path| unindexed.is_outdated(path.as_str()));
-            Ok(path.into_iter().collect())
-        };
-        self.without_mark(|| self.read_after(needed, Otherwise::Busy, query))
+        self.without_mark(|| self.read_after(&Wanted::File(path), Otherwise::Busy, query))
     }
 
     /// A read whose answer is complete does not change what is known to be missing from others of this call.
@@ -106,46 +166,73 @@ impl Call<'_> {
     pub(super) fn read_needing<T>(&self, needs: Needs, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
         match needs {
             Needs::Entities => self.read_entities(query),
-            Needs::Words(text) => self.read_words(text, query),
+            Needs::Search(text, filter) => self.read_search(text, filter, query),
         }
     }
 
     fn read_after<T>(
         &self,
-        needed: impl Fn(&Unindexed) -> Result<Vec<RepoPath>>,
+        wanted: &Wanted,
         otherwise: Otherwise,
         query: impl Fn(&Snapshot) -> Result<T>,
     ) -> Result<T> {
-        let Some(listed) = self.prepare(needed, otherwise)? else { return self.workspace.read(self.budget(), query) };
+        let Some(listed) = self.freshen_or_list()? else {
+            *self.elsewhere.borrow_mut() = None;
+            return self.workspace.read(self.budget(), query);
+        };
+        let _pause = self.workspace.updates.pause();
+        let prepared = self.prepare(listed, wanted, otherwise)?;
         self.workspace.read(self.budget(), |snapshot| {
-            self.note(&listed, snapshot, otherwise == Otherwise::Partial)?;
+            let unindexed = self.note(&prepared.listed, snapshot, otherwise == Otherwise::Partial)?;
+            *self.elsewhere.borrow_mut() = prepared.elsewhere(&unindexed);
             query(snapshot)
         })
     }
 
-    /// Brings the index up to date, or, if that takes long, the files that contain words of `text`. Returns what is not
-    /// indexed yet.
-    pub(super) fn prepare_words(&self, text: &str) -> Result<Option<Arc<Listed>>> {
-        self.prepare(|unindexed| unindexed.needed_for(&words_of(text), self.budget()), Otherwise::Partial)
+    /// Brings the index up to date, or, if that takes long, the files in which a search for `text` finds most. Returns what a
+    /// state of the index has to be compared with.
+    pub(super) fn prepare_search(&self, text: &str, filter: &PathFilter) -> Result<Option<Prepared>> {
+        let Some(listed) = self.freshen_or_list()? else { return Ok(None) };
+        let _pause = self.workspace.updates.pause();
+        self.prepare(listed, &Wanted::Search(text, filter), Otherwise::Partial).map(Some)
     }
 
-    fn prepare(
-        &self,
-        needed: impl Fn(&Unindexed) -> Result<Vec<RepoPath>>,
-        otherwise: Otherwise,
-    ) -> Result<Option<Arc<Listed>>> {
-        let Some(listed) = self.freshen_or_list()? else { return Ok(None) };
+    fn prepare(&self, listed: Arc<Listed>, wanted: &Wanted, otherwise: Otherwise) -> Result<Prepared> {
         // Looking for the files takes a while, and holds no snapshot.
-        let unindexed = self.workspace.read(self.budget(), |snapshot| self.workspace.unindexed(&listed, snapshot))?;
-        let needed = needed(&unindexed)?;
-        if !needed.is_empty() && !self.workspace.updates.index_first(needed, self.budget())? {
+        let (unindexed, expectation) = self.workspace.read(self.budget(), |snapshot| {
+            let expectation = match wanted {
+                Wanted::Search(text, _) => Some(Expectation::of(&Corpus::of(snapshot), text)?),
+                Wanted::File(_) | Wanted::Words(_) => None,
+            };
+            Ok((self.workspace.unindexed(&listed, snapshot)?, expectation))
+        })?;
+        let budget = self.budget();
+        let (needed, sought) = match (wanted, expectation) {
+            (Wanted::Search(_, filter), Some(mut expectation)) => {
+                let sought = expectation.sought.clone();
+                let mut rate = |elsewhere: &Elsewhere, pieces: &[PieceOfFile]| {
+                    expectation.rate(&elsewhere.counts, elsewhere.chunks, pieces)
+                };
+                let needed = unindexed.needed_for(&sought, &|path| filter.admits(path), &mut rate, budget)?;
+                (needed, Some(sought))
+            }
+            (Wanted::Words(sought), _) => {
+                let mut rate = |_: &Elsewhere, pieces: &[PieceOfFile]| vec![0.0; pieces.len()];
+                (unindexed.needed_for(sought, &|_| true, &mut rate, budget)?, None)
+            }
+            (Wanted::File(path), _) => {
+                (Needed::file(RepoPath::stored(path).filter(|_| unindexed.is_outdated(path))), None)
+            }
+            (Wanted::Search(..), None) => (Needed::default(), None),
+        };
+        if !self.workspace.updates.index_first(&needed.files, self.budget())? {
             if otherwise == Otherwise::Busy {
                 let (done, total) = unindexed.progress();
                 return Err(Error::busy_building(done, total));
             }
-            tracing::debug!("the files of a query are not indexed in time");
+            tracing::debug!("not all files of a query are indexed in time");
         }
-        Ok(Some(listed))
+        Ok(Prepared { listed, needed, sought })
     }
 
     fn note(&self, listed: &Listed, snapshot: &Snapshot, has_outdated: bool) -> Result<Arc<Unindexed>> {

@@ -65,7 +65,7 @@ pub use request::{ClientScope, OnProgress, Request};
 pub use schema::InOrder;
 pub use worktree::{name_worktree, worktree_of_path};
 
-use incomplete::{Incomplete, Needs};
+use incomplete::{Incomplete, Needs, SoughtElsewhere};
 use jobs::{Jobs, Outcome};
 
 use crate::budget::{self, Budget, Progress};
@@ -165,6 +165,8 @@ struct Call<'a> {
     warning: RefCell<Option<String>>,
     /// What the index lacked, if the answer did not wait for a long update.
     incomplete: RefCell<Option<Incomplete>>,
+    /// What a search looked for in files that are not indexed.
+    elsewhere: RefCell<Option<SoughtElsewhere>>,
 }
 
 /// The time from a call's start to its deadline, unless it has a `timeout_ms` or the tool is a long-running one.
@@ -185,7 +187,7 @@ const RUNNING_AFTER: Duration = Duration::from_secs(45);
 impl<'a> Call<'a> {
     fn new(workspace: &'a Arc<Workspace>, request: &'a Request, progress: Arc<Progress>) -> Self {
         let (stale, warning, incomplete) = (RefCell::default(), RefCell::default(), RefCell::default());
-        Self { workspace, request, progress, stale, warning, incomplete }
+        Self { workspace, request, progress, stale, warning, incomplete, elsewhere: RefCell::default() }
     }
 
     fn workspace(&self) -> &Workspace {

@@ -12,7 +12,6 @@ use super::incomplete::Needs;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::index::Workspace;
-use crate::query::corpus::Corpus;
 use crate::query::exact::DiskFiles;
 use crate::query::{Hit, PathFilter, Searched, exact, smart};
 
@@ -126,8 +125,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
     let budget = call.budget();
     let (found, warning, suggestion, vectors_pending) = if mode == Mode::Smart {
-        call.read_deeply(Needs::Words(&arguments.text), |snapshot, deep| {
-            let corpus = Corpus::of(snapshot);
+        call.read_deeply(Needs::Search(&arguments.text, &filter), |snapshot, deep| {
+            let corpus = call.corpus(snapshot);
             let Searched { page: found, warning } =
                 smart::search(&corpus, deep, &arguments.text, &filter, context, page, budget)?;
             let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
@@ -173,7 +172,7 @@ pub(super) fn across(across: &Across) -> Result<Value> {
     let page = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
     let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
     let budget = &across.request.budget;
-    across.ranked(&arguments.text, |corpus, members| {
+    across.ranked(&arguments.text, &filter, |corpus, members| {
         let Searched { page: found, warning } =
             smart::search(corpus, None, &arguments.text, &filter, context, page, budget)?;
         let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;

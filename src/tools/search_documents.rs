@@ -11,7 +11,6 @@ use crate::extract;
 use crate::index::{DocumentFolder, unread_types};
 use crate::model::{first_of, printable};
 use crate::query::PathFilter;
-use crate::query::corpus::Corpus;
 use crate::query::documents::{self, Answer as Found};
 use crate::store::Snapshot;
 
@@ -138,13 +137,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let with_embedding = options.include_embedding.unwrap_or(false);
     let space = call.workspace().embeddings.space();
     let (found, below, results, pending, unknown) =
-        call.read_deeply(Needs::Words(&arguments.query), |snapshot, deep| {
+        call.read_deeply(Needs::Search(&arguments.query, &filter), |snapshot, deep| {
             if snapshot.file_count()? == 0 && call.incomplete.borrow().is_none() {
                 return Err(nothing(&call.workspace().documents.folders(snapshot)?));
             }
             let unknown = unknown_types(snapshot, options.file_types.as_deref().unwrap_or_default())?;
             let (found, below) = documents::search(
-                &Corpus::of(snapshot),
+                &call.corpus(snapshot),
                 deep,
                 &arguments.query,
                 &filter,

@@ -98,7 +98,7 @@ impl Target<'_> {
     fn named(&self, call: &Call, name: &str, prefers_python: bool) -> Result<Subject> {
         let file = self.file.map(|file| engine::file(call, file)).transpose()?;
         let path = file.as_ref().map(|file| file.path.as_str());
-        let found = call.read_words(name, |snapshot| {
+        let found = call.read_name(name, |snapshot| {
             let found = symbols::with_name(snapshot, name, path)?;
             let similar = if found.is_empty() { symbols::similar_names(snapshot, name)? } else { Vec::new() };
             Ok((found, similar))

@@ -4,17 +4,21 @@
 //! that one alone. `IXMCP_SEQUENCES=N` runs so many in each test (`.ci/soak` does).
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ixmcp::budget::{Budget, Progress};
-use ixmcp::index::{Thoroughness, Workspace, rebuild};
+use ixmcp::config::{Environment, Flags, Sources};
+use ixmcp::index::{IndexWait, Thoroughness, Watching, Workspace, Workspaces, rebuild};
 use ixmcp::store::Fact;
+use ixmcp::tools::{Request, Tools};
+use serde_json::json;
 
 use crate::harness::Repo;
-use crate::sound::{assert_same, assert_sound, dump, number, open, sources, sync};
-use crate::tree::Tree;
+use crate::sound::{assert_same, assert_sound, dump, freshen, number, open, sources, sync};
+use crate::tree::{Random, Tree};
 
 /// Sequences of each test here. `.ci/soak` runs 2000.
 const SEQUENCES: u64 = 20;
@@ -200,6 +204,67 @@ fn watched_sequences_equal_a_fresh_build() {
             }
             workspace.freshen(None, &Budget::unlimited()).unwrap();
         }
+        check(&tree, &workspace, seed);
+    }
+}
+
+/// Reads that do not wait for updates, of all kinds; an answer may be incomplete, but there is one.
+fn ask_at_once(tools: &Tools, root: &Path, random: &mut Random) {
+    let name = format!("function_{}", random.below(MANY));
+    let (tool, arguments) = match random.below(6) {
+        0 => ("query", json!({ "text": name, "mode": "literal" })),
+        1 => ("query", json!({ "text": "how is a value returned" })),
+        2 => ("query", json!({ "text": name })),
+        3 => ("get_symbol", json!({ "symbol_name": name })),
+        4 => ("list_files", json!({})),
+        _ => ("search_documents", json!({ "query": "call the function" })),
+    };
+    let at_once = IndexWait { partial_after: Duration::ZERO, ..IndexWait::TO_THE_END };
+    let request = Request { index_wait: at_once, ..Request::new(tool, arguments.clone(), root.to_owned()) };
+    if let Err(error) = tools.call(request) {
+        panic!("{tool} {arguments}: {error}");
+    }
+}
+
+const MANY: u64 = 200;
+
+/// As the watched ones, while callers ask that do not wait for updates: what they need is indexed first, and they pause builds.
+#[test]
+fn sequences_with_queries_during_builds_equal_a_fresh_build() {
+    for seed in seeds(7).into_iter().step_by(4) {
+        let mut tree = Tree::new(seed);
+        for at in 0..MANY {
+            tree.repo.write_if_possible(
+                &format!("many/d{}/f{at}.py", at % 7),
+                &format!("def function_{at}(x):\n    return function_{}(x)\n", at / 2),
+            );
+        }
+        let root = tree.repo.path().to_owned();
+        let environment = Environment::new(
+            [("IXMCP_TRIGRAMS_FROM".to_owned(), "0".to_owned())],
+            tree.repo.home().to_owned(),
+            root.clone(),
+        );
+        let sources = Sources { flags: Flags::default(), environment };
+        let workspaces = Arc::new(Workspaces::new(sources, Watching::Yes));
+        let (workspace, tools) = (workspaces.at(&root).unwrap(), Tools::new(Arc::clone(&workspaces)));
+        for round in 0..4 {
+            for _ in 0..=tree.random.below(6) {
+                tree.step();
+            }
+            if round == 2 {
+                // Every row is made again while queries are answered.
+                tree.repo.write_if_possible(".ixmcp.toml", "[index]\nchunk_size = 700\n");
+            }
+            std::thread::scope(|scope| {
+                for client in 0..3 {
+                    let (tools, root) = (&tools, &root);
+                    let mut random = Random(seed + 100 * round + client);
+                    scope.spawn(move || (0..4).for_each(|_| ask_at_once(tools, root, &mut random)));
+                }
+            });
+        }
+        freshen(&workspace);
         check(&tree, &workspace, seed);
     }
 }

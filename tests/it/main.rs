@@ -39,6 +39,7 @@ mod long;
 mod mcp;
 mod models;
 mod naming;
+mod odd_worktrees;
 mod organisation;
 mod page;
 mod panics;

@@ -41,10 +41,11 @@ fn ask(workspace: &Arc<Workspace>) -> Vec<String> {
 }
 
 /// The index is what a build from nothing makes of the same tree.
-fn assert_as_rebuilt(workspace: &Workspace) {
+pub fn assert_as_rebuilt(workspace: &Workspace, context: &str) {
+    assert_eq!(workspace.faults().unwrap(), Vec::<String>::new(), "{context}");
     let stepwise = dump(workspace);
     rebuild(workspace.root(), sources(workspace.root()), &Arc::default(), &Budget::unlimited()).unwrap();
-    assert_same(&stepwise, &dump(workspace), "after the last step");
+    assert_same(&stepwise, &dump(workspace), context);
 }
 
 #[test]
@@ -67,7 +68,7 @@ fn a_nested_worktree_is_neither_indexed_nor_watched() {
     assert_eq!(ask(&workspace), ["a.py", "deep/b.py"]);
     git(repo.path(), &["worktree", "remove", "--force", "deep/z"]);
     assert_eq!(ask(&workspace), ["a.py", "deep/b.py"]);
-    assert_as_rebuilt(&workspace);
+    assert_as_rebuilt(&workspace, "after the last step");
 }
 
 #[test]
@@ -83,7 +84,7 @@ fn a_folder_that_becomes_a_worktree_leaves_the_index() {
     assert_eq!(ask(&workspace), ["a.py"]);
     repo.write("x/in/b.py", "B = 2\n");
     assert_eq!(ask(&workspace), ["a.py"]);
-    assert_as_rebuilt(&workspace);
+    assert_as_rebuilt(&workspace, "after the last step");
 }
 
 #[test]
@@ -182,14 +183,14 @@ fn a_new_worktree_begins_with_a_copy_of_the_newest_index_and_equals_a_build_from
     assert_eq!(stats["seeded_from"], repo.path().canonicalize().unwrap().to_str().unwrap(), "{stats}");
     assert_eq!(stats["total_files"], 40, "{stats}");
     let workspace = open(&first);
-    assert_as_rebuilt(&workspace);
+    assert_as_rebuilt(&workspace, "after the last step");
     drop(workspace);
     // The index of the first worktree is the newest now.
     let second = add_worktree(&repo, &trees, "second");
     assert_eq!(stats_of(&repo, &second)["seeded_from"], first.to_str().unwrap());
     let workspace = open(&second);
     assert!(paths(&workspace).contains(&"d2/m2.py".to_owned()) && !paths(&workspace).contains(&"new.md".to_owned()));
-    assert_as_rebuilt(&workspace);
+    assert_as_rebuilt(&workspace, "after the last step");
     // The sibling counts its own changes only.
     assert_eq!(repo.sync()["added"], 40);
 }
@@ -220,7 +221,7 @@ fn documents_that_the_sibling_registered_stay_out_of_the_copy() {
     for words in ["walrusword", "Walrusplan", "pelicanword"] {
         assert!(!holds(&tree, words), "{words}");
     }
-    assert_as_rebuilt(&open(&tree));
+    assert_as_rebuilt(&open(&tree), "without registered folders");
 }
 
 fn sqlite3(database: &Path, statements: &str) {
@@ -314,7 +315,7 @@ fn an_index_that_is_being_written_is_copied_in_one_state() {
             assert!(!paths(&workspace).is_empty(), "the copy has files before the first update");
             sync(&workspace);
             assert_eq!(workspace.faults().unwrap(), Vec::<String>::new());
-            assert_as_rebuilt(&workspace);
+            assert_as_rebuilt(&workspace, "after the last step");
         }
         over.store(true, std::sync::atomic::Ordering::Relaxed);
     });

@@ -4,6 +4,8 @@
 //! their ids takes a tenth of that, and how much of the query a chunk holds, by how rare the words are, picks the same
 //! candidates. So the FTS is asked for ids alone, word by word, and BM25 is computed where the text is loaded (`rank`).
 //! Words in too many chunks are left out here; the ranking still sees them in the text.
+//! While an index is being built, [`sought`] says what to look for in files without chunks: the choice there (`index::needed`)
+//! follows the one here.
 
 use std::collections::HashSet;
 
@@ -15,6 +17,7 @@ use crate::error::Result;
 use crate::extract::kinds;
 use crate::query::corpus::{ChunkAt, Corpus, CorpusScope};
 use crate::store::FtsQuery;
+use crate::words::sought::{MAX_SOUGHT, Sought, SoughtWord};
 
 /// Ids that are fetched for one query, about.
 const BUDGET: usize = 60_000;
@@ -42,6 +45,9 @@ const WORDS_OF_NAME: usize = 4;
 const IN_NAME: f64 = 1.0;
 /// What another word for it counts.
 const OTHER: f64 = 0.6;
+
+/// Pieces of files that are not indexed differ somewhat from chunks.
+const NEARLY: f64 = 0.98;
 
 /// What a value in a message says, of what a word as rare says.
 const VALUE: f64 = 0.3;
@@ -107,6 +113,55 @@ fn matching(corpus: &Corpus, asked: &FtsQuery, scope: Option<&CorpusScope>, limi
         found.retain(|chunk| scope.contains(*chunk));
     }
     corpus.first_in_path_order(found, limit)
+}
+
+/// What a query looks for in files that have no chunks yet.
+pub(super) fn sought(corpus: &Corpus, query: &mut ParsedQuery) -> Result<Sought> {
+    query.add_others();
+    let mut words: Vec<SoughtWord> = Vec::new();
+    let mut add = |text: String, asked: Option<FtsQuery>, counts: f64, represents: u64, is_name: bool| -> Result<()> {
+        if let Some(asked) = asked.filter(|_| words.len() < MAX_SOUGHT) {
+            let (chunks, _) = corpus.frequency(&asked, None, usize::MAX)?;
+            words.push(SoughtWord { text, counts, represents, chunks, is_name });
+        }
+        Ok(())
+    };
+    let is_name = query.is_name();
+    for (at, word) in query.words.iter().enumerate().filter(|(_, word)| !word.is_stop) {
+        let counts = if word.is_value { VALUE } else { 1.0 };
+        add(word.text.clone(), parsed_query::asked(&word.text), counts, 1 << at, is_name)?;
+        for other in &word.others {
+            let counts = if other.is_same { counts } else { counts * OTHER };
+            add(other.text.clone(), parsed_query::asked(&other.text), counts, 1 << at, false)?;
+        }
+    }
+    for term in query.terms.iter().filter(|term| term.is_compound()) {
+        let represents = term.words.iter().fold(0, |set, at| set | 1 << at);
+        add(term.whole(), FtsQuery::phrase(&term.whole()), 1.0, represents, true)?;
+    }
+    if (2..=WORDS_OF_NAME).contains(&query.terms.len()) {
+        // Definitions of that name are candidates; the word itself has no weight.
+        add(query.joined.clone(), FtsQuery::phrase(&query.joined), 0.0, 0, true)?;
+    }
+    Ok(Sought { words, needs_all: query.shape == QueryShape::Code, chunks: corpus.chunk_count()? })
+}
+
+/// Sets what each word says, where those that are sought occur in so many chunks elsewhere, of so many.
+pub(super) fn weigh_as_sought(query: &mut ParsedQuery, sought: &Sought, counts: &[usize], chunks: u64) {
+    let all = sought.chunks + chunks;
+    for (sought, elsewhere) in sought.words.iter().zip(counts) {
+        let chunks = sought.chunks + elsewhere;
+        let is_one_word = sought.represents.count_ones() == 1;
+        let at = sought.represents.trailing_zeros() as usize;
+        if let Some(word) = query.words.get_mut(at).filter(|word| is_one_word && chunks > 0 && word.weight == 0.0) {
+            word.weight = rarity(all, chunks) * if word.is_value { VALUE } else { 1.0 };
+        }
+    }
+}
+
+/// The query of the FTS for a word that [`sought`] gave.
+pub(super) fn asked_for(word: &SoughtWord) -> Option<FtsQuery> {
+    parsed_query::asked(&word.text)
 }
 
 /// Sets what each word says by how rare it is, and gives what can be looked for, the rarest first.
@@ -233,6 +288,11 @@ fn holding(
     });
     if let Some(scope) = scope {
         held.retain(|(id, ..)| scope.contains(*id));
+    }
+    if scope.is_none() && !query.filters.leave_chunks_out() {
+        // In all files there are enough that hold more.
+        let least = corpus.least_held() * NEARLY;
+        held.retain(|(_, weight, _)| *weight >= least);
     }
     if query.shape == QueryShape::Code && held.iter().any(|(.., words)| *words == picked) {
         held.retain(|(.., words)| *words == picked);

@@ -177,7 +177,7 @@ pub(super) fn look_at(query: &ParsedQuery, scanner: &mut Scanner, candidate: Loa
     if pairs > 0 {
         parts.set(Part::Phrase, f64::from(seen.pairs.count_ones()) / f64::from(pairs));
     }
-    look_at_category(query, &chunk, &mut parts);
+    look_at_category(query, (&chunk.path, &chunk.language), &mut parts);
     RankedCandidate {
         id,
         chunk,
@@ -279,7 +279,7 @@ fn look_at_names(query: &ParsedQuery, scanner: &mut Scanner, names: &[ChunkName]
 }
 
 /// Words of the query in the path; what the names of the file and of its folders add.
-fn look_at_path(query: &ParsedQuery, scanner: &mut Scanner, path: &str, parts: &mut Parts) -> u64 {
+pub(super) fn look_at_path(query: &ParsedQuery, scanner: &mut Scanner, path: &str, parts: &mut Parts) -> u64 {
     let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     // An index file is named by its folder.
@@ -301,8 +301,8 @@ fn look_at_path(query: &ParsedQuery, scanner: &mut Scanner, path: &str, parts: &
     all | scanner.words_of(file).0
 }
 
-fn look_at_category(query: &ParsedQuery, chunk: &ChunkHit, parts: &mut Parts) {
-    let category = PathCategory::of(&chunk.path, &chunk.language);
+pub(super) fn look_at_category(query: &ParsedQuery, (path, language): (&str, &str), parts: &mut Parts) {
+    let category = PathCategory::of(path, language);
     let wanted = (category == PathCategory::Test && query.about_tests)
         || (category == PathCategory::Document && query.about_documents);
     let part = match category {

@@ -12,14 +12,17 @@ use crate::store::SpaceKey;
 /// Texts about different topics have at most this similarity.
 pub(super) const LEAST: f64 = 0.3;
 
-/// A query's vector in the space that the indexes have.
+/// Vectors that are computed for one query at most: some milliseconds.
+const MAX_COMPUTED: usize = 400;
+
+/// A query's vector in the space that the indexes have, if anything is embedded in it.
 pub(super) struct SemanticQuery {
-    spaces: Spaces,
+    spaces: Option<Spaces>,
     vector: Vector,
 }
 
 impl SemanticQuery {
-    /// `None` for a name, for words that the model does not know, and while nothing is embedded.
+    /// `None` for a name, and for words that the model does not know.
     pub(super) fn of(query: &ParsedQuery, corpus: &Corpus) -> Result<Option<Self>> {
         if query.is_name() { Ok(None) } else { Self::of_any(query, corpus) }
     }
@@ -29,9 +32,11 @@ impl SemanticQuery {
         let embedder = built_in();
         let named = embedder.space();
         let key = SpaceKey { model: &named.model, hash: &named.hash, dimension: named.dimension };
-        let Some(spaces) = corpus.spaces(&key)? else { return Ok(None) };
         let vector = Self::vector_of(query)?;
-        Ok((!vector.is_zero()).then_some(Self { spaces, vector }))
+        if vector.is_zero() {
+            return Ok(None);
+        }
+        Ok(Some(Self { spaces: corpus.spaces(&key)?, vector }))
     }
 
     fn vector_of(query: &ParsedQuery) -> Result<Vector> {
@@ -46,18 +51,38 @@ impl SemanticQuery {
         (limit, least): (usize, f64),
         scope: Option<&CorpusScope>,
     ) -> Result<Vec<ChunkAt>> {
-        let near = corpus.nearest(&self.spaces, self.vector.components(), limit, scope)?;
+        let Some(spaces) = &self.spaces else { return Ok(Vec::new()) };
+        let near = corpus.nearest(spaces, self.vector.components(), limit, scope)?;
         Ok(near.into_iter().filter(|(_, cosine)| *cosine >= least).map(|(chunk, _)| chunk).collect())
     }
 
-    /// How near chunks are, by the angle; `None` for those without a vector.
+    /// How near chunks are, by the angle; `None` for those without a vector. The vectors that are still to be stored are
+    /// computed here.
     pub(super) fn cosines(&self, corpus: &Corpus, chunks: &[ChunkAt]) -> Result<Vec<Option<f64>>> {
-        corpus.cosines(&self.spaces, self.vector.components(), chunks)
+        let mut cosines = match &self.spaces {
+            Some(spaces) => corpus.cosines(spaces, self.vector.components(), chunks)?,
+            None => vec![None; chunks.len()],
+        };
+        let missing: Vec<usize> = (0..chunks.len()).filter(|at| cosines[*at].is_none()).take(MAX_COMPUTED).collect();
+        let texts = corpus.texts_to_embed(&missing.iter().map(|at| chunks[*at]).collect::<Vec<_>>())?;
+        let known: Vec<(usize, &str)> =
+            missing.into_iter().zip(&texts).filter_map(|(at, text)| Some((at, text.as_deref()?))).collect();
+        if !known.is_empty() {
+            let vectors =
+                built_in().embed(Purpose::Passage, &known.iter().map(|(_, text)| *text).collect::<Vec<_>>())?;
+            for ((at, _), vector) in known.iter().zip(vectors).filter(|(_, vector)| !vector.is_zero()) {
+                cosines[*at] = Some(f64::from(self.vector.cosine(&vector)));
+            }
+        }
+        Ok(cosines)
     }
 
     /// The background similarity of the query in this index.
     pub(super) fn background(&self, corpus: &Corpus) -> Result<Option<f64>> {
-        let here = corpus.some_cosines(&self.spaces, self.vector.components(), background::HERE)?;
+        let here = match &self.spaces {
+            Some(spaces) => corpus.some_cosines(spaces, self.vector.components(), background::HERE)?,
+            None => Vec::new(),
+        };
         Ok(background::cosine(&self.vector, built_in(), &here))
     }
 

@@ -1,0 +1,289 @@
+//! Words that a query looks for, and finding them in files that no index has yet, as the FTS would.
+//!
+//! Owns which bytes of a text are such a word, and which of them look like the name of a definition. Does not own which words a
+//! query looks for (`query`), nor which files are looked at (`index`).
+
+use std::collections::HashMap;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use foldhash::fast::RandomState;
+
+use super::{parts, stem};
+
+/// Sets of words are bits.
+pub const MAX_SOUGHT: usize = 64;
+/// Longer tokens are compared as far as that.
+const MAX_TOKEN: usize = 80;
+/// Bytes of a line before a name that are looked at.
+const MAX_BEFORE: usize = 120;
+
+/// What a query looks for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sought {
+    pub words: Vec<SoughtWord>,
+    /// Only texts with all words count, if there are any.
+    pub needs_all: bool,
+    /// How many chunks the index has.
+    pub chunks: u64,
+}
+
+/// A word, or an identifier as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SoughtWord {
+    /// In lower case.
+    pub text: String,
+    /// What it counts, of what a word of the query itself counts.
+    pub counts: f64,
+    /// The words of the query that it represents, as bits.
+    pub represents: u64,
+    /// In how many chunks of the index it occurs.
+    pub chunks: usize,
+    /// Whether definitions of that name are looked for, however common it is.
+    pub is_name: bool,
+}
+
+/// What a piece of a file has of what is sought, as sets of words by their index.
+#[derive(Clone, Copy, Debug)]
+pub struct PieceOfFile<'p> {
+    pub path: &'p str,
+    pub in_path: u64,
+    pub in_text: u64,
+    /// Those that look like names of definitions.
+    pub names: u64,
+}
+
+impl Sought {
+    /// Only the occurrences of one name. What is before the name in a qualified one is not looked for.
+    pub fn name(name: &str) -> Self {
+        let name = name.trim().trim_end_matches("()");
+        let last = name.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).find(|part| !part.is_empty());
+        let text = last.unwrap_or(name).to_lowercase();
+        let word = SoughtWord { text, counts: 1.0, represents: 1, chunks: 0, is_name: true };
+        Self { words: Vec::from_iter(Some(word).filter(|word| !word.text.is_empty())), needs_all: true, chunks: 0 }
+    }
+
+    /// The words of a text with their parts, each counting the same.
+    pub fn words(text: &str) -> Self {
+        let mut words: Vec<SoughtWord> = Vec::new();
+        let whole = super::tokens(text).filter(|token| parts(token).nth(1).is_some());
+        for word in whole.chain(super::tokens(text).flat_map(parts)).map(str::to_lowercase) {
+            let is_new = words.len() < MAX_SOUGHT && words.iter().all(|known| known.text != word);
+            if is_new && word.chars().nth(1).is_some() {
+                let represents = 1 << words.len();
+                words.push(SoughtWord { text: word, counts: 1.0, represents, chunks: 0, is_name: false });
+            }
+        }
+        Self { words, needs_all: false, chunks: 0 }
+    }
+}
+
+/// Finds words in texts.
+pub struct WordFinder {
+    automaton: AhoCorasick,
+    /// The words by their stems.
+    stems: HashMap<String, usize, RandomState>,
+}
+
+/// Stems of tokens: the same few are in most texts.
+#[derive(Default)]
+pub struct KnownTokens(HashMap<Vec<u8>, Option<usize>, RandomState>);
+
+/// A word that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundWord {
+    pub at: usize,
+    /// Its index among the words.
+    pub word: usize,
+}
+
+impl WordFinder {
+    /// `None` if there is nothing to look for.
+    pub fn new(sought: &Sought) -> Option<Self> {
+        let mut stems: HashMap<String, usize, RandomState> = HashMap::default();
+        for (at, word) in sought.words.iter().take(MAX_SOUGHT).enumerate() {
+            stems.entry(stem(&word.text)).or_insert(at);
+        }
+        stems.remove("");
+        let patterns: Vec<&str> = stems.keys().map(|stem| beginning(stem)).collect();
+        if patterns.is_empty() {
+            return None;
+        }
+        let mut builder = AhoCorasick::builder();
+        builder.ascii_case_insensitive(true).match_kind(MatchKind::LeftmostFirst);
+        let automaton = builder.build(&patterns).ok()?;
+        Some(Self { automaton, stems })
+    }
+
+    /// Calls `found` for each token, and for each part of a token, that is one of the words. Words of other scripts may be part
+    /// of any token.
+    pub fn each(&self, text: &[u8], known: &mut KnownTokens, mut found: impl FnMut(FoundWord)) {
+        for hit in self.automaton.find_iter(text) {
+            let at = hit.start();
+            let before = at.checked_sub(1).map_or(b' ', |before| text[before]);
+            if !text[at].is_ascii() || !before.is_ascii() {
+                let word = self.stems.iter().find(|(stem, _)| text[at..].starts_with(beginning(stem).as_bytes()));
+                if let Some((_, word)) = word {
+                    found(FoundWord { at, word: *word });
+                }
+                continue;
+            }
+            let is_token = !(before.is_ascii_alphanumeric() || before == b'_');
+            if !is_token && !begins_part(before, text[at], text.get(at + 1).copied()) {
+                continue;
+            }
+            let is_in_token = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+            let length = text[at..].iter().take(MAX_TOKEN).take_while(is_in_token).count();
+            let token = &text[at..at + length];
+            let whole = if is_token { self.word(token, known) } else { None };
+            let first = || std::str::from_utf8(token).ok().and_then(|token| parts(token).next()).map(str::len);
+            let part = || first().filter(|part| !is_token || *part < length);
+            if let Some(word) = whole {
+                found(FoundWord { at, word });
+            }
+            if let Some(word) = part().and_then(|part| self.word(&token[..part], known)) {
+                found(FoundWord { at, word });
+            }
+        }
+    }
+
+    fn word(&self, token: &[u8], known: &mut KnownTokens) -> Option<usize> {
+        if let Some(word) = known.0.get(token) {
+            return *word;
+        }
+        let lower = String::from_utf8_lossy(token).to_lowercase();
+        let word = self.stems.get(&stem(&lower)).copied();
+        known.0.insert(token.to_vec(), word);
+        word
+    }
+}
+
+/// What all words with this stem begin with.
+fn beginning(stem: &str) -> &str {
+    let cut = stem.len().saturating_sub(1);
+    if stem.is_ascii() && cut >= 2 && stem.ends_with(['i', 'e']) { &stem[..cut] } else { stem }
+}
+
+/// Whether a part of an identifier may begin between these bytes.
+fn begins_part(before: u8, first: u8, second: Option<u8>) -> bool {
+    before == b'_'
+        || before.is_ascii_digit() != first.is_ascii_digit()
+        || (before.is_ascii_lowercase() && first.is_ascii_uppercase())
+        || (first.is_ascii_uppercase() && second.is_some_and(|second| second.is_ascii_lowercase()))
+}
+
+/// Keywords before a name that is defined, in most languages.
+const KEYWORDS: &[&str] = &[
+    "def",
+    "class",
+    "fn",
+    "func",
+    "fun",
+    "function",
+    "struct",
+    "enum",
+    "union",
+    "interface",
+    "trait",
+    "type",
+    "typedef",
+    "module",
+    "namespace",
+    "package",
+    "macro",
+    "const",
+    "static",
+    "let",
+    "var",
+    "val",
+    "object",
+    "record",
+    "protocol",
+    "impl",
+    "#define",
+];
+
+/// Whether a token at `at` looks like the name in a definition, or like part of a heading.
+pub fn looks_defined(text: &[u8], at: usize) -> bool {
+    let from = at.saturating_sub(MAX_BEFORE);
+    let start = memchr::memrchr(b'\n', &text[from..at]).map_or(from, |line_break| from + line_break + 1);
+    let Ok(before) = std::str::from_utf8(&text[start..at]) else { return false };
+    let before = before.trim_start();
+    if before.starts_with("# ") || before.starts_with("##") || before.starts_with("== ") {
+        return true;
+    }
+    // The name may begin before the part that was found.
+    let before = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+    let mut tokens = before.split(|c: char| c.is_whitespace() || matches!(c, '*' | '&' | '(' | '<'));
+    if before.len() < MAX_BEFORE && tokens.any(|token| KEYWORDS.contains(&token)) && !before.contains(['=', '"', '\''])
+    {
+        return true;
+    }
+    let rest = &text[at..text.len().min(at + MAX_TOKEN)];
+    let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let after = rest[length..].trim_ascii_start();
+    // A function of C, or a variable of a module or a class.
+    let is_outside = start == at || !text[start].is_ascii_whitespace();
+    (is_outside && after.starts_with(b"(") && !before.contains(['(', '=', '.', '"']))
+        || (before.is_empty() && after.starts_with(b"=") && !after.starts_with(b"=="))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(sought: &Sought, text: &str) -> Vec<(usize, String)> {
+        let mut all = Vec::new();
+        let finder = WordFinder::new(sought).unwrap();
+        finder.each(text.as_bytes(), &mut KnownTokens::default(), |one| {
+            all.push((one.at, sought.words[one.word].text.clone()));
+        });
+        all
+    }
+
+    #[test]
+    fn words_are_found_in_all_forms_as_tokens_and_as_parts_of_tokens() {
+        let sought = Sought::words("queries migration");
+        let text = "query parseQuery QUERIES_migrate HTTPMigrations jquery migrated equerry";
+        let words: Vec<String> = found(&sought, text).into_iter().map(|(at, _)| text[at..].to_lowercase()).collect();
+        let begin = |at: usize, with: &str| assert!(words[at].starts_with(with), "{words:?}");
+        begin(0, "query ");
+        begin(1, "query queries");
+        begin(2, "queries_migrate");
+        begin(3, "migrate ");
+        begin(4, "migrations");
+        begin(5, "migrated");
+        assert_eq!(words.len(), 6, "{words:?}");
+    }
+
+    #[test]
+    fn a_name_is_found_as_a_whole_token_alone() {
+        let sought = Sought::name("models.QuerySet.get_or_create()");
+        let text = "get_or_create(x) aget_or_create get_or_create_all GET_OR_CREATE get or create";
+        assert_eq!(found(&sought, text).iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 50]);
+        assert!(WordFinder::new(&Sought::name("()")).is_none());
+    }
+
+    #[test]
+    fn names_in_definitions_look_defined() {
+        let looks = |text: &str, name: &str| looks_defined(text.as_bytes(), text.find(name).unwrap());
+        for (text, name) in [
+            ("x\n    async def send_mail(self):", "send_mail"),
+            ("pub(crate) fn send_mail() {", "mail"),
+            ("static int probe(struct device *dev)", "probe"),
+            ("ssize_t vfs_read(struct file *file,", "vfs_read"),
+            ("#define alloc_pages(mask)", "alloc_pages"),
+            ("LIMIT = 3", "LIMIT"),
+            ("## How migrations work", "migrations"),
+        ] {
+            assert!(looks(text, name), "{text}");
+        }
+        for (text, name) in [
+            ("    return send_mail(x)", "send_mail"),
+            ("\tvfs_read(file);", "vfs_read"),
+            ("x = def_of(LIMIT)", "LIMIT"),
+            ("if LIMIT == 3", "LIMIT"),
+        ] {
+            assert!(!looks(text, name), "{text}");
+        }
+    }
+}
