@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
@@ -218,29 +219,72 @@ fn a_path_instead_of_a_name_is_not_offered_for_download() {
     let model = fixture("bert");
     let model = model.to_str().unwrap();
     std::os::unix::fs::symlink(model, repo.path().join("mine")).unwrap();
-    let said = |typed: &[&str]| said(&repo.command(typed).output().unwrap());
-    for typed in ["./none", "/no/such", "../none", "a/b/c"] {
-        let reported = said(&["model", "use", typed]);
-        assert!(reported.contains("was not found") && reported.contains("A model is a folder with"), "{reported}");
-        assert!(!reported.contains("model pull"), "{reported}");
-        let reported = said(&["model", "pull", typed]);
-        assert!(reported.contains("is not a valid model name") && reported.contains("A valid name is"), "{reported}");
+    let refused = |typed: &[&str]| {
+        let output = repo.command(typed).output().unwrap();
+        format!("$ ixmcp {}\n{}exit code {}\n", typed.join(" "), said(&output), output.status.code().unwrap())
+    };
+    let mut transcript = String::new();
+    for path in ["./none", "/no/such", "../none", "a/b/c", "./folder", "folder/readme.md", "folder"] {
+        transcript += &refused(&["model", "use", path]);
     }
-    assert!(said(&["model", "use", "./folder"]).contains("holds no model. A model is a folder with"));
-    assert!(said(&["model", "use", "folder/readme.md"]).contains("is a file. A model is a folder with"));
-    assert!(said(&["model", "use", "folder"]).contains("For the folder, run `ixmcp model use ./folder`"));
-    assert!(
-        said(&["model", "pull", "./folder"]).contains("./folder is a path; `pull` takes a name. It contains no model")
-    );
-    let reported = said(&["model", "pull", "./mine"]);
-    assert!(
-        reported.contains("`ixmcp model use ./mine`") && reported.contains("`ixmcp model pull NAME --from ./mine`"),
-        "{reported}"
-    );
+    for path in ["./none", "/no/such", "../none", "a/b/c", "./folder", "./mine"] {
+        transcript += &refused(&["model", "pull", path]);
+    }
     // One that was used by its path, and is gone.
     repo.ok(&["model", "use", "./mine"]);
-    assert!(said(&["model", "use", "no-such"]).contains("`ixmcp model pull no-such`"));
-    assert!(said(&["model", "remove", "./mine"]).contains("`ixmcp model list` lists"));
+    transcript += &refused(&["model", "use", "no-such"]);
+    transcript += &refused(&["model", "remove", "./mine"]);
+    let root = repo.path().canonicalize().unwrap();
+    let transcript = transcript
+        .replace(root.to_str().unwrap(), "REPOSITORY")
+        .replace(root.parent().unwrap().to_str().unwrap(), "PARENT");
+    expect![[r#"
+        $ ixmcp model use ./none
+        ixmcp: NOT_FOUND: the model ./none was not found. A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx. Select its folder with `ixmcp model use FOLDER`, or an installed model; `ixmcp model list` lists them.
+        exit code 1
+        $ ixmcp model use /no/such
+        ixmcp: NOT_FOUND: the model /no/such was not found. A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx. Select its folder with `ixmcp model use FOLDER`, or an installed model; `ixmcp model list` lists them.
+        exit code 1
+        $ ixmcp model use ../none
+        ixmcp: NOT_FOUND: the model ../none was not found. A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx. Select its folder with `ixmcp model use FOLDER`, or an installed model; `ixmcp model list` lists them.
+        exit code 1
+        $ ixmcp model use a/b/c
+        ixmcp: NOT_FOUND: the model a/b/c was not found. A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx. Select its folder with `ixmcp model use FOLDER`, or an installed model; `ixmcp model list` lists them.
+        exit code 1
+        $ ixmcp model use ./folder
+        ixmcp: NOT_FOUND: REPOSITORY/folder holds no model. A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx.
+        exit code 1
+        $ ixmcp model use folder/readme.md
+        ixmcp: INVALID_PATH: folder/readme.md is a file. A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx.
+        exit code 2
+        $ ixmcp model use folder
+        ixmcp: NOT_FOUND: the model folder was not found. For the folder, run `ixmcp model use ./folder`; to download the model, `ixmcp model pull folder`.
+        exit code 1
+        $ ixmcp model pull ./none
+        ixmcp: INVALID_ARGUMENT: "./none" is not a valid model name. A valid name is Xenova/paraphrase-albert-small-v2, for example. `ixmcp model list` lists the installed models.
+        exit code 2
+        $ ixmcp model pull /no/such
+        ixmcp: INVALID_ARGUMENT: "/no/such" is not a valid model name. A valid name is Xenova/paraphrase-albert-small-v2, for example. `ixmcp model list` lists the installed models.
+        exit code 2
+        $ ixmcp model pull ../none
+        ixmcp: INVALID_ARGUMENT: "../none" is not a valid model name. A valid name is Xenova/paraphrase-albert-small-v2, for example. `ixmcp model list` lists the installed models.
+        exit code 2
+        $ ixmcp model pull a/b/c
+        ixmcp: INVALID_ARGUMENT: "a/b/c" is not a valid model name. A valid name is Xenova/paraphrase-albert-small-v2, for example. `ixmcp model list` lists the installed models.
+        exit code 2
+        $ ixmcp model pull ./folder
+        ixmcp: INVALID_ARGUMENT: ./folder is a path; `pull` takes a name. It contains no model either. A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx. An example of a name is Xenova/paraphrase-albert-small-v2.
+        exit code 2
+        $ ixmcp model pull ./mine
+        ixmcp: INVALID_ARGUMENT: ./mine is a path; `pull` takes a name. `ixmcp model use ./mine` uses the model in place, `ixmcp model pull NAME --from ./mine` copies it.
+        exit code 2
+        $ ixmcp model use no-such
+        ixmcp: NOT_FOUND: the model no-such was not found. Download it with `ixmcp model pull no-such`, or select another with `ixmcp model use`; `ixmcp model list` lists the installed models.
+        exit code 1
+        $ ixmcp model remove ./mine
+        ixmcp: INVALID_ARGUMENT: "./mine" is not a valid model name. A valid name is Xenova/paraphrase-albert-small-v2, for example. `ixmcp model list` lists the installed models.
+        exit code 2
+    "#]].assert_eq(&transcript);
 }
 
 #[test]

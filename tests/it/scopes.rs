@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use expect_test::expect;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -69,6 +70,20 @@ impl Several {
 
     fn query(&self, repo: impl serde::Serialize, text: &str) -> Value {
         self.own.call("query", &json!({ "repo": repo, "text": text }))
+    }
+
+    /// A transcript of calls that must fail.
+    fn refusals(&self, calls: &[(&str, Value)]) -> String {
+        let around = self.around.path().canonicalize().unwrap();
+        let home = self.own.home().canonicalize().unwrap();
+        self.own.refusals(calls, &[(around.to_str().unwrap(), "AROUND"), (home.to_str().unwrap(), "HOME")])
+    }
+
+    /// The same of queries, one for each scope.
+    fn refused_scopes(&self, scopes: &[&str]) -> String {
+        let calls: Vec<(&str, Value)> =
+            scopes.iter().map(|repo| ("query", json!({ "repo": repo, "text": "x" }))).collect();
+        self.refusals(&calls)
     }
 }
 
@@ -239,13 +254,18 @@ fn a_name_is_found_where_it_is_defined_and_where_others_use_it() {
     let lines = several.own.call("get_slice", &slice("shop.py"));
     assert_eq!((&lines["repo"], &lines["start_line"]), (&json!(several.text("shop")), &json!(1)), "{lines}");
     several.write("mail", "shop.py", "x = 1\n");
-    let refused = several.own.fails(&["call", "get_slice", "--args", &slice("shop.py").to_string()]);
-    assert!(refused.contains("INVALID_ARGUMENT: shop.py is in 2 repositories"), "{refused}");
-    let refused = several.own.fails(&["call", "get_slice", "--args", &slice("gone.py").to_string()]);
-    assert!(refused.contains("INVALID_PATH: no repository of the scope has the file gone.py"), "{refused}");
-    let check = json!({ "repo": repo }).to_string();
-    let refused = several.own.fails(&["call", "check", "--args", &check]);
-    assert!(refused.contains("INVALID_ARGUMENT: argument `repo`: check takes one repository"), "{refused}");
+    expect![[r#"
+        $ ixmcp call get_slice --args '{"end_line":1,"file_path":"shop.py","repo":["AROUND/mail","AROUND/pay","AROUND/shop"],"start_line":1}'
+        ixmcp: INVALID_ARGUMENT: shop.py is in 2 repositories. Name one by `repo`: AROUND/mail, AROUND/shop.
+        $ ixmcp call get_slice --args '{"end_line":1,"file_path":"gone.py","repo":["AROUND/mail","AROUND/pay","AROUND/shop"],"start_line":1}'
+        ixmcp: INVALID_PATH: no repository of the scope has the file gone.py. `list_files` with the same `repo` lists their files.
+        $ ixmcp call check --args '{"repo":["AROUND/mail","AROUND/pay","AROUND/shop"]}'
+        ixmcp: INVALID_ARGUMENT: argument `repo`: check takes one repository. Name one. Several can be asked by query, get_slice, get_symbol, list_files, stats, search_documents, ixchel_search, ixchel_tags.
+    "#]].assert_eq(&several.refusals(&[
+        ("get_slice", slice("shop.py")),
+        ("get_slice", slice("gone.py")),
+        ("check", json!({ "repo": repo })),
+    ]));
 }
 
 #[test]
@@ -292,25 +312,30 @@ fn a_group_is_defined_by_the_user_alone() {
     let printed = several.own.ok(&["query", "card", "--group", "money"]);
     assert!(printed.contains("pay.py") && printed.contains("shop.py") && !printed.contains("mail.py"), "{printed}");
 
-    let fails =
-        |repo: &str| several.own.fails(&["call", "query", "--args", &json!({ "repo": repo, "text": "x" }).to_string()]);
-    assert!(fails("@a").contains("INVALID_ARGUMENT: the groups form a cycle: @a -> @b -> @a"), "{}", fails("@a"));
-    assert!(
-        fails("@mone").contains("there is no group @mone") && fails("@mone").contains("Groups in"),
-        "{}",
-        fails("@mone")
-    );
-    assert!(fails("@empty").contains("the group @empty is empty"), "{}", fails("@empty"));
-    let long = format!("@{}", "x".repeat(300));
-    assert!(fails(&long).contains("there is no group"), "{}", fails(&long));
+    expect![[r#"
+        $ ixmcp call query --args '{"repo":"@a","text":"x"}'
+        ixmcp: INVALID_ARGUMENT: the groups form a cycle: @a -> @b -> @a. Correct [groups] in config.toml.
+        $ ixmcp call query --args '{"repo":"@mone","text":"x"}'
+        ixmcp: INVALID_ARGUMENT: there is no group @mone. Groups in HOME/.config/ixmcp/config.toml: a, all, b, empty, money, odd 'name'\u{a}.
+        $ ixmcp call query --args '{"repo":"@empty","text":"x"}'
+        ixmcp: INVALID_ARGUMENT: the group @empty is empty. Add repositories to it in config.toml.
+    "#]].assert_eq(&several.refused_scopes(&["@a", "@mone", "@empty"]));
+    let refused = several.refused_scopes(&[&format!("@{}", "x".repeat(300))]);
+    assert!(refused.contains("there is no group"), "{refused}");
     // A group of the repository's own file would say what others' queries read.
     several.own.write(".ixmcp.toml", "[groups]\nstolen = [\"/etc\"]\n");
-    assert!(fails("@stolen").contains("there is no group @stolen"));
+    expect![[r#"
+        $ ixmcp call query --args '{"repo":"@stolen","text":"x"}'
+        ixmcp: INVALID_ARGUMENT: there is no group @stolen. Groups in HOME/.config/ixmcp/config.toml: a, all, b, empty, money, odd 'name'\u{a}.
+    "#]].assert_eq(&several.refused_scopes(&["@stolen"]));
     let warned = several.own.run(&["stats"]);
     let warned = String::from_utf8_lossy(&warned.stderr).into_owned();
     assert!(warned.contains("groups.stolen is ignored, because a repository may not set it"), "{warned}");
     several.configure("[groups]\nmoney = \"pay\"\n");
-    assert!(fails("@money").contains("groups.money must be a list of paths"), "{}", fails("@money"));
+    expect![[r#"
+        $ ixmcp call query --args '{"repo":"@money","text":"x"}'
+        ixmcp: INVALID_ARGUMENT: HOME/.config/ixmcp/config.toml: groups.money must be a list of paths, globs of paths and other groups, such as ["~/src/pay-*", "@mail"]. Correct it or remove it.
+    "#]].assert_eq(&several.refused_scopes(&["@money"]));
 }
 
 #[test]
@@ -326,22 +351,38 @@ fn a_glob_matches_repositories_that_are_indexed_and_nothing_else() {
     let printed = several.own.ok(&["query", "card", "--repo", &several.text("pay-[ab]")]);
     assert!(printed.contains("pay-a/pay.py") && printed.contains("pay-b/shop.py"), "{printed}");
 
-    let fails =
-        |repo: &str| several.own.fails(&["call", "query", "--args", &json!({ "repo": repo, "text": "x" }).to_string()]);
-    for (glob, message) in [
-        (several.text("none-*"), "INDEX_NOT_FOUND: no folder matches it"),
-        (several.text("pay-f*"), "INDEX_NOT_FOUND: no folder matches it"),
-        (several.text("pay-p*"), "it matches one folder, which is not an indexed repository"),
-        (several.text("**/x"), "contains `**`"),
-        (several.text("[x"), "is not valid"),
-        ("/*".to_owned(), "none of which is an indexed repository"),
-        (format!("{}*", several.own.home().display()), "INDEX_NOT_FOUND"),
-        ("~/*".to_owned(), "INDEX_NOT_FOUND"),
-    ] {
-        let refused = fails(&glob);
-        assert!(refused.contains(message), "{glob}: {refused}");
-    }
-    assert!(fails("~").contains("a home folder"), "{}", fails("~"));
+    let home = format!("{}*", several.own.home().display());
+    let of = |glob: &str| several.text(glob);
+    expect![[r#"
+        $ ixmcp call query --args '{"repo":"AROUND/none-*","text":"x"}'
+        ixmcp: INDEX_NOT_FOUND: no folder matches it. `ixmcp sync --repo PATH` indexes a repository.
+        $ ixmcp call query --args '{"repo":"AROUND/pay-f*","text":"x"}'
+        ixmcp: INDEX_NOT_FOUND: no folder matches it. `ixmcp sync --repo PATH` indexes a repository.
+        $ ixmcp call query --args '{"repo":"AROUND/pay-p*","text":"x"}'
+        ixmcp: INDEX_NOT_FOUND: it matches one folder, which is not an indexed repository. `ixmcp sync --repo PATH` indexes a repository.
+        $ ixmcp call query --args '{"repo":"AROUND/**/x","text":"x"}'
+        ixmcp: INVALID_ARGUMENT: argument `repo`: the glob "AROUND/**/x" contains `**`. A glob of repositories names each level: ~/src/*/api.
+        $ ixmcp call query --args '{"repo":"AROUND/[x","text":"x"}'
+        ixmcp: INVALID_ARGUMENT: argument `repo`: the glob "AROUND/[x" is not valid: unclosed character class; missing ']'. Correct it, or list the paths.
+        $ ixmcp call query --args '{"repo":"HOME*","text":"x"}'
+        ixmcp: INDEX_NOT_FOUND: it matches one folder, which is not an indexed repository. `ixmcp sync --repo PATH` indexes a repository.
+        $ ixmcp call query --args '{"repo":"~/*","text":"x"}'
+        ixmcp: INDEX_NOT_FOUND: no folder matches it. `ixmcp sync --repo PATH` indexes a repository.
+        $ ixmcp call query --args '{"repo":"~","text":"x"}'
+        ixmcp: INVALID_PATH: HOME is a home folder and never indexed. Name a project's folder by --repo.
+    "#]].assert_eq(&several.refused_scopes(&[
+        &of("none-*"),
+        &of("pay-f*"),
+        &of("pay-p*"),
+        &of("**/x"),
+        &of("[x"),
+        &home,
+        "~/*",
+        "~",
+    ]));
+    // How many folders there are depends on the machine.
+    let refused = several.refused_scopes(&["/*"]);
+    assert!(refused.contains("none of which is an indexed repository"), "{refused}");
     // A folder that is named like a glob is a folder.
     several.add("[x]", PAY);
     let answer = several.query(several.text("[x]"), "charge card");
@@ -349,8 +390,10 @@ fn a_glob_matches_repositories_that_are_indexed_and_nothing_else() {
     for folder in 0..3_000 {
         fs::create_dir_all(several.root("many").join(folder.to_string())).unwrap();
     }
-    let refused = fails(&several.text("many/*"));
-    assert!(refused.contains("it matches 3000 folders, none of which is an indexed repository"), "{refused}");
+    expect![[r#"
+        $ ixmcp call query --args '{"repo":"AROUND/many/*","text":"x"}'
+        ixmcp: INDEX_NOT_FOUND: it matches 3000 folders, none of which is an indexed repository. `ixmcp sync --repo PATH` indexes a repository.
+    "#]].assert_eq(&several.refused_scopes(&[&of("many/*")]));
 }
 
 #[test]
@@ -380,13 +423,18 @@ fn a_repository_that_cannot_answer_is_a_problem_and_the_others_answer() {
     assert!(reason("/missing").contains("is not a folder"), "{problems:?}");
     assert!(reason("/etc").contains("a folder of the system"), "{problems:?}");
     assert_eq!(problems.len(), 6, "{problems:?}");
-    let none =
-        several.own.fails(&["call", "query", "--args", &json!({ "repo": ["/etc", "/proc"], "text": "x" }).to_string()]);
-    assert!(none.contains("INVALID_PATH: none of 2 repositories answers"), "{none}");
-    let empty = several.own.fails(&["call", "query", "--args", &json!({ "repo": repo, "text": " " }).to_string()]);
-    assert!(empty.contains("INVALID_ARGUMENT: argument `text` is empty"), "{empty}");
-    let wrong = several.own.fails(&["call", "query", "--args", &json!({ "repo": [1], "text": "x" }).to_string()]);
-    assert!(wrong.contains("argument `repo`: expected a list of paths, got a number"), "{wrong}");
+    expect![[r#"
+        $ ixmcp call query --args '{"repo":["/etc","/proc"],"text":"x"}'
+        ixmcp: INVALID_PATH: none of 2 repositories answers. The first, /etc: /etc is a folder of the system and never indexed. Name a project's folder by --repo.
+        $ ixmcp call query --args '{"repo":["AROUND/pay","AROUND/missing"],"text":" "}'
+        ixmcp: INVALID_ARGUMENT: argument `text` is empty. Give a query.
+        $ ixmcp call query --args '{"repo":[1],"text":"x"}'
+        ixmcp: INVALID_ARGUMENT: argument `repo`: expected a list of paths, got a number. See the tool's input schema.
+    "#]].assert_eq(&several.refusals(&[
+        ("query", json!({ "repo": ["/etc", "/proc"], "text": "x" })),
+        ("query", json!({ "repo": several.names(&["pay", "missing"]), "text": " " })),
+        ("query", json!({ "repo": [1], "text": "x" })),
+    ]));
 }
 
 #[test]
