@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 
 /// What begins the symbol of something that only its document can name.
 const LOCAL: &str = "local ";
+/// What scip-typescript writes before the names of accessors.
+const ACCESSORS: &[&str] = &["<get>", "<set>"];
 
 /// A SCIP file.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -174,12 +176,20 @@ fn name_of(symbol: &str) -> String {
         return String::new();
     }
     let name = scip::symbol::parse_symbol(symbol).ok().and_then(|symbol| Some(symbol.descriptors.last()?.name.clone()));
+    let name = name.map(|name| ACCESSORS.iter().find_map(|word| name.strip_prefix(word)).unwrap_or(&name).to_owned());
     name.filter(|name| is_identifier(name)).unwrap_or_default()
 }
 
 /// Whether a character can be part of a name in code.
 pub fn is_name_part(character: char) -> bool {
     character.is_alphanumeric() || character == '_' || character == '$'
+}
+
+/// Whether a text is how code gives a symbol its name. Indexers number members of types and objects that have no name of their
+/// own: `email0` and `email1` are both written `email`.
+pub fn is_name(name: &str, text: &str) -> bool {
+    let is_number = |rest: &str| rest.chars().all(|c| c.is_ascii_digit());
+    !text.is_empty() && name.strip_prefix(text).is_some_and(is_number)
 }
 
 /// Whether a text can be a name in code.
@@ -249,11 +259,28 @@ mod tests {
         for (symbol, name) in [
             ("scip-typescript npm app 1.0.0 src/`user.service.ts`/UserService#find().", "find"),
             ("scip-typescript npm app 1.0.0 src/`user.service.ts`/UserService#`<constructor>`().", ""),
+            ("scip-typescript npm app 1.0.0 src/`user.service.ts`/UserService#`<get>all`().", "all"),
             ("scip-typescript npm app 1.0.0 src/`user.service.ts`/", ""),
             ("local 4", ""),
             ("not a symbol at all", ""),
         ] {
             assert_eq!(name_of(symbol), name, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn numbered_symbols_are_written_without_their_numbers() {
+        for (name, text, is_same) in [
+            ("email", "email", true),
+            ("email12", "email", true),
+            ("email12", "email12", true),
+            ("f10", "f1", true),
+            ("email2b", "email", false),
+            ("email", "e", false),
+            ("12", "", false),
+            ("", "", false),
+        ] {
+            assert_eq!(is_name(name, text), is_same, "{name} {text}");
         }
     }
 

@@ -125,25 +125,24 @@ impl History {
     /// The files that may define something and differ from the base.
     pub fn differences(&self, base: &Base, snapshot: &Snapshot, budget: &Budget) -> Result<Differences> {
         let stats = snapshot.stored_stats()?;
-        let stats: HashMap<&str, Stat> =
-            stats.iter().filter(|(path, ..)| may_define(path)).map(|(path, stat, _)| (path, stat)).collect();
+        let stats: HashMap<&str, Stat> = stats.iter().map(|(path, stat, _)| (path, stat)).collect();
         let mut differences = Differences::default();
-        let added = stats.keys().filter(|path| !base.tree.contains_key(**path) && !base.staged.is_in_submodule(path));
+        let added = stats
+            .keys()
+            .filter(|path| !base.tree.contains_key(**path) && may_define(path) && !base.staged.is_in_submodule(path));
         let mut files: Vec<Differing> =
             added.map(|path| Differing { path: (*path).to_owned(), before: None, is_gone: false }).collect();
         // Those whose stat does not prove that they are unchanged.
-        let mut candidates: Vec<(&str, &str, Option<Stat>)> = Vec::new();
-        for (path, id) in base.tree.iter().filter(|(path, _)| may_define(path)) {
+        let candidates = base.tree.iter().filter_map(|(path, id)| {
             let stat = stats.get(path.as_str()).copied();
-            let is_equal = match &stat {
+            let is_out = match &stat {
                 Some(stat) => base.staged.is_clean(path, id, stat) || self.is_known_equal(path, id, stat),
                 // Not checked out, or there and not indexed.
                 None => base.staged.is_absent(path) || self.repository.root.join(path).symlink_metadata().is_ok(),
             };
-            if !is_equal {
-                candidates.push((path, id, stat));
-            }
-        }
+            (!is_out && may_define(path)).then_some((path.as_str(), id.as_str(), stat))
+        });
+        let mut candidates: Vec<(&str, &str, Option<Stat>)> = candidates.collect();
         candidates.sort_unstable_by_key(|(path, ..)| *path);
         for batch in candidates.chunks(BATCH) {
             budget.check()?;

@@ -209,7 +209,7 @@ impl Scip {
         let placed: Vec<(ScipRange, &str)> =
             document.occurrences.iter().filter_map(|occurrence| placed(document, *occurrence, &lines)).collect();
         let has_name = |(range, held): &&(ScipRange, &str)| {
-            symbols.get(range.symbol).is_some_and(|(_, name, _)| !name.is_empty() && name == held)
+            symbols.get(range.symbol).is_some_and(|(_, name, _)| format::is_name(name, held))
         };
         let is_named =
             |(range, _): &&(ScipRange, &str)| symbols.get(range.symbol).is_some_and(|(_, name, _)| !name.is_empty());
@@ -229,9 +229,7 @@ impl Scip {
         } else {
             placed.iter().filter(has_name).map(|(range, _)| *range).collect()
         };
-        if is_current {
-            name_locals(&placed, symbols);
-        }
+        name_as_written(&placed, symbols, is_current);
         let hash = is_current.then(|| ContentHash::of(&bytes).0);
         ScipDocumentRow { path: path.as_str().to_owned(), hash, occurrences }
     }
@@ -283,13 +281,12 @@ fn placed<'t>(
     Some((range, held))
 }
 
-/// Gives local symbols the names that the text has for them.
-fn name_locals(placed: &[(ScipRange, &str)], symbols: &mut [(String, String, Option<usize>)]) {
+/// Gives local symbols, and those that the indexer numbers, the names that the text has for them.
+fn name_as_written(placed: &[(ScipRange, &str)], symbols: &mut [(String, String, Option<usize>)], is_current: bool) {
     for (range, held) in placed.iter().filter(|(range, _)| is_definition(range.roles)) {
-        if let Some((_, name, Some(_))) = symbols.get_mut(range.symbol)
-            && name.is_empty()
-            && format::is_identifier(held)
-        {
+        let Some((_, name, document)) = symbols.get_mut(range.symbol) else { continue };
+        let is_local = is_current && document.is_some() && name.is_empty();
+        if format::is_identifier(held) && (is_local || format::is_name(name, held)) {
             (*held).clone_into(name);
         }
     }

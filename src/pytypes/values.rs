@@ -203,6 +203,9 @@ pub struct Definition {
     pub kind: String,
     /// The text of its line.
     pub preview: String,
+    /// `name` if only the name suggests it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<String>,
 }
 
 /// The symbol whose references are searched for.
@@ -226,7 +229,7 @@ pub struct Reference {
     /// definition, call, import, …
     pub role: String,
     pub preview: String,
-    /// `syntax` in code that the type checker holds unreachable.
+    /// `syntax` in code that the type checker holds unreachable. Without types: `name` if only the name suggests it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<String>,
 }

@@ -46,6 +46,16 @@ pub struct Mention {
     pub kind: Option<String>,
     /// What an import calls it there, if not by its name.
     pub alias: Option<String>,
+    /// Whether the code states that it is one, and not only the name.
+    pub is_certain: bool,
+}
+
+/// What a name at a position refers to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Referred {
+    pub definitions: Vec<Definition>,
+    /// Whether the code states it, and not only the name.
+    pub is_certain: bool,
 }
 
 /// Where definitions are named.
@@ -57,6 +67,12 @@ pub struct Mentions {
     pub unresolved: usize,
     /// References through an import that could not be followed to a definition, and stay.
     pub unfollowed: usize,
+    /// References of which only the name suggests that they are, and stay.
+    pub guessed: usize,
+    /// Whether the definitions themselves are known by their name only.
+    pub is_of_guess: bool,
+    /// Whether references that the index does not have are likely: to a member in a language with object literals.
+    pub has_unlisted: bool,
 }
 
 /// References that one query resolves.
@@ -78,17 +94,20 @@ pub fn name_at(line: &str, column: u32) -> Option<Named> {
 }
 
 /// What a name at a position of a file refers to: itself, if it is defined there.
-pub fn definitions_at(snapshot: &Snapshot, path: &str, line: u32, named: &Named) -> Result<Vec<Definition>> {
+pub fn definitions_at(snapshot: &Snapshot, path: &str, line: u32, named: &Named) -> Result<Referred> {
     let own = snapshot.definitions_between(path, 0, line)?.into_iter();
     let own: Vec<Definition> =
         own.filter(|one| one.line == line && one.column == named.column && one.name == named.name).collect();
     if !own.is_empty() {
-        return Ok(own);
+        return Ok(Referred { definitions: own, is_certain: true });
     }
-    let used = used_at(snapshot, path, line, named)?;
-    let resolved = Resolver::new(snapshot).resolve(&used)?;
-    let targets = resolved.map(|found| found.targets).unwrap_or_default();
-    Ok(targets.iter().map(|target| target.definition.clone()).collect())
+    let (used, is_known) = used_at(snapshot, path, line, named)?;
+    if !is_known && is_declared(snapshot, path, line, named)? {
+        return Ok(Referred::default());
+    }
+    let Some(found) = Resolver::new(snapshot).resolve(&used)? else { return Ok(Referred::default()) };
+    let definitions = found.targets.iter().map(|target| target.definition.clone()).collect();
+    Ok(Referred { definitions, is_certain: found.how.is_proof() })
 }
 
 /// Where these definitions are named, including the definitions: by path, line and column. References that are known to
@@ -103,15 +122,16 @@ pub fn mentions(snapshot: &Snapshot, definitions: &[Definition]) -> Result<Menti
         column: *column,
         kind: None,
         alias: None,
+        is_certain: true,
     });
     let mut mentions: Vec<Mention> = own.collect();
     let (references, _) = snapshot.references(&first.name, 0, usize::MAX)?;
     let mut resolver = Resolver::new(snapshot);
     let unresolved = references.len().saturating_sub(RESOLVED);
     let mut unfollowed = 0;
-    let mention = |used: Reference| {
+    let mention = |used: Reference, is_certain: bool| {
         let alias = Some(used.name).filter(|name| *name != first.name);
-        Mention { path: used.path, line: used.line, column: used.column, kind: Some(used.kind), alias }
+        Mention { path: used.path, line: used.line, column: used.column, kind: Some(used.kind), alias, is_certain }
     };
     for (at, used) in references.into_iter().enumerate() {
         let reading = if at < RESOLVED { reading(&mut resolver, &used, &wanted)? } else { Reading::May };
@@ -119,14 +139,23 @@ pub fn mentions(snapshot: &Snapshot, definitions: &[Definition]) -> Result<Menti
         if reading == Reading::Other {
             continue;
         }
+        let is_certain = reading == Reading::Does;
         if used.kind == "import" && at < RESOLVED {
-            mentions.extend(under_other_name(&mut resolver, &used)?.into_iter().map(mention));
+            let others = under_other_name(&mut resolver, &used)?;
+            mentions.extend(others.into_iter().map(|used| mention(used, is_certain)));
         }
-        mentions.push(mention(used));
+        mentions.push(mention(used, is_certain));
     }
     mentions.sort_by(|a, b| (&a.path, a.line, a.column, &a.kind).cmp(&(&b.path, b.line, b.column, &b.kind)));
     mentions.dedup_by(|a, b| (&a.path, a.line, a.column) == (&b.path, b.line, b.column));
-    Ok(Mentions { found: mentions, unresolved, unfollowed })
+    let guessed = mentions.iter().filter(|mention| !mention.is_certain).count();
+    let guessed = guessed.saturating_sub(unresolved + unfollowed);
+    let has_unlisted = first.container.is_some() && is_script(&first.language) && !TYPES.contains(&first.kind.as_str());
+    Ok(Mentions { found: mentions, unresolved, unfollowed, guessed, is_of_guess: false, has_unlisted })
+}
+
+fn is_script(language: &str) -> bool {
+    matches!(language, "javascript" | "typescript" | "tsx")
 }
 
 /// The symbols of a file, nested; `None` when it is not indexed. A method is under its type, also where it is written outside
@@ -203,15 +232,31 @@ pub fn files_naming(snapshot: &Snapshot, name: &str, language: &str) -> Result<V
     }
 }
 
-/// The reference that the index has at a position, or one made up for a name that it left out.
-fn used_at(snapshot: &Snapshot, path: &str, line: u32, named: &Named) -> Result<Reference> {
+/// The reference that the index has at a position, or one made up for a name that it left out; and whether the index has it.
+fn used_at(snapshot: &Snapshot, path: &str, line: u32, named: &Named) -> Result<(Reference, bool)> {
     let known = match snapshot.file(path)? {
         Some((file, _)) => snapshot.references_within(file, line, line)?,
         None => Vec::new(),
     };
     let known = known.into_iter().find(|used| used.column == named.column && used.name == named.name);
     let (path, name, kind) = (path.to_owned(), named.name.clone(), "use".to_owned());
-    Ok(known.unwrap_or(Reference { path, name, kind, line, column: named.column }))
+    let is_known = known.is_some();
+    Ok((known.unwrap_or(Reference { path, name, kind, line, column: named.column }), is_known))
+}
+
+/// Whether a script declares a name here that the index leaves out: a local variable, the key of an object literal, a property of a
+/// type, a parameter. It is not what else has the name.
+fn is_declared(snapshot: &Snapshot, path: &str, line: u32, named: &Named) -> Result<bool> {
+    let is_in_script = snapshot.file(path)?.is_some_and(|(_, language)| is_script(&language));
+    let Some(text) = snapshot.lines(path, line, line)?.pop().filter(|_| is_in_script) else { return Ok(false) };
+    let before: String = text.chars().take(named.column.saturating_sub(1) as usize).collect();
+    let after: String = text.chars().skip(before.chars().count() + named.name.chars().count()).collect();
+    let before = before.trim_end();
+    let after = after.trim_start().trim_start_matches('?');
+    let is_first = before.is_empty() || before.ends_with(['{', ',', ';']) || before.ends_with("readonly");
+    let is_key = is_first && after.starts_with(':') && !after.starts_with("::");
+    let is_variable = ["const", "let", "var"].iter().any(|word| before.ends_with(word));
+    Ok(is_key || is_variable)
 }
 
 #[cfg(test)]

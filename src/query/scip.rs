@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
-use crate::extract::scip::{DEFINITION, REFERENCE, is_name_part};
+use crate::extract::scip::{DEFINITION, IMPLEMENTATION, REFERENCE, is_name_part};
 use crate::store::{ScipOccurrence, Snapshot};
 
 pub use crate::extract::scip::{is_definition, role};
@@ -14,14 +14,14 @@ pub use crate::extract::scip::{is_definition, role};
 /// Symbols that belong together. More are a mistake of the indexer.
 const MAX_RELATED: usize = 1_000;
 
-/// The symbol that a position names.
+/// What a position names: a symbol, or several, as `{ a }` is both a variable and a property in TypeScript.
 #[derive(Clone, Debug)]
 pub struct ScipSubject {
     pub symbol: String,
     pub is_local: bool,
-    /// Its row in the SCIP file that says what is at the position.
-    own: i64,
-    /// Its rows, one for each SCIP file that has it.
+    /// The rows in the SCIP file that says what is at the position.
+    own: Vec<i64>,
+    /// The rows of the same symbols in all SCIP files.
     ids: Vec<i64>,
 }
 
@@ -65,19 +65,36 @@ impl Lines {
 /// The symbol at a position of a file; `None` if no SCIP file says what is there.
 pub fn subject(snapshot: &Snapshot, path: &str, line: u32, column: u32) -> Result<Option<ScipSubject>> {
     let mut lines = Lines::default();
+    let mut found: Option<(ScipSubject, (u32, u32))> = None;
     for one in snapshot.scip_at(path, line, column)? {
-        if lines.fits(snapshot, &one)? {
-            let ids = if one.is_local { vec![one.symbol_id] } else { snapshot.scip_symbols(&one.symbol)? };
-            return Ok(Some(ScipSubject { symbol: one.symbol, is_local: one.is_local, own: one.symbol_id, ids }));
+        if !lines.fits(snapshot, &one)? {
+            continue;
         }
+        let range = (one.column, one.end_column);
+        if found.as_ref().is_some_and(|(_, first)| *first != range) {
+            break;
+        }
+        let ids = if one.is_local { vec![one.symbol_id] } else { snapshot.scip_symbols(&one.symbol)? };
+        let nothing = || ScipSubject { symbol: one.symbol.clone(), is_local: true, own: Vec::new(), ids: Vec::new() };
+        let (subject, _) = found.get_or_insert_with(|| (nothing(), range));
+        if subject.is_local && !one.is_local {
+            subject.symbol.clone_from(&one.symbol);
+            subject.is_local = false;
+        }
+        subject.own.push(one.symbol_id);
+        subject.ids.extend(ids);
     }
-    Ok(None)
+    Ok(found.map(|(mut subject, _)| {
+        subject.ids.sort_unstable();
+        subject.ids.dedup();
+        subject
+    }))
 }
 
 /// Where a symbol is defined.
 pub fn definitions(snapshot: &Snapshot, subject: &ScipSubject) -> Result<Vec<ScipOccurrence>> {
     // Two projects of one repository may have the same symbol, if their packages have no names.
-    for symbols in [vec![subject.own], subject.ids.clone(), related(snapshot, &subject.ids, DEFINITION)?] {
+    for symbols in [subject.own.clone(), subject.ids.clone(), related(snapshot, &subject.ids, DEFINITION)?] {
         let mut found = occurrences(snapshot, &symbols)?;
         found.retain(|one| is_definition(one.roles));
         if !found.is_empty() {
@@ -90,6 +107,15 @@ pub fn definitions(snapshot: &Snapshot, subject: &ScipSubject) -> Result<Vec<Sci
 /// Where a symbol is named, with its definitions: by path, line and column.
 pub fn references(snapshot: &Snapshot, subject: &ScipSubject) -> Result<Vec<ScipOccurrence>> {
     occurrences(snapshot, &related(snapshot, &subject.ids, REFERENCE | DEFINITION)?)
+}
+
+/// Where the definitions are that a symbol implements, or that implement it, over all steps.
+pub fn implementations(snapshot: &Snapshot, subject: &ScipSubject, is_above: bool) -> Result<Vec<ScipOccurrence>> {
+    let next = |symbol| snapshot.scip_implementations(symbol, IMPLEMENTATION, is_above);
+    let all = connected(snapshot, &subject.ids, &next)?;
+    let mut found = occurrences(snapshot, &all)?;
+    found.retain(|one| is_definition(one.roles) && !subject.ids.contains(&one.symbol_id));
+    Ok(found)
 }
 
 fn occurrences(snapshot: &Snapshot, symbols: &[i64]) -> Result<Vec<ScipOccurrence>> {
@@ -111,10 +137,19 @@ fn occurrences(snapshot: &Snapshot, symbols: &[i64]) -> Result<Vec<ScipOccurrenc
 
 /// Symbols with all that are related to them in these ways, however they are connected.
 fn related(snapshot: &Snapshot, symbols: &[i64], kinds: u8) -> Result<Vec<i64>> {
+    connected(snapshot, symbols, &|symbol| snapshot.scip_related(symbol, kinds))
+}
+
+/// Symbols with all that `next` leads to, each once, so that cycles end.
+fn connected(
+    snapshot: &Snapshot,
+    symbols: &[i64],
+    next: &dyn Fn(i64) -> Result<Vec<(i64, String, bool)>>,
+) -> Result<Vec<i64>> {
     let mut all: BTreeSet<i64> = symbols.iter().copied().collect();
     let mut pending: Vec<i64> = symbols.to_vec();
     while let Some(symbol) = pending.pop() {
-        for (id, text, is_global) in snapshot.scip_related(symbol, kinds)? {
+        for (id, text, is_global) in next(symbol)? {
             let same = if is_global { snapshot.scip_symbols(&text)? } else { vec![id] };
             for id in same {
                 if all.len() < MAX_RELATED && all.insert(id) {

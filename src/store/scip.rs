@@ -31,6 +31,10 @@ statements! {
         WHERE r.symbol = :symbol AND r.kinds & :kinds
         UNION SELECT s.id, s.symbol, s.document IS NULL FROM scip_relationships r JOIN scip_symbols s ON s.id = r.symbol
         WHERE r.related = :symbol AND r.kinds & :kinds";
+    IMPLEMENTS = "SELECT s.id, s.symbol, s.document IS NULL FROM scip_relationships r JOIN scip_symbols s ON s.id = r.related
+        WHERE r.symbol = :symbol AND r.kinds & :kinds";
+    IMPLEMENTED_BY = "SELECT s.id, s.symbol, s.document IS NULL FROM scip_relationships r JOIN scip_symbols s ON s.id = r.symbol
+        WHERE r.related = :symbol AND r.kinds & :kinds";
     IS_COVERED = "SELECT 1 FROM scip_documents d JOIN files f ON f.path = d.path AND f.hash = d.hash WHERE d.path = :path LIMIT 1";
     HAS_ANY = "SELECT 1 FROM scip_documents LIMIT 1";
     FILE_ID = "SELECT id FROM scip_files WHERE path = :path";
@@ -163,6 +167,14 @@ impl Snapshot<'_> {
     pub fn scip_related(&self, symbol: i64, kinds: u8) -> Result<Vec<(i64, String, bool)>> {
         let params = named_params! { ":symbol": symbol, ":kinds": kinds };
         self.rows(RELATED, params, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+    }
+
+    /// The symbols that one has such a relationship with, or those that have it with this one: id, text, and whether it is not
+    /// local.
+    pub fn scip_implementations(&self, symbol: i64, kinds: u8, is_above: bool) -> Result<Vec<(i64, String, bool)>> {
+        let statement = if is_above { IMPLEMENTS } else { IMPLEMENTED_BY };
+        let params = named_params! { ":symbol": symbol, ":kinds": kinds };
+        self.rows(statement, params, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 
     /// Whether a SCIP file is about the file as it is now.

@@ -114,7 +114,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         };
         let (mut listed, precision) = match found {
             Found::BySyntax(found) => {
-                reason = why_incomplete(&found);
+                reason = why_incomplete(&found, named.is_some());
                 (found.found.into_iter().map(Listed::BySyntax).collect::<Vec<_>>(), "syntax")
             }
             Found::Stated { stated, others } => {
@@ -156,9 +156,11 @@ fn found(call: &Call, at: &Located, named: &Named) -> Result<Found> {
     call.refresh_scip()?;
     call.read_name(&named.name, |snapshot| {
         let subject = scip::subject(snapshot, &at.file.path, at.line, at.column)?;
-        let by_syntax = || {
-            let definitions = positions::definitions_at(snapshot, &at.file.path, at.line, named)?;
-            positions::mentions(snapshot, &definitions)
+        let by_syntax = || -> Result<Mentions> {
+            let referred = positions::definitions_at(snapshot, &at.file.path, at.line, named)?;
+            let mut found = positions::mentions(snapshot, &referred.definitions)?;
+            found.is_of_guess = !referred.is_certain;
+            Ok(found)
         };
         let Some(subject) = subject else { return Ok(Found::BySyntax(by_syntax()?)) };
         let stated = scip::references(snapshot, &subject)?;
@@ -209,7 +211,8 @@ impl Listed {
                 precision: None,
             },
             Self::Uncovered(mention) => {
-                Reference { precision: Some("syntax".to_owned()), ..mention_item(call, &mention, name) }
+                let item = mention_item(call, &mention, name);
+                Reference { precision: item.precision.or_else(|| Some("syntax".to_owned())), ..item }
             }
             Self::BySyntax(mention) => mention_item(call, &mention, name),
         }
@@ -219,20 +222,28 @@ impl Listed {
 fn why_uncovered(count: usize) -> Option<String> {
     (count > 0).then(|| {
         format!(
-            "{count} references, marked `syntax`, are in files that changed since the SCIP file was written or that it does \
+            "{count} references, marked `syntax` or `name`, are in files that changed since the SCIP file was written or that it does \
              not cover."
         )
     })
 }
 
 /// What syntax alone cannot know of the references.
-fn why_incomplete(found: &Mentions) -> Option<String> {
+fn why_incomplete(found: &Mentions, is_name: bool) -> Option<String> {
+    if is_name && found.found.is_empty() {
+        return Some("Without types, nothing is known of this name: it may be local, or defined elsewhere.".to_owned());
+    }
+    let of_guess = (found.is_of_guess && !found.found.is_empty())
+        .then(|| "Which definition this position refers to is known by its name only.".to_owned());
+    let guessed = (found.guessed > 0)
+        .then(|| format!("{} references, marked `name`, may be to another symbol of the name.", found.guessed));
+    let unlisted = found.has_unlisted.then(|| "Object literals and names in quotes may refer to it, too.".to_owned());
     let unresolved =
         (found.unresolved > 0).then(|| format!("{} references have the name and were not resolved.", found.unresolved));
     let unfollowed = (found.unfollowed > 0).then(|| {
         format!("{} references are imported from modules in which the definition was not found.", found.unfollowed)
     });
-    super::joined([unresolved, unfollowed])
+    super::joined([of_guess, guessed, unresolved, unfollowed, unlisted])
 }
 
 /// Asks the engine for the symbol, the index for files that contain its name, and the engine for the references in
@@ -275,6 +286,6 @@ fn mention_item(call: &Call, mention: &Mention, name: &str) -> Reference {
         span: span_of(mention.path.clone(), mention.line, mention.column, mention.alias.as_deref().unwrap_or(name)),
         role: mention.kind.clone().unwrap_or_else(|| "definition".to_owned()),
         preview: preview(call, &mention.path, mention.line),
-        precision: None,
+        precision: (!mention.is_certain).then(|| "name".to_owned()),
     }
 }

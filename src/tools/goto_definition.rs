@@ -11,7 +11,7 @@ use crate::pytypes::values::{Answer as Answered, Definition, Query, Span};
 use crate::query::positions::{self, Named};
 use crate::query::scip::{self, ScipSubject};
 use crate::query::slice;
-use crate::store::{self, ScipOccurrence, Snapshot};
+use crate::store::{ScipOccurrence, Snapshot};
 
 pub(super) static GOTO_DEFINITION: Declaration = Declaration {
     asks_index: false,
@@ -95,17 +95,20 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
                 name: if one.name.is_empty() { named.name.clone() } else { one.name.clone() },
                 span: span_of_occurrence(one),
                 kind,
+                precision: None,
             };
             let definitions = stated.into_iter().map(item).collect();
             return Ok(Answer { external, ..answer(definitions, "scip") });
         }
         Found::ByName(found) => found,
     };
-    let items = found.into_iter().map(|one| Definition {
+    let is_certain = found.is_certain;
+    let items = found.definitions.into_iter().map(|one| Definition {
         preview: preview(call, &one.path, one.line),
         span: span_of(one.path, one.line, one.column, &one.name),
         name: one.name,
         kind: one.kind,
+        precision: (!is_certain).then(|| "name".to_owned()),
     });
     Ok(answer(items.collect(), "syntax"))
 }
@@ -114,7 +117,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 enum Found {
     /// By a SCIP file, with kinds.
     Stated(ScipSubject, Vec<(ScipOccurrence, String)>),
-    ByName(Vec<store::Definition>),
+    ByName(positions::Referred),
 }
 
 /// The kind that the index has for a definition.

@@ -491,3 +491,46 @@ fn nothing_that_the_repository_names_is_run() {
     assert_eq!(answer["problems"][0]["path"], "shop/views.py", "{answer}");
     assert!(!repo.path().join("alias").exists());
 }
+
+#[test]
+fn histories_without_a_common_ancestor_and_of_other_hashes_are_compared() {
+    let repo = committed(SHOP);
+    git(repo.path(), &["checkout", "-q", "--orphan", "lonely"]);
+    repo.write("shop/views.py", "def buy(items):\n    return 0\n");
+    git(repo.path(), &["add", "-A"]);
+    git(repo.path(), &["commit", "-qm", "alone"]);
+    assert_eq!(names(&changes(&repo, json!({ "base": "main" }))), ["body function buy", "removed function offer"]);
+    let other = Repo::new(SHOP);
+    fs::remove_dir_all(other.path().join(".git")).unwrap();
+    git(other.path(), &["init", "-q", "-b", "main", "--object-format=sha256"]);
+    git(other.path(), &["add", "-A"]);
+    git(other.path(), &["commit", "-qm", "first"]);
+    git(other.path(), &["pack-refs", "--all"]);
+    git(other.path(), &["gc", "-q"]);
+    replace(&other, "shop/views.py", "def offer", "def give");
+    let answer = changes(&other, json!({}));
+    assert_eq!(names(&answer), ["renamed function give"]);
+    assert_eq!(answer["base"]["commit"].as_str().unwrap().len(), 64, "{answer}");
+}
+
+#[test]
+fn a_rebase_and_a_revert_that_stopped_are_compared_as_they_are() {
+    let repo = committed(SHOP);
+    replace(&repo, "shop/views.py", "cart = Cart(items)", "cart = Cart(list(items))");
+    git(repo.path(), &["commit", "-qam", "list"]);
+    replace(&repo, "shop/views.py", "list(items)", "tuple(items)");
+    git(repo.path(), &["commit", "-qam", "tuple"]);
+    for arguments in [&["revert", "--no-edit", "HEAD~1"][..], &["rebase", "--onto", "HEAD~2", "HEAD~1"]] {
+        let stopped = Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "core.editor=true"])
+            .args(arguments)
+            .current_dir(repo.path())
+            .output()
+            .unwrap();
+        assert!(!stopped.status.success(), "{arguments:?}");
+        let answer = changes(&repo, json!({}));
+        assert!(answer["warning"].as_str().unwrap().contains("conflicts in 1 file"), "{answer}");
+        assert!(names(&answer).contains(&"body function buy".to_owned()), "{answer}");
+        git(repo.path(), &[arguments[0], "--abort"]);
+    }
+}

@@ -23,7 +23,7 @@ pub fn clients() -> PathBuf {
     clients
 }
 
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().flatten() {
         let (path, target) = (entry.path(), to.join(entry.file_name()));

@@ -5,6 +5,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "calls with `json!` read better")]
 
 mod begin;
+mod blocks;
 mod by_name;
 mod changes;
 mod cli;
@@ -31,9 +32,11 @@ mod graph;
 mod harness;
 mod hostile;
 mod http;
+mod implementations;
 mod incremental;
 mod inferred;
 mod inferred_together;
+mod known;
 mod languages;
 mod long;
 mod mcp;
@@ -59,6 +62,7 @@ mod repair;
 mod retrieval;
 mod scan;
 mod scip;
+mod scip_python;
 mod scopes;
 mod scripts;
 mod search;

@@ -1,5 +1,6 @@
 //! SCIP files: what they state about unchanged files is what the tools answer, and what does not fit any more is not used.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -8,6 +9,7 @@ use protobuf::{EnumOrUnknown, Message, MessageField};
 use scip::types::{Document, Index, Metadata, Occurrence, PositionEncoding, Relationship, SymbolInformation, ToolInfo};
 use serde_json::{Value, json};
 
+use crate::golden::copy;
 use crate::harness::{Repo, Server};
 
 const DEFINITION: i32 = 1;
@@ -349,12 +351,102 @@ fn the_rows_are_those_of_a_new_index_whatever_came_before() {
     assert_eq!(rows(), incremental);
 }
 
-/// What scip-typescript states about a library with project references, compared with what the tools answer.
-#[test]
-fn every_statement_of_scip_typescript_about_unchanged_files_is_answered() {
+/// Runs scip-typescript in a repository.
+fn indexed_by_scip_typescript(repo: &Repo) -> Index {
     let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
     let indexer = clients.join("scip/node_modules/.bin/scip-typescript");
     assert!(indexer.exists(), "{} is missing: run .ci/setup", indexer.display());
+    let node = clients.join("node/node_modules/.bin/node");
+    let path = format!("{}:{}", node.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let output = Command::new(&indexer).arg("index").current_dir(repo.path()).env("PATH", path).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Index::parse_from_bytes(&fs::read(repo.path().join("index.scip")).unwrap()).unwrap()
+}
+
+/// Compares what a SCIP file states with what the tools answer, for one of `step` symbols of each file. Returns how many.
+fn is_answered(repo: &Repo, index: &Index, step: usize) -> usize {
+    let mut uses: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let key = |document: &Document, symbol: &str| match symbol.starts_with("local ") {
+        true => format!("{} {symbol}", document.relative_path),
+        false => symbol.to_owned(),
+    };
+    for document in &index.documents {
+        let mut seen = BTreeSet::new();
+        for one in &document.occurrences {
+            // One symbol may be stated twice at one position.
+            if seen.insert((&one.range, &one.symbol)) {
+                let count = uses.entry(key(document, &one.symbol)).or_default();
+                count.0 += 1;
+                count.1 += usize::from(one.symbol_roles & DEFINITION != 0);
+            }
+        }
+    }
+    let mut server = Server::start_mcp(repo.command(&["mcp"]));
+    let mut compared = 0;
+    for document in &index.documents {
+        let text = fs::read_to_string(repo.path().join(&document.relative_path)).unwrap();
+        let shared = |range: &[i32]| document.occurrences.iter().filter(|one| one.range == range).count() > 1;
+        let mut symbols = BTreeSet::new();
+        for one in &document.occurrences {
+            let range: Vec<usize> = one.range.iter().map(|number| usize::try_from(*number).unwrap()).collect();
+            let &[at, from, to] = range.as_slice() else { continue };
+            let line: Vec<u16> = text.lines().nth(at).unwrap().encode_utf16().collect();
+            let column = String::from_utf16(&line[..from]).unwrap().chars().count() + 1;
+            let held = String::from_utf16(&line[from..to]).unwrap();
+            // The path of an import is not a name.
+            let is_name = !held.is_empty() && held.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
+            if !is_name || !symbols.insert(&one.symbol) || symbols.len() % step != 0 {
+                continue;
+            }
+            let given = json!({ "file": document.relative_path, "line": at + 1, "column": column });
+            let answer = server.tool("find_references", &given);
+            assert_eq!(answer["precision"], "scip", "{held} at {given}: {answer}");
+            let defined = server.tool("goto_definition", &given);
+            let (uses, definitions) = uses[&key(document, &one.symbol)];
+            let total = usize::try_from(answer["total"].as_u64().unwrap()).unwrap();
+            assert!(total >= uses, "{held} at {given}: {uses} of {answer}");
+            let found = defined["definitions"].as_array().unwrap().len();
+            // A shorthand property has the definitions of both of its symbols.
+            let is_whole = if shared(&one.range) { found >= definitions } else { found == definitions };
+            assert!(is_whole, "{held} at {given}: {definitions} of {defined}");
+            compared += 1;
+        }
+    }
+    compared
+}
+
+/// A library with tests, which are a project of their own that references that of the library.
+#[test]
+fn statements_about_all_files_of_a_typescript_library_are_answered() {
+    let sources =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients/typescript-library/node_modules/zod/src/v3");
+    assert!(sources.exists(), "{} is missing: run .ci/setup", sources.display());
+    let settings =
+        r#"{"composite": true, "target": "es2022", "module": "nodenext", "moduleResolution": "nodenext", "types": []}"#;
+    let repo = Repo::new("//- /package.json\n{\"name\": \"zod\", \"version\": \"3.25.76\", \"type\": \"module\"}\n");
+    copy(&sources, &repo.path().join("src"));
+    fs::remove_dir_all(repo.path().join("src/benchmarks")).unwrap();
+    repo.write("tsconfig.json", r#"{"files": [], "references": [{"path": "./src"}, {"path": "./src/tests"}]}"#);
+    repo.write(
+        "src/tsconfig.json",
+        format!(r#"{{"compilerOptions": {settings}, "include": ["."], "exclude": ["tests"]}}"#),
+    );
+    let tests = format!(r#"{{"compilerOptions": {settings}, "include": ["."], "references": [{{"path": ".."}}]}}"#);
+    repo.write("src/tests/tsconfig.json", tests);
+    let index = indexed_by_scip_typescript(&repo);
+    assert!(index.documents.len() > 70, "{}", index.documents.len());
+    let compared = is_answered(&repo, &index, 5);
+    assert!(compared > 500, "{compared}");
+}
+
+/// What scip-typescript states, compared with what the tools answer.
+#[test]
+fn every_statement_of_scip_typescript_about_unchanged_files_is_answered() {
     let repo = Repo::new(
         r#"
 //- /package.json
@@ -380,51 +472,19 @@ import add, { Item, Gift as Present } from './price';
 export { Item } from './price';
 const größe = new Item(250, '😀'); const again = größe;
 export const whole = add([größe, new Present(), again]);
+//- /src/nameless.ts
+export const one = { email: 'a', length: 1 };
+export const two = { email: 'b', nested: { email: 'c' } };
+export type Three = { email: string } | { email: number };
+export class Account {
+  get owner() { return one.email; }
+  set owner(value: string) { one.email = value; }
+}
+export const owner = new Account().owner + two.nested.email;
 "#,
     );
-    let node = clients.join("node/node_modules/.bin/node");
-    let path = format!("{}:{}", node.parent().unwrap().display(), std::env::var("PATH").unwrap());
-    let output = Command::new(&indexer).arg("index").current_dir(repo.path()).env("PATH", path).output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let index = Index::parse_from_bytes(&fs::read(repo.path().join("index.scip")).unwrap()).unwrap();
-    let mut server = Server::start_mcp(repo.command(&["mcp"]));
-    let mut compared = 0;
-    for document in &index.documents {
-        let text = fs::read_to_string(repo.path().join(&document.relative_path)).unwrap();
-        for one in &document.occurrences {
-            let range: Vec<usize> = one.range.iter().map(|number| usize::try_from(*number).unwrap()).collect();
-            let &[at, from, to] = range.as_slice() else { continue };
-            let line: Vec<u16> = text.lines().nth(at).unwrap().encode_utf16().collect();
-            let column = String::from_utf16(&line[..from]).unwrap().chars().count() + 1;
-            let held = String::from_utf16(&line[from..to]).unwrap();
-            if held.is_empty() || !held.chars().all(|c| c.is_alphanumeric() || c == '_') {
-                // The path of an import is not a name.
-                continue;
-            }
-            let given = json!({ "file": document.relative_path, "line": at + 1, "column": column });
-            let answer = server.tool("find_references", &given);
-            assert_eq!(answer["precision"], "scip", "{held} at {given}: {answer}");
-            let defined = server.tool("goto_definition", &given);
-            let stated = index
-                .documents
-                .iter()
-                .filter(|other| !one.symbol.starts_with("local ") || other.relative_path == document.relative_path);
-            let stated = stated.flat_map(|other| &other.occurrences);
-            let (mut uses, mut definitions) = (0, 0);
-            for other in stated.filter(|other| other.symbol == one.symbol) {
-                uses += 1;
-                definitions += usize::from(other.symbol_roles & DEFINITION != 0);
-            }
-            assert!(answer["references"].as_array().unwrap().len() >= uses, "{held}: {uses} of {answer}");
-            assert_eq!(defined["definitions"].as_array().unwrap().len(), definitions, "{held}: {defined}");
-            compared += 1;
-        }
-    }
+    let index = indexed_by_scip_typescript(&repo);
+    let compared = is_answered(&repo, &index, 1);
     assert!(compared > 30, "{compared}");
 }
 

@@ -259,7 +259,7 @@ fn ask_at(snapshot: &Snapshot, path: &str, bytes: &[u8], line: u32, column: u32)
     answered(slice::slice(bytes, line.into(), u64::from(line) + 3, column.into(), Some(64)));
     let Some(named) = positions::name_at(text, column) else { return };
     if let Some(found) = answered(positions::definitions_at(snapshot, path, line, &named)) {
-        answered(positions::mentions(snapshot, &found));
+        answered(positions::mentions(snapshot, &found.definitions));
     }
 }
 

@@ -294,7 +294,13 @@ impl TyServerAnswerer {
             Some("import" | "from") => "import",
             _ => "variable",
         };
-        Some(Definition { span, name, kind: kind.to_owned(), preview: line.trim().chars().take(200).collect() })
+        Some(Definition {
+            span,
+            name,
+            kind: kind.to_owned(),
+            preview: line.trim().chars().take(200).collect(),
+            precision: None,
+        })
     }
 
     fn reference(&self, location: &Value) -> Option<Reference> {

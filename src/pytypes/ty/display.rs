@@ -55,7 +55,7 @@ impl PathDisplay {
             ResolvedDefinition::FileWithRange(range) => (text[range.range()].to_owned(), "import"),
         };
         let preview = preview(lines.line_at(range.range().start()));
-        Definition { span, name, kind: kind.to_owned(), preview }
+        Definition { span, name, kind: kind.to_owned(), preview, precision: None }
     }
 
     /// Makes sure that a file named in an answer exists.

@@ -17,7 +17,7 @@ const CERTAIN: f64 = 4.0;
 const BY_NAME: f64 = 1.5;
 const IMPORT: f64 = 2.0;
 /// What equal names of a test and a changed file count, and each word that they share.
-const SAME_NAME: f64 = 4.0;
+const SAME_NAME: f64 = 6.0;
 const SAME_WORD: f64 = 0.5;
 
 /// Parts of a test's name that say only that it is one.
@@ -42,7 +42,7 @@ pub(super) struct Ranking {
 impl Ranking {
     pub(super) fn new(snapshot: &Snapshot) -> Result<Self> {
         let tests =
-            snapshot.paths(None)?.into_iter().map(|(path, _)| path).filter(|path| is_test(path) && is_source(path));
+            snapshot.paths(None)?.into_iter().map(|(path, _)| path).filter(|path| is_test(path) && is_run(path));
         let tests = tests.map(|path| TestFile { name: name_words(&path), words: path_words(&path), path }).collect();
         Ok(Self { tests, scores: HashMap::new() })
     }
@@ -66,14 +66,13 @@ impl Ranking {
         }
     }
 
-    /// Counts the tests that import a changed file, and those that have its name.
+    /// Counts the tests that import a changed file, which `importers` are, and those that have its name.
     pub(super) fn add_file(&mut self, path: &str, importers: &[String]) {
         if is_test(path) {
             return;
         }
-        let importers: Vec<&String> = importers.iter().filter(|path| is_test(path)).collect();
-        for importer in &importers {
-            *self.scores.entry((*importer).clone()).or_default() += IMPORT / rarity(importers.len());
+        for importer in importers {
+            *self.scores.entry(importer.clone()).or_default() += IMPORT / rarity(importers.len());
         }
         let (name, around) = (name_words(path), path_words(path));
         for test in &self.tests {
@@ -99,7 +98,8 @@ impl Ranking {
     }
 
     pub(super) fn best(&self, most: usize) -> Vec<String> {
-        let mut all: Vec<(&String, f64)> = self.scores.iter().map(|(path, score)| (path, *score)).collect();
+        let scored = self.scores.iter().filter(|(path, _)| is_run(path));
+        let mut all: Vec<(&String, f64)> = scored.map(|(path, score)| (path, *score)).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         // What shares a word of its path alone is one of many.
         all.into_iter().filter(|(_, score)| *score > 2.0 * SAME_WORD).take(most).map(|(path, _)| path.clone()).collect()
@@ -109,6 +109,13 @@ impl Ranking {
 /// Each further test that has it makes it less telling.
 fn rarity(count: usize) -> f64 {
     (1.0 + super::diff::as_f64(count)).log2().max(1.0)
+}
+
+/// Whether a file of tests is one to run, and not only what others share. Where names decide that: in Python.
+fn is_run(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let has_test_word = || lowercase_parts(name).iter().any(|word| matches!(word.as_str(), "test" | "tests"));
+    is_source(path) && (!name.ends_with(".py") || has_test_word())
 }
 
 fn is_source(path: &str) -> bool {

@@ -93,7 +93,7 @@ pub struct Dependent {
     pub line: u32,
     /// The definition around the reference.
     pub name: String,
-    /// syntax: the code states it. name: only the name suggests it.
+    /// scip: a SCIP file states it. syntax: the code does. name: only the name suggests it.
     pub precision: String,
     /// scip, container, file, import, package, name, ambiguous or path.
     pub how: String,
@@ -150,7 +150,7 @@ pub fn of(snapshot: &Snapshot, differences: &[Difference], offset: usize, limit:
         reached.push((change, Some((reach, of_old))));
     }
     for difference in differences {
-        ranking.add_file(difference.path, &reach::files_importing(&mut resolver, difference.path)?);
+        ranking.add_file(difference.path, &reach::tests_importing(&mut resolver, difference.path)?);
     }
     let weight = |reach: &Reach| reach.dependents.len() + reach.implementers.len();
     let total =
@@ -289,5 +289,9 @@ fn dependent(found: &Related) -> Dependent {
 
 /// How certain a rule is, as answers state it.
 fn precision(how: ResolutionRule) -> &'static str {
-    if how.is_proof() { "syntax" } else { "name" }
+    match how {
+        ResolutionRule::Scip => "scip",
+        how if how.is_proof() => "syntax",
+        _ => "name",
+    }
 }

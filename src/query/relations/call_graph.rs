@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::{ResolutionRule, Resolver, kinds, means, modules, resolve};
+use super::{ResolutionRule, Resolver, kinds, means, modules, ranked, resolve};
 use crate::error::Result;
 use crate::store::{DefinitionNode, SymbolId};
 
@@ -167,7 +167,7 @@ fn callers(resolver: &mut Resolver, of: &DefinitionNode) -> Result<(Vec<(Called,
     references.retain(|used| used.kind == "call");
     let is_cut = references.len() > EXAMINED;
     if is_cut {
-        references.sort_by_cached_key(|used| std::cmp::Reverse(resolve::shared(&of.definition.path, &used.path)));
+        references.sort_by_cached_key(|used| std::cmp::Reverse(ranked::shared(&of.definition.path, &used.path)));
     }
     let mut found: Vec<(Called, ResolutionRule)> = Vec::new();
     for used in references.iter().take(EXAMINED) {

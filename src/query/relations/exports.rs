@@ -70,7 +70,7 @@ impl Resolver<'_> {
             return Ok(false);
         }
         let text = self.library.text(&asked.file.path)?;
-        let line = text.get(import.line.saturating_sub(1) as usize).map_or("", |line| line.trim_start());
+        let line = text.line(import.line).trim_start();
         let rest = line.strip_prefix("import ").map(|rest| rest.strip_prefix("type ").unwrap_or(rest).trim_start());
         Ok(rest.and_then(|rest| rest.strip_prefix(name)).is_some_and(|rest| rest.starts_with([' ', ','])))
     }
@@ -88,7 +88,7 @@ impl Resolver<'_> {
         }
         let deeper = NameQuery { file: &file, depth: asked.depth + 1, ..*asked };
         let text = self.library.text(path)?;
-        let named = text.iter().rev().find_map(|line| default_name(line));
+        let named = text.backwards(1, u32::MAX).find_map(default_name);
         if let Some(name) = named {
             let all = self.candidates(&NameQuery { name: &name, ..deeper })?;
             let here = all.into_iter().filter(|d| d.definition.path == path && d.definition.container.is_none());

@@ -50,6 +50,12 @@ pub(super) fn is_member(declared: &DefinitionNode) -> bool {
     definition.container.is_some() && MEMBERS.contains(&definition.kind.as_str())
 }
 
+/// Whether a type that inherits from its type may have one of its own.
+pub(super) fn is_overridable(declared: &DefinitionNode) -> bool {
+    let definition = &declared.definition;
+    is_member(declared) && matches!(definition.kind.as_str(), "method" | "property") && definition.name != "__init__"
+}
+
 /// Whether it is too small to be what contains a reference: a value rather than the code around it.
 pub(super) fn is_local(kind: &str) -> bool {
     matches!(kind, "variable" | "field" | "attribute" | "property" | "variant")

@@ -4,13 +4,17 @@
 //! The index holds what each file states; what that means is resolved here when asked, so that a change in one file
 //! never touches the rows of another. Owns the queries; `resolve` has the rules, `families` what languages differ in.
 
+mod blocks;
 pub(crate) mod call_graph;
 mod exports;
 mod families;
+mod fields;
+mod implementations;
 mod kinds;
 mod modules;
 mod opened;
 mod packages;
+mod ranked;
 pub(crate) mod reach;
 mod receiver;
 mod resolve;
@@ -76,6 +80,7 @@ pub fn of_symbol(resolver: &mut Resolver, subject: &DefinitionNode, limit: usize
         }
     }
     heirs(resolver, subject, &subject.definition.name, None, &mut groups)?;
+    implementations::implementations(resolver, subject, &mut groups)?;
     let unexamined = references(resolver, subject, &mut groups)?;
     Ok(groups.done(unexamined))
 }
@@ -110,7 +115,7 @@ pub fn of_file(snapshot: &Snapshot, path: &str, limit: usize) -> Result<Option<R
             },
         );
     }
-    for (importer, line) in importers(&mut resolver, &file)? {
+    for (importer, line) in importers(&mut resolver, &file, false)? {
         let name = modules::stem(&importer).to_owned();
         groups.add(
             "imported by",
@@ -123,7 +128,9 @@ pub fn of_file(snapshot: &Snapshot, path: &str, limit: usize) -> Result<Option<R
 /// Whether a reference refers to one of some definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// It does, or nothing shows that it does not.
+    /// It does: the code states it.
+    Does,
+    /// Nothing shows that it does not.
     May,
     /// It is imported from a module of this repository in which nothing of the name was found: it may.
     Unfollowed,
@@ -138,15 +145,22 @@ pub fn may_refer_to(resolver: &mut Resolver, used: &Reference, wanted: &[(String
 
 /// The same, with whether an import could not be followed.
 pub fn reading(resolver: &mut Resolver, used: &Reference, wanted: &[(String, u32, u32)]) -> Result<Reading> {
-    let Some(found) = resolver.resolve(used)? else { return Ok(Reading::May) };
+    let Some(found) = resolver.resolve(used)? else {
+        return Ok(if resolver.is_unreachable(used, wanted)? { Reading::Other } else { Reading::May });
+    };
     let is_wanted = |target: &Rc<DefinitionNode>| {
         let definition = &target.definition;
         wanted.iter().any(|(path, line, column)| {
             *path == definition.path && *line == definition.line && *column == definition.column
         })
     };
-    if !found.how.is_proof() || found.targets.iter().any(is_wanted) {
-        return Ok(Reading::May);
+    match (found.how.is_proof(), found.targets.iter().any(is_wanted)) {
+        (false, is_target) => {
+            let is_other = !is_target && resolver.is_unreachable(used, wanted)?;
+            return Ok(if is_other { Reading::Other } else { Reading::May });
+        }
+        (true, true) => return Ok(Reading::Does),
+        (true, false) => {}
     }
     let is_unfollowed = found.targets.is_empty() && resolver.imports_from_here(used)?;
     Ok(if is_unfollowed { Reading::Unfollowed } else { Reading::Other })
@@ -289,13 +303,17 @@ fn under_alias(resolver: &mut Resolver, import: &Reference) -> Result<Option<(St
     }
 }
 
-/// Files that import this one, and where they say so.
-fn importers(resolver: &mut Resolver, file: &Rc<Opened>) -> Result<Vec<(String, u32)>> {
+/// Files that import this one, and where they say so: all, or those of tests.
+fn importers(resolver: &mut Resolver, file: &Rc<Opened>, only_tests: bool) -> Result<Vec<(String, u32)>> {
     let mut found: Vec<(String, u32)> = Vec::new();
     for (target, own) in modules::spellings(file.family, &file.path) {
         for (path, import) in resolver.library.snapshot.importers_of(&target, STATED)? {
             let named = own.as_ref().is_none_or(|own| import.name.as_ref() == Some(own));
-            let Some(importer) = resolver.library.open(&path)?.filter(|_| named) else { continue };
+            let named = named && (!only_tests || resolver.library.is_test(&path));
+            if !named {
+                continue;
+            }
+            let Some(importer) = resolver.library.open(&path)? else { continue };
             for module in resolver.library.modules(&importer, &import.target, import.line)? {
                 let module = module.child(own.as_slice());
                 if resolver.library.files_of(&importer, &module)?.first() == Some(&file.path) {
@@ -330,6 +348,10 @@ fn outside(path: &str, line: u32, name: &str, kind: &str) -> Related {
     Related { path: path.to_owned(), line, name: name.to_owned(), kind, how: ResolutionRule::Name }
 }
 
+fn is_same(one: &Related, other: &Related) -> bool {
+    (&one.path, one.line, &one.name) == (&other.path, other.line, &other.name)
+}
+
 /// Groups as they are found, in the order in which answers show them.
 struct Groups {
     found: Vec<Group>,
@@ -361,6 +383,21 @@ impl Groups {
             group.total += 1;
             group.items.push(item);
         }
+    }
+
+    /// Adds what is not in the group yet.
+    fn add_new(&mut self, relation: &str, item: Related) {
+        let is_known = |group: &Group| group.items.iter().any(|known| is_same(known, &item));
+        if !self.found.iter().any(|group| group.relation == relation && is_known(group)) {
+            self.add(relation, item);
+        }
+    }
+
+    /// Puts an item where the group has the same one, known by another rule; returns whether it has.
+    fn replace(&mut self, relation: &str, item: &Related) -> bool {
+        let group = self.found.iter_mut().find(|group| group.relation == relation);
+        let known = group.and_then(|group| group.items.iter_mut().find(|known| is_same(known, item)));
+        known.map(|known| known.how = item.how).is_some()
     }
 
     fn add_best(&mut self, relation: &str, found: &Resolution) {

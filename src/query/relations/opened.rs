@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::families::{Family, Plain, Spelling};
+use super::kinds;
 use super::modules::{self, Module};
 use super::packages::Packages;
 use crate::error::Result;
@@ -39,13 +40,49 @@ pub(super) struct Library<'s> {
     pub snapshot: &'s Snapshot<'s>,
     files: HashMap<String, Option<Rc<Opened>>>,
     named: HashMap<String, Rc<[Rc<DefinitionNode>]>>,
-    texts: HashMap<String, Rc<[String]>>,
+    texts: HashMap<String, Rc<Text>>,
+    tests: HashMap<String, bool>,
+    indexed: HashMap<String, bool>,
     found: HashMap<(String, String), Rc<[String]>>,
     packages: HashMap<String, Option<(String, String)>>,
     starts: HashMap<String, bool>,
     /// Read when the first module is named by a package.
     scripts: OnceCell<Packages>,
     crates: OnceCell<Packages>,
+}
+
+/// The lines of a file, in one piece.
+pub(super) struct Text {
+    whole: String,
+    /// Where each line begins.
+    starts: Vec<usize>,
+}
+
+impl Text {
+    pub(super) fn of(whole: String) -> Self {
+        let breaks = whole.match_indices('\n').map(|(at, _)| at + 1);
+        let starts = std::iter::once(0).chain(breaks).filter(|start| *start < whole.len()).collect();
+        Self { whole, starts }
+    }
+
+    /// A line, from 1; empty if the file has no such line.
+    pub(super) fn line(&self, number: u32) -> &str {
+        let at = (number as usize).wrapping_sub(1);
+        let Some(start) = self.starts.get(at) else { return "" };
+        let end = self.starts.get(at + 1).copied().unwrap_or(self.whole.len());
+        let line = &self.whole[*start..end];
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        line.strip_suffix('\r').unwrap_or(line)
+    }
+
+    /// Lines from the last to the first of a range, from 1.
+    pub(super) fn backwards(&self, from: u32, to: u32) -> impl Iterator<Item = &str> {
+        (from..=to.min(self.count())).rev().map(|number| self.line(number))
+    }
+
+    pub(super) fn count(&self) -> u32 {
+        u32::try_from(self.starts.len()).unwrap_or(u32::MAX)
+    }
 }
 
 /// Whether an import brings all names of its module.
@@ -83,6 +120,8 @@ impl<'s> Library<'s> {
             files: HashMap::new(),
             named: HashMap::new(),
             texts: HashMap::new(),
+            tests: HashMap::new(),
+            indexed: HashMap::new(),
             found: HashMap::new(),
             packages: HashMap::new(),
             starts: HashMap::new(),
@@ -162,21 +201,38 @@ impl<'s> Library<'s> {
 
     /// The text of a line before a column.
     pub(super) fn before(&mut self, path: &str, line: u32, column: u32) -> Result<String> {
-        let lines = self.text(path)?;
-        let text = lines.get(line.saturating_sub(1) as usize).map_or("", String::as_str);
-        Ok(text.chars().take(column.saturating_sub(1) as usize).collect())
+        let text = self.text(path)?;
+        Ok(text.line(line).chars().take(column.saturating_sub(1) as usize).collect())
     }
 
-    pub(super) fn text(&mut self, path: &str) -> Result<Rc<[String]>> {
+    /// Whether a file is indexed. The same few are asked for from every folder.
+    fn is_indexed(&mut self, path: &str) -> Result<bool> {
+        if let Some(known) = self.indexed.get(path) {
+            return Ok(*known);
+        }
+        let is_indexed = self.snapshot.file(path)?.is_some();
+        self.indexed.insert(path.to_owned(), is_indexed);
+        Ok(is_indexed)
+    }
+
+    /// Whether a file is one of tests.
+    pub(super) fn is_test(&mut self, path: &str) -> bool {
+        match self.tests.get(path) {
+            Some(known) => *known,
+            None => *self.tests.entry(path.to_owned()).or_insert_with(|| kinds::is_test(path)),
+        }
+    }
+
+    pub(super) fn text(&mut self, path: &str) -> Result<Rc<Text>> {
         if let Some(known) = self.texts.get(path) {
             return Ok(Rc::clone(known));
         }
         if self.texts.len() >= TEXTS {
             self.texts.clear();
         }
-        let lines: Rc<[String]> = self.snapshot.lines(path, 1, u32::MAX)?.into();
-        self.texts.insert(path.to_owned(), Rc::clone(&lines));
-        Ok(lines)
+        let text = Rc::new(Text::of(self.snapshot.text_of(path)?));
+        self.texts.insert(path.to_owned(), Rc::clone(&text));
+        Ok(text)
     }
 
     /// What a module's name can mean at a line of a file.
@@ -241,7 +297,7 @@ impl<'s> Library<'s> {
             }
         }
         for path in paths {
-            if !found.contains(&path) && self.snapshot.file(&path)?.is_some() && self.may_root(file, module, &path)? {
+            if !found.contains(&path) && self.is_indexed(&path)? && self.may_root(file, module, &path)? {
                 found.push(path);
             }
         }
@@ -262,7 +318,7 @@ impl<'s> Library<'s> {
 
     /// Whether absolute imports may start from where `path` has the module: in Python not from inside a package, and
     /// a name of one part from nowhere but around the importing file.
-    pub(super) fn may_root(&self, file: &Opened, module: &Module, path: &str) -> Result<bool> {
+    pub(super) fn may_root(&mut self, file: &Opened, module: &Module, path: &str) -> Result<bool> {
         if file.family.spelling != Spelling::Dotted || module.anchor.is_some() {
             return Ok(true);
         }
@@ -277,7 +333,7 @@ impl<'s> Library<'s> {
         if module.parts.len() < 2 && !around && !is_root {
             return Ok(false);
         }
-        Ok(root.is_empty() || self.snapshot.file(&format!("{root}/__init__.py"))?.is_none())
+        Ok(root.is_empty() || !self.is_indexed(&format!("{root}/__init__.py"))?)
     }
 
     /// The files that a file includes, and those include.

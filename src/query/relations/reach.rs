@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Groups, Related, heirs, importers, kinds, means, modules, resolve, under_alias};
+use super::{Groups, Related, heirs, implementations, importers, kinds, means, modules, ranked, resolve, under_alias};
 use super::{ResolutionRule, Resolver};
 use crate::error::Result;
 use crate::store::{DefinitionNode, Reference};
@@ -60,13 +60,15 @@ pub fn of_changes(
         references.retain(|used| {
             !is_changed(&used.path, used.line) && !matches!(used.kind.as_str(), "inherits" | "implements")
         });
-        let mut tests: Vec<String> =
-            references.iter().map(|used| &used.path).filter(|path| kinds::is_test(path)).cloned().collect();
-        tests.dedup();
+        // They come by path.
+        let mut paths: Vec<&String> = references.iter().map(|used| &used.path).collect();
+        paths.dedup();
+        paths.retain(|path| resolver.library.is_test(path));
+        let tests: Vec<String> = paths.into_iter().cloned().collect();
         let homes: Vec<&str> = numbers.iter().map(|at| subjects[*at].path).collect();
         let unexamined = references.len().saturating_sub(most);
         if unexamined > 0 {
-            let near = |used: &Reference| homes.iter().map(|home| resolve::shared(home, &used.path)).max();
+            let near = |used: &Reference| homes.iter().map(|home| ranked::shared(home, &used.path)).max();
             references.sort_by_cached_key(|used| std::cmp::Reverse(near(used)));
             references.truncate(most);
         }
@@ -208,27 +210,21 @@ fn implementers(resolver: &mut Resolver, node: &DefinitionNode, reach: &mut Reac
     };
     if kinds::is_type(&node.definition.kind) {
         reach.implementers = of_type(resolver, node)?;
-        return Ok(());
+    } else if kinds::is_overridable(node) {
+        reach.implementers = implementations::overriding(resolver, node)?;
     }
-    if !kinds::is_member(node) || node.definition.kind == "constructor" {
-        return Ok(());
+    for found in implementations::stated(resolver, node, false)? {
+        let item = super::related(&found, ResolutionRule::Scip);
+        reach.implementers.retain(|known| !super::is_same(known, &item));
+        reach.implementers.push(item);
     }
-    let parent = node.parent.map(|parent| resolver.library.snapshot.declared(parent)).transpose()?.flatten();
-    let Some(parent) = parent.filter(|parent| kinds::is_type(&parent.definition.kind)) else { return Ok(()) };
-    let of_parent = of_type(resolver, &parent)?;
-    let named = resolver.library.named(&node.definition.name)?;
-    for heir in &of_parent {
-        let overrides = named.iter().filter(|found| {
-            let definition = &found.definition;
-            definition.path == heir.path && definition.container.as_deref() == Some(heir.name.as_str())
-        });
-        reach.implementers.extend(overrides.map(|found| super::related(found, heir.how)));
-    }
+    reach.implementers.sort_by(|a, b| (a.how, &a.path, a.line).cmp(&(b.how, &b.path, b.line)));
+    reach.implementers.truncate(MAX_IMPLEMENTERS);
     Ok(())
 }
 
-/// Files that import a file, by what they state.
-pub fn files_importing(resolver: &mut Resolver, path: &str) -> Result<Vec<String>> {
+/// Files of tests that import a file, by what they state.
+pub fn tests_importing(resolver: &mut Resolver, path: &str) -> Result<Vec<String>> {
     let Some(file) = resolver.library.open(path)? else { return Ok(Vec::new()) };
-    Ok(importers(resolver, &file)?.into_iter().map(|(path, _)| path).collect())
+    Ok(importers(resolver, &file, true)?.into_iter().map(|(path, _)| path).collect())
 }

@@ -15,6 +15,8 @@ pub(super) enum Receiver {
     Above,
     /// Names joined by dots or colons, first to last.
     Path(Vec<String>),
+    /// Fields of the object around it, first to last: `this.a.b.`
+    Fields(Vec<String>),
     /// An expression whose type is unknown.
     Expression,
 }
@@ -56,7 +58,7 @@ fn of_path(path: Vec<String>, accessor: &str, family: &Family) -> Receiver {
     match path.len() {
         1 if family.itself.contains(&first) => Receiver::Itself,
         1 if family.above.contains(&first) => Receiver::Above,
-        _ if family.itself.contains(&first) => Receiver::Expression,
+        _ if family.itself.contains(&first) => Receiver::Fields(path[1..].to_vec()),
         _ => Receiver::Path(path),
     }
 }
@@ -99,7 +101,7 @@ mod tests {
         let python = Family::of("python");
         assert_eq!(receiver("    return ", python), Receiver::Bare);
         assert_eq!(receiver("    return self.", python), Receiver::Itself);
-        assert_eq!(receiver("    self.items.", python), Receiver::Expression);
+        assert_eq!(receiver("    self.items.", python), Receiver::Fields(vec!["items".to_owned()]));
         assert_eq!(receiver("        super().", python), Receiver::Above);
         assert_eq!(receiver("        super(A, self).", python), Receiver::Above);
         assert_eq!(receiver("x = models.query.", python), path(&["models", "query"]));

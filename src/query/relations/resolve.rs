@@ -9,9 +9,11 @@ use std::rc::Rc;
 use strum_macros::IntoStaticStr;
 
 use super::families::{Family, Scope, Spelling};
+use super::fields::Typed;
 use super::kinds;
 use super::modules::{self, Home, Module};
 use super::opened::{Library, Opened, is_wildcard, local};
+use super::ranked::{TARGETS, shared};
 use super::receiver::{Receiver, receiver};
 use super::types::Bases;
 use crate::error::Result;
@@ -58,12 +60,10 @@ pub struct Resolution {
 }
 
 /// What an import takes from outside the repository.
-const OUTSIDE: Resolution = Resolution { how: ResolutionRule::Import, targets: Vec::new() };
+pub(super) const OUTSIDE: Resolution = Resolution { how: ResolutionRule::Import, targets: Vec::new() };
 
 pub(super) type Declarations = Vec<Rc<DefinitionNode>>;
 
-/// Targets kept of an ambiguous name.
-const TARGETS: usize = 10;
 /// Imports followed from file to file, and types from heir to base.
 pub(super) const DEEPEST: usize = 6;
 
@@ -149,6 +149,7 @@ impl<'s> Resolver<'s> {
                 Ok(found)
             }
             Receiver::Path(path) => self.below(asked, path),
+            Receiver::Fields(names) => self.of_fields(asked, names),
             Receiver::Expression => self.loosely(asked, true),
         }
     }
@@ -173,6 +174,9 @@ impl<'s> Resolver<'s> {
             return Ok(Self::one(ResolutionRule::Import, found));
         }
         if family.implicit_self {
+            if self.is_local(asked)? {
+                return Ok(None);
+            }
             let (found, _) = self.of_types_around(asked, false)?;
             if !found.is_empty() {
                 return Ok(Self::one(ResolutionRule::Container, found));
@@ -185,6 +189,10 @@ impl<'s> Resolver<'s> {
         }
         if !bound.is_empty() {
             return Ok(Some(OUTSIDE));
+        }
+        let found = self.namespaces_around(asked)?;
+        if !found.is_empty() {
+            return Ok(Self::one(ResolutionRule::Package, found));
         }
         let outer: Declarations =
             all.iter().filter(|d| d.definition.path != file.path && !kinds::is_member(d)).cloned().collect();
@@ -224,7 +232,8 @@ impl<'s> Resolver<'s> {
             Some(container) => scopes.iter().position(|scope| scope == container),
         };
         let innermost = here.iter().filter_map(|d| depth(d)).min();
-        Ok(here.into_iter().filter(|d| depth(d) == innermost && innermost.is_some()).cloned().collect())
+        let found = here.into_iter().filter(|d| depth(d) == innermost && innermost.is_some()).cloned().collect();
+        self.in_blocks(asked, found)
     }
 
     fn by_wildcards(&mut self, asked: &NameQuery, outer: &[Rc<DefinitionNode>]) -> Result<Declarations> {
@@ -323,14 +332,22 @@ impl<'s> Resolver<'s> {
         }
         outside &= types.is_empty();
         types.retain(|d| kinds::contains(&d.definition.kind));
-        if types.is_empty() && path.len() == 1 {
-            (types, how) = self.declared_type(asked, &path[0])?;
+        let mut is_reached = path.len() == 1;
+        if types.is_empty() && (path.len() == 1 || bound.is_empty()) {
+            let declared = self.declared_type(asked, &path[0])?;
+            is_reached = true;
+            match self.through_fields(asked, declared, &path[1..])? {
+                Typed::Known(found, by) => (types, how) = (found, by),
+                Typed::Outside => return Ok(Some(OUTSIDE)),
+                Typed::Unknown => {}
+            }
             let around = self.types_around(asked)?;
-            if around.iter().flatten().any(|outer| types.iter().any(|of| of.id == outer.id)) {
+            let is_around = around.iter().flatten().any(|outer| types.iter().any(|of| of.id == outer.id));
+            if is_around && path.len() == 1 {
                 how = ResolutionRule::Container;
             }
         }
-        if !types.is_empty() && path.len() == 1 {
+        if !types.is_empty() && is_reached {
             let (found, closed) = self.members(asked, &types)?;
             if !found.is_empty() {
                 return Ok(Self::one(how, found));
@@ -351,9 +368,12 @@ impl<'s> Resolver<'s> {
         let found: Declarations = all.iter().filter(|d| inside(d)).cloned().collect();
         if !found.is_empty() {
             let here = found.iter().all(|d| d.definition.path == file.path);
-            return Ok(if here { Self::one(ResolutionRule::File, found) } else { ranked(file, found, false) });
+            return Ok(if here { Self::one(ResolutionRule::File, found) } else { self.ranked(file, found, false) });
         }
-        self.loosely(asked, true)
+        let found = self.loosely(asked, true)?;
+        // A namespace that a macro opens is not known.
+        let is_hidden = file.family.headers && path[0] != "std" && self.library.named(&path[0])?.is_empty();
+        if found.is_none() && is_hidden { self.loosely(asked, false) } else { Ok(found) }
     }
 
     /// A path that begins with a module of the language's own: `crate::a`, `a.b` after `import a.b`. And whether that
@@ -500,14 +520,14 @@ impl<'s> Resolver<'s> {
     }
 
     /// All definitions of that name.
-    fn loosely(&mut self, asked: &NameQuery, members: bool) -> Result<Option<Resolution>> {
+    pub(super) fn loosely(&mut self, asked: &NameQuery, members: bool) -> Result<Option<Resolution>> {
         let mut all = self.candidates(asked)?;
         all.retain(|d| {
             let of_file = d.definition.path == asked.file.path;
             kinds::is_member(d) == members && (of_file || !kinds::is_private_to_file(d))
         });
         let is_common = members && asked.file.family.has_common_member(asked.name);
-        Ok(ranked(asked.file, all, is_common))
+        Ok(self.ranked(asked.file, all, is_common))
     }
 
     /// Definitions of the name that the language sees and that can be used like this.
@@ -519,41 +539,19 @@ impl<'s> Resolver<'s> {
             .filter(|d| asked.file.family.sees(language, &d.definition.language))
             .filter_map(|d| Some((kinds::fit(asked.kind, &d.definition.kind)?, Rc::clone(d))))
             .collect();
+        if matches!(language, "typescript" | "tsx") && self.is_value(asked)? {
+            fitting.retain(|(_, d)| !matches!(d.definition.kind.as_str(), "interface" | "type"));
+        }
         fitting.sort_by_key(|(fit, _)| *fit);
         Ok(fitting.into_iter().map(|(_, declared)| declared).collect())
     }
 
-    fn one(how: ResolutionRule, mut targets: Declarations) -> Option<Resolution> {
+    pub(super) fn one(how: ResolutionRule, mut targets: Declarations) -> Option<Resolution> {
         let mut seen = HashSet::new();
         targets.retain(|target| seen.insert(target.id));
         targets.truncate(TARGETS);
         (!targets.is_empty()).then_some(Resolution { how, targets })
     }
-}
-
-/// By name alone: one definition is it, several are ranked.
-fn ranked(file: &Opened, mut all: Declarations, is_common: bool) -> Option<Resolution> {
-    let first = all.first()?;
-    let Definition { path, container, .. } = &first.definition;
-    let alone = all.iter().all(|d| (&d.definition.path, &d.definition.container) == (path, container));
-    let pair = file.family.headers
-        && all.iter().filter(|d| kinds::has_body(d)).count() <= 1
-        && all.iter().all(|d| d.definition.container == first.definition.container);
-    let how = if (alone || pair) && !is_common { ResolutionRule::Name } else { ResolutionRule::Ambiguous };
-    let is_in_test = kinds::is_test(&file.path);
-    all.sort_by_cached_key(|d| {
-        let path = &d.definition.path;
-        let tests = !is_in_test && kinds::is_test(path);
-        (tests, !kinds::has_body(d), std::cmp::Reverse(shared(&file.path, path)), path.clone(), d.definition.line)
-    });
-    all.truncate(TARGETS);
-    Some(Resolution { how, targets: all })
-}
-
-/// Folders that two paths share.
-pub(super) fn shared(a: &str, b: &str) -> usize {
-    let (a, b) = (modules::folder(a), modules::folder(b));
-    a.split('/').zip(b.split('/')).take_while(|(a, b)| a == b).count()
 }
 
 /// The folder of a package: that of tests next to sources is the same.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::families::{Family, Spelling};
 use super::receiver::receiver;
 use super::resolve::{DEEPEST, Declarations, NameQuery, Resolution, ResolutionRule, Resolver, package_of, qualified};
-use super::{kinds, modules, variables};
+use super::{kinds, modules};
 use crate::error::Result;
 use crate::store::{DefinitionNode, Heritage};
 
@@ -128,35 +128,11 @@ impl Resolver<'_> {
         let Some(file) = self.library.open(path)? else { return Ok(None) };
         let name = modules::parts(target).pop().unwrap_or_default();
         let text = self.library.text(path)?;
-        let text = text.get(line.saturating_sub(1) as usize).map_or("", String::as_str);
+        let text = text.line(line);
         // The heir's own name may have the base's in it: the base is what comes last.
         let before = text.rfind(name.as_str()).map_or("", |at| &text[..at]);
         let receiver = receiver(before, file.family);
         self.resolve_asked(&NameQuery { file: &file, line, name: &name, kind: "inherits", depth: depth + 1 }, &receiver)
-    }
-
-    /// The type that the code around says a variable has: `x: T`, `x = T(`, `T x`.
-    pub(super) fn declared_type(
-        &mut self,
-        asked: &NameQuery,
-        variable: &str,
-    ) -> Result<(Declarations, ResolutionRule)> {
-        let around = self.library.around(asked.file, asked.line)?;
-        let from = around.first().map_or(asked.line.saturating_sub(40), |outer| outer.definition.start_line);
-        let text = self.library.text(&asked.file.path)?;
-        let from = from.max(asked.line.saturating_sub(200)).saturating_sub(1) as usize;
-        let lines = text.get(from..(asked.line as usize).min(text.len())).unwrap_or_default();
-        let Some(name) = lines.iter().rev().find_map(|line| variables::type_in(line, variable, &asked.file.language))
-        else {
-            return Ok((Vec::new(), ResolutionRule::Ambiguous));
-        };
-        let of_type = NameQuery { name: &name, kind: "type", depth: asked.depth + 1, ..*asked };
-        let Some(found) = self.bare(&of_type)?.filter(|found| found.how != ResolutionRule::Ambiguous) else {
-            return Ok((Vec::new(), ResolutionRule::Ambiguous));
-        };
-        let mut types = found.targets;
-        types.retain(|d| kinds::is_type(&d.definition.kind));
-        Ok((types, found.how))
     }
 }
 

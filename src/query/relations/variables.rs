@@ -3,7 +3,7 @@
 //! Owns the few spellings that need no inference: an annotation, a construction, a declaration. A wrong guess costs
 //! nothing: the type must then have the member that is asked for.
 
-/// The type that `line` gives `variable`: `x: T`, `x = T(…)`, `T x`, `x *T`, `x := &T{…}`.
+/// The type that `line` gives `variable`: `x: T`, `x = T(…)`, `T x`, `x *T`, `x := &T{…}`. With its qualifiers, as written: `a.T`.
 pub(super) fn type_in(line: &str, variable: &str, language: &str) -> Option<String> {
     for (start, _) in line.match_indices(variable) {
         let end = start + variable.len();
@@ -11,11 +11,41 @@ pub(super) fn type_in(line: &str, variable: &str, language: &str) -> Option<Stri
         if !whole || line[..start].ends_with(['.', '>']) {
             continue;
         }
-        if let Some(found) = after(&line[end..], language).or_else(|| before(&line[..start], language)) {
+        if let Some(found) = before(&line[..start], language).or_else(|| after(&line[end..], language)) {
             return Some(found);
         }
     }
     None
+}
+
+/// Whether a line declares a local variable or parameter: `val x`, `x: T`, `T x`.
+pub(super) fn declares(line: &str, name: &str, language: &str) -> bool {
+    const PRIMITIVES: &[&str] = &[
+        "int", "long", "short", "byte", "char", "float", "double", "boolean", "bool", "string", "var", "auto", "object",
+    ];
+    line.match_indices(name).any(|(start, _)| {
+        let (before, after) = (&line[..start], &line[start + name.len()..]);
+        if before.ends_with(is_part) || after.starts_with(is_part) || before.ends_with('.') {
+            return false;
+        }
+        let (spaced, after) = (before.len() > before.trim_end().len(), after.trim_start());
+        let before = before.trim_end_matches([' ', '\t', '&', '*']);
+        let word = &before[before.trim_end_matches(is_part).len()..];
+        match language {
+            "kotlin" | "scala" | "swift" => {
+                matches!(word, "val" | "var" | "let")
+                    || (after.starts_with(':') && !after.starts_with("::"))
+                    || after.starts_with("->")
+            }
+            "java" | "csharp" | "dart" => {
+                let is_type = word.starts_with(char::is_uppercase) || PRIMITIVES.contains(&word);
+                let is_end =
+                    after.is_empty() || after.starts_with(['=', ';', ',', ')', ':']) || after.starts_with("in ");
+                spaced && (is_type || before.ends_with(['>', ']'])) && is_end
+            }
+            _ => false,
+        }
+    })
 }
 
 fn is_part(c: char) -> bool {
@@ -25,23 +55,41 @@ fn is_part(c: char) -> bool {
 /// `: T`, `= T(`, `:= &T{`, ` *T`.
 fn after(rest: &str, language: &str) -> Option<String> {
     let rest = rest.trim_start_matches('?').trim_start();
-    if let Some(annotated) = rest.strip_prefix(':').filter(|rest| !rest.starts_with([':', '='])) {
+    let is_annotation = !matches!(language, "java" | "c" | "cpp" | "objc" | "csharp" | "dart" | "php");
+    if let Some(annotated) = rest.strip_prefix(':').filter(|rest| is_annotation && !rest.starts_with([':', '='])) {
         return type_name(annotated);
     }
     let made = rest.strip_prefix(":=").or_else(|| rest.strip_prefix('=').filter(|rest| !rest.starts_with('=')));
     if let Some(made) = made {
         let made = made.trim_start().trim_start_matches("new ").trim_start_matches(['&', '*']).trim_start();
-        let word: String = made.chars().take_while(|c| is_part(*c)).collect();
+        let is_dotted = language != "rust";
+        let word: String = made.chars().take_while(|c| is_part(*c) || (is_dotted && *c == '.')).collect();
         let next = &made[word.len()..];
-        let upper = word.starts_with(char::is_uppercase);
+        let last = word.rsplit('.').next().unwrap_or_default();
+        let upper = last.starts_with(char::is_uppercase);
         let built = match language {
             "rust" => upper && (next.starts_with("::") || next.trim_start().starts_with('{')),
-            "go" => next.starts_with('{'),
-            _ => upper && next.starts_with('('),
+            "go" => !last.is_empty() && next.starts_with('{'),
+            _ => upper && next.starts_with('(') && !is_receiver(next),
         };
         return built.then_some(word);
     }
     (language == "go" && rest.starts_with(|c: char| c == '*' || c.is_alphabetic())).then(|| type_name(rest)).flatten()
+}
+
+/// Whether a name is asked of what is in parentheses here: `(a).b`, whose type is another.
+fn is_receiver(call: &str) -> bool {
+    let mut depth = 0_usize;
+    let end = call.char_indices().find_map(|(at, c)| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        (depth == 0).then_some(at + 1)
+    });
+    let rest = end.map_or("", |end| call[end..].trim_start());
+    ["?.", "->", "."].iter().any(|accessor| rest.starts_with(accessor))
 }
 
 /// `T `, `T *`, `T<U> `, `const T& `.
@@ -57,10 +105,11 @@ fn before(rest: &str, language: &str) -> Option<String> {
         Some(inner) => &inner[..opening(inner)?],
         None => spaced,
     };
-    let word = &named[named.trim_end_matches(is_part).len()..];
+    let word = &named[named.trim_end_matches(|c| is_part(c) || matches!(c, '.' | ':' | '\\')).len()..];
     let keyword =
         matches!(word, "return" | "new" | "else" | "case" | "throw" | "const" | "var" | "auto" | "delete" | "in");
-    (!keyword && word.starts_with(char::is_alphabetic)).then(|| word.to_owned())
+    (!keyword && word.starts_with(|c: char| c.is_alphabetic() || c == '\\') && word.ends_with(is_part))
+        .then(|| word.to_owned())
 }
 
 /// The offset of the `<` whose `>` follows `inner`; `None` if that `>` is a comparison or the head of an arrow.
@@ -102,17 +151,19 @@ fn type_name(text: &str) -> Option<String> {
     let path: String = text.chars().take_while(|c| is_part(*c) || matches!(c, '.' | ':')).collect();
     // A wrapper's members are its own.
     let wrapped = text[path.len()..].starts_with(['<', '[']);
-    let name = path.trim_end_matches(':').rsplit(['.', ':']).next().unwrap_or_default();
-    (!wrapped && name.starts_with(|c: char| c.is_alphabetic() || c == '_')).then(|| name.to_owned())
+    let path = path.trim_end_matches(['.', ':']);
+    (!wrapped && path.starts_with(|c: char| c.is_alphabetic() || c == '_')).then(|| path.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::type_in;
+    use super::{declares, type_in};
 
     #[test]
     fn types_are_next_to_their_variables() {
-        let found = |line: &str, language: &str| type_in(line, "x", language);
+        let found = |line: &str, language: &str| {
+            type_in(line, "x", language).map(|path| path.rsplit(['.', ':']).next().unwrap_or_default().to_owned())
+        };
         assert_eq!(found("def f(self, x: Cart, y):", "python").as_deref(), Some("Cart"));
         assert_eq!(found("    x = Cart(1)", "python").as_deref(), Some("Cart"));
         assert_eq!(found("    x = cart(1)", "python"), None);
@@ -125,8 +176,44 @@ mod tests {
         assert_eq!(found("    Cart x = other();", "java").as_deref(), Some("Cart"));
         assert_eq!(found("    const Cart& x = other();", "cpp").as_deref(), Some("Cart"));
         assert_eq!(found("    return x;", "java"), None);
+        assert_eq!(found("    Foo x = new FooBuilder().create();", "java").as_deref(), Some("Foo"));
+        assert_eq!(found("    var x = new FooBuilder(f(1)).create();", "java"), None);
+        assert_eq!(found("    var x = new FooBuilder(f(1));", "java").as_deref(), Some("FooBuilder"));
+        assert_eq!(found("    for (Foo x : all) {", "java").as_deref(), Some("Foo"));
         assert_eq!(found("    Map<Key, List<Line>> x = other();", "java").as_deref(), Some("Map"));
         assert_eq!(found("  std::function<int(int) -> int> x;", "cpp").as_deref(), Some("function"));
+    }
+
+    #[test]
+    fn local_variables_are_recognized_where_they_are_declared() {
+        for (line, language, is_declared) in [
+            ("  fun f(x: Int) {", "kotlin", true),
+            ("  val x = 1", "kotlin", true),
+            ("  list.map { x -> y }", "kotlin", true),
+            ("  f(x, y)", "kotlin", false),
+            ("  this.x = y", "kotlin", false),
+            ("  void f(Cart x) {", "java", true),
+            ("  for (var x : all) {", "java", true),
+            ("  List<Cart> x = all;", "java", true),
+            ("  return x;", "java", false),
+            ("  // the x", "java", false),
+            ("  foreach (var x in all)", "csharp", true),
+            ("  y = x;", "csharp", false),
+        ] {
+            assert_eq!(declares(line, "x", language), is_declared, "{language}: {line}");
+        }
+    }
+
+    #[test]
+    fn types_keep_their_qualifiers() {
+        let found = |line: &str, language: &str| type_in(line, "x", language);
+        assert_eq!(found("func f(x *config.Config) {", "go").as_deref(), Some("config.Config"));
+        assert_eq!(found("\tx := &config.Config{}", "go").as_deref(), Some("config.Config"));
+        assert_eq!(found("  f(x: vscode.Uri) {", "typescript").as_deref(), Some("vscode.Uri"));
+        assert_eq!(found("  const x = new vscode.Uri();", "typescript").as_deref(), Some("vscode.Uri"));
+        assert_eq!(found("fn f(x: &shop::Cart)", "rust").as_deref(), Some("shop::Cart"));
+        assert_eq!(found("    Map.Entry x = other();", "java").as_deref(), Some("Map.Entry"));
+        assert_eq!(found("    x = config.load()", "python"), None);
     }
 
     #[test]

@@ -1,0 +1,227 @@
+//! Values whose type the code states: variables, parameters, and fields of known types.
+//!
+//! Owns where such a statement is looked for. `variables` owns how one is spelled, `types` the members of a type.
+
+use std::rc::Rc;
+
+use super::families::Spelling;
+use super::receiver::{Receiver, receiver};
+use super::resolve::{Declarations, NameQuery, OUTSIDE, Resolution, ResolutionRule, Resolver, qualified};
+use super::{blocks, kinds, modules, variables};
+use crate::error::Result;
+use crate::store::{DefinitionNode, Reference};
+
+/// What is known of a value's type.
+pub(super) enum Typed {
+    /// These definitions, by the least certain rule on the way.
+    Known(Declarations, ResolutionRule),
+    /// A type from outside the repository.
+    Outside,
+    Unknown,
+}
+
+/// Lines of a type in which its constructor's parameters are looked for.
+const LINES: u32 = 400;
+/// Words that make a parameter of a constructor a field.
+const FIELD_WORDS: &[&str] = &["private", "protected", "public", "readonly", "val", "var"];
+
+impl Resolver<'_> {
+    /// A name after `this.a.b.`.
+    pub(super) fn of_fields(&mut self, asked: &NameQuery, names: &[String]) -> Result<Option<Resolution>> {
+        for types in self.types_around(asked)? {
+            let typed = Typed::Known(types, ResolutionRule::Container);
+            match self.through_fields(asked, typed, names)? {
+                Typed::Known(types, how) => {
+                    let (found, closed) = self.members(asked, &types)?;
+                    if !found.is_empty() {
+                        return Ok(Self::one(how, found));
+                    }
+                    if closed {
+                        return Ok(None);
+                    }
+                }
+                Typed::Outside => return Ok(Some(OUTSIDE)),
+                Typed::Unknown => {}
+            }
+        }
+        self.loosely(asked, true)
+    }
+
+    /// Without the variables of blocks that do not see a line; of the others those of the innermost block.
+    pub(super) fn in_blocks(&mut self, asked: &NameQuery, mut found: Declarations) -> Result<Declarations> {
+        if asked.file.family.spelling != Spelling::Script {
+            return Ok(found);
+        }
+        let text = self.library.text(&asked.file.path)?;
+        let block = |d: &DefinitionNode| blocks::block_of(&text, d);
+        let mut innermost = 0;
+        found.retain(|d| match block(d) {
+            None => true,
+            Some((start, end)) if (start..=end).contains(&asked.line) => {
+                innermost = innermost.max(start);
+                true
+            }
+            Some(_) => false,
+        });
+        found.retain(|d| block(d).map_or(0, |(start, _)| start) == innermost);
+        Ok(found)
+    }
+
+    /// Whether a name is a parameter or variable of the function around it, or a parameter of Kotlin's constructor in the head of a class,
+    /// and not a member.
+    pub(super) fn is_local(&mut self, asked: &NameQuery) -> Result<bool> {
+        let language = asked.file.language.as_str();
+        if asked.kind != "use" || !matches!(language, "java" | "kotlin" | "scala" | "csharp" | "swift" | "dart") {
+            return Ok(false);
+        }
+        let around = self.library.around(asked.file, asked.line)?;
+        let Some(outer) = around.iter().find(|outer| !kinds::is_local(&outer.definition.kind)) else {
+            return Ok(false);
+        };
+        let is_type = kinds::is_type(&outer.definition.kind);
+        if is_type && language != "kotlin" {
+            return Ok(false);
+        }
+        let text = self.library.text(&asked.file.path)?;
+        let from = outer.definition.start_line.max(asked.line.saturating_sub(LINES));
+        let mut declaring =
+            text.backwards(from, asked.line).filter(|line| variables::declares(line, asked.name, language));
+        Ok(declaring.any(|line| {
+            let before = line.split(asked.name).next().unwrap_or_default();
+            !is_type || !before.split(|c: char| !c.is_alphanumeric()).any(|word| FIELD_WORDS.contains(&word))
+        }))
+    }
+
+    /// The namespace of that name in one around a line of C#, which hides what the file has by `using`: in `Shop.Tests`, `Core` is
+    /// `Shop.Core` before it is a class that is called `Core`.
+    pub(super) fn namespaces_around(&mut self, asked: &NameQuery) -> Result<Declarations> {
+        if asked.file.language != "csharp" || asked.kind != "use" {
+            return Ok(Vec::new());
+        }
+        for outer in self.library.around(asked.file, asked.line)? {
+            if !kinds::is_namespace(&outer.definition.kind) {
+                continue;
+            }
+            let mut parts = modules::parts(&qualified(&outer));
+            while !parts.is_empty() {
+                let named = self.library.named(&format!("{}.{}", parts.join("."), asked.name))?;
+                if named.iter().any(|found| kinds::is_namespace(&found.definition.kind)) {
+                    return Ok(named.iter().take(1).cloned().collect());
+                }
+                parts.pop();
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Whether a name in TypeScript is one of values, which no type has. What a file exports may be both.
+    pub(super) fn is_value(&mut self, asked: &NameQuery) -> Result<bool> {
+        Ok(match asked.kind {
+            "call" => true,
+            "use" => !self.library.text(&asked.file.path)?.line(asked.line).contains("export"),
+            _ => false,
+        })
+    }
+
+    /// Whether nothing in a file can be a reference to some definitions, although no rule says what it refers to.
+    pub(super) fn is_unreachable(&mut self, used: &Reference, wanted: &[(String, u32, u32)]) -> Result<bool> {
+        let Some(file) = self.library.open(&used.path)? else { return Ok(false) };
+        if file.family.spelling != Spelling::Script {
+            return Ok(false);
+        }
+        let before = self.library.before(&used.path, used.line, used.column)?;
+        let is_bare = receiver(&before, file.family) == Receiver::Bare;
+        let is_module = !file.imports.is_empty();
+        let named = self.library.named(&used.name)?;
+        for declared in named.iter() {
+            let definition = &declared.definition;
+            let is_wanted = wanted.iter().any(|(path, line, column)| {
+                (path, *line, *column) == (&definition.path, definition.line, definition.column)
+            });
+            if !is_wanted {
+                continue;
+            }
+            let is_here = definition.path == used.path;
+            let is_plain = blocks::is_variable(declared) && !kinds::is_member(declared);
+            let is_local = blocks::block_of(self.library.text(&definition.path)?.as_ref(), declared).is_some();
+            // Within its block a variable is found. It is never reached through something. A bare name in a module is imported or its own.
+            let is_out_of_reach = is_local || if is_bare { is_module && !is_here } else { is_plain && is_here };
+            if !is_out_of_reach {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The type of a field of a field of a value.
+    pub(super) fn through_fields(&mut self, asked: &NameQuery, mut typed: Typed, names: &[String]) -> Result<Typed> {
+        for name in names {
+            let Typed::Known(types, how) = typed else { return Ok(typed) };
+            typed = match self.type_of_field(asked, &types, name)? {
+                Typed::Known(found, further) => Typed::Known(found, how.max(further)),
+                other => other,
+            };
+        }
+        Ok(typed)
+    }
+
+    fn type_of_field(&mut self, asked: &NameQuery, types: &[Rc<DefinitionNode>], field: &str) -> Result<Typed> {
+        let of_field = NameQuery { name: field, kind: "use", ..*asked };
+        let (fields, _) = self.members(&of_field, types)?;
+        for found in fields.iter().filter(|found| !kinds::is_type(&found.definition.kind)) {
+            let definition = &found.definition;
+            let line = self.library.text(&definition.path)?.line(definition.line).to_owned();
+            if let Some(written) = variables::type_in(&line, field, &definition.language) {
+                return self.type_named(&definition.path, definition.line, &written, asked.depth);
+            }
+        }
+        for of in types {
+            let definition = &of.definition;
+            let text = self.library.text(&definition.path)?;
+            let last = definition.end_line.min(definition.start_line.saturating_add(LINES));
+            let parameter = (definition.start_line..=last).find_map(|number| {
+                let line = text.line(number);
+                let written = variables::type_in(line, field, &definition.language)?;
+                let before = line.split(field).next().unwrap_or_default();
+                let mut words = before.split(|c: char| !c.is_alphanumeric());
+                words.any(|word| FIELD_WORDS.contains(&word)).then_some((number, written))
+            });
+            if let Some((number, written)) = parameter {
+                return self.type_named(&definition.path, number, &written, asked.depth);
+            }
+        }
+        Ok(Typed::Unknown)
+    }
+
+    /// The type that the code around says a variable has: `x: T`, `x = T(`, `T x`.
+    pub(super) fn declared_type(&mut self, asked: &NameQuery, variable: &str) -> Result<Typed> {
+        let around = self.library.around(asked.file, asked.line)?;
+        let from = around.first().map_or(asked.line.saturating_sub(40), |outer| outer.definition.start_line);
+        let text = self.library.text(&asked.file.path)?;
+        let from = from.max(asked.line.saturating_sub(200)).max(1);
+        let mut lines = text.backwards(from, asked.line);
+        match lines.find_map(|line| variables::type_in(line, variable, &asked.file.language)) {
+            Some(written) => self.type_named(&asked.file.path, asked.line, &written, asked.depth),
+            None => Ok(Typed::Unknown),
+        }
+    }
+
+    /// The type of that name at a line of a file.
+    fn type_named(&mut self, path: &str, line: u32, written: &str, depth: usize) -> Result<Typed> {
+        let Some(file) = self.library.open(path)? else { return Ok(Typed::Unknown) };
+        let mut qualifiers = modules::parts(written);
+        let Some(name) = qualifiers.pop() else { return Ok(Typed::Unknown) };
+        let of_type = NameQuery { file: &file, line, name: &name, kind: "type", depth: depth + 1 };
+        let receiver = if qualifiers.is_empty() { Receiver::Bare } else { Receiver::Path(qualifiers) };
+        let Some(found) = self.resolve_asked(&of_type, &receiver)? else { return Ok(Typed::Unknown) };
+        if found.targets.is_empty() {
+            return Ok(Typed::Outside);
+        }
+        if found.how == ResolutionRule::Ambiguous {
+            return Ok(Typed::Unknown);
+        }
+        let mut types = found.targets;
+        types.retain(|d| kinds::is_type(&d.definition.kind));
+        Ok(if types.is_empty() { Typed::Unknown } else { Typed::Known(types, found.how) })
+    }
+}

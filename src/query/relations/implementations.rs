@@ -1,0 +1,142 @@
+//! Implementations: what SCIP files state to implement a definition, and the members that override one another.
+//!
+//! Owns how a member of a type is connected with those of its bases and heirs. `types` owns what types inherit from.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::families::Spelling;
+use super::resolve::{DEEPEST, Declarations};
+use super::{Groups, Related, ResolutionRule, Resolver, heirs, kinds, related};
+use crate::error::Result;
+use crate::query::scip;
+use crate::store::{DefinitionNode, SymbolId};
+
+/// Members of one name that are examined.
+const EXAMINED: usize = 300;
+
+/// The groups `implements` and `implemented by`, in addition to what types state themselves.
+pub(super) fn implementations(resolver: &mut Resolver, subject: &DefinitionNode, groups: &mut Groups) -> Result<()> {
+    for (relation, known, is_above) in [("implements", "inherits", true), ("implemented by", "inherited by", false)] {
+        for found in stated(resolver, subject, is_above)? {
+            let item = related(&found, ResolutionRule::Scip);
+            if !groups.replace(known, &item) && !groups.replace(relation, &item) {
+                groups.add(relation, item);
+            }
+        }
+    }
+    if !kinds::is_overridable(subject) {
+        return Ok(());
+    }
+    for item in overridden(resolver, subject)? {
+        groups.add_new("implements", item);
+    }
+    for item in overriding(resolver, subject)? {
+        groups.add_new("implemented by", item);
+    }
+    Ok(())
+}
+
+/// The definitions that a SCIP file states to implement another one, or to be implemented by it.
+pub(super) fn stated(resolver: &mut Resolver, subject: &DefinitionNode, is_above: bool) -> Result<Declarations> {
+    if !resolver.has_scip()? {
+        return Ok(Vec::new());
+    }
+    let definition = &subject.definition;
+    let snapshot = resolver.library.snapshot;
+    let Some(found) = scip::subject(snapshot, &definition.path, definition.line, definition.column)? else {
+        return Ok(Vec::new());
+    };
+    let places = scip::implementations(snapshot, &found, is_above)?;
+    let mut nodes = resolver.defined_at(&places)?;
+    nodes.retain(|node| node.id != subject.id);
+    Ok(nodes)
+}
+
+/// The members that override a member, in types that inherit from its type.
+pub(super) fn overriding(resolver: &mut Resolver, member: &DefinitionNode) -> Result<Vec<Related>> {
+    let Some(of) = type_of(resolver, member)? else { return Ok(Vec::new()) };
+    if super::families::Family::of(&member.definition.language).spelling == Spelling::Rust {
+        return in_implementations(resolver, member, &of);
+    }
+    let mut found = Vec::new();
+    for other in namesakes(resolver, member)? {
+        let Some(heir) = type_of(resolver, &other)?.filter(|heir| heir.id != of.id) else { continue };
+        if let Some(how) = bases_of(resolver, &heir)?.get(&of.id) {
+            found.push(related(&other, *how));
+        }
+    }
+    Ok(found)
+}
+
+/// The members that a member overrides, in the types that its type inherits from.
+fn overridden(resolver: &mut Resolver, member: &DefinitionNode) -> Result<Vec<Related>> {
+    let Some(of) = type_of(resolver, member)? else { return Ok(Vec::new()) };
+    let bases = bases_of(resolver, &of)?;
+    let mut found = Vec::new();
+    for other in namesakes(resolver, member)? {
+        if let Some(how) = other.parent.and_then(|parent| bases.get(&parent)) {
+            found.push(related(&other, *how));
+        }
+    }
+    Ok(found)
+}
+
+/// The methods of `impl Trait for` blocks.
+fn in_implementations(resolver: &mut Resolver, member: &DefinitionNode, of: &DefinitionNode) -> Result<Vec<Related>> {
+    let mut groups = Groups::new(EXAMINED);
+    heirs(resolver, of, &of.definition.name, None, &mut groups)?;
+    let blocks: Vec<Related> = groups.done(0).groups.into_iter().flat_map(|group| group.items).collect();
+    let mut found = Vec::new();
+    for other in namesakes(resolver, member)? {
+        let definition = &other.definition;
+        let block = blocks.iter().find(|block| {
+            block.path == definition.path
+                && block.line <= definition.line
+                && definition.container.as_deref() == Some(block.name.as_str())
+        });
+        found.extend(block.map(|block| related(&other, block.how)));
+    }
+    Ok(found)
+}
+
+/// Members of that name in other types.
+fn namesakes(resolver: &mut Resolver, member: &DefinitionNode) -> Result<Declarations> {
+    let all = resolver.library.named(&member.definition.name)?;
+    let is_one = |other: &&Rc<DefinitionNode>| {
+        other.id != member.id && other.definition.language == member.definition.language && kinds::is_overridable(other)
+    };
+    Ok(all.iter().filter(is_one).take(EXAMINED).cloned().collect())
+}
+
+/// The type that a member is in.
+fn type_of(resolver: &mut Resolver, member: &DefinitionNode) -> Result<Option<Rc<DefinitionNode>>> {
+    let Some(parent) = member.parent else { return Ok(None) };
+    let Some(file) = resolver.library.open(&member.definition.path)? else { return Ok(None) };
+    let symbols = resolver.library.symbols(&file)?;
+    let parent = symbols.iter().find(|symbol| symbol.id == parent);
+    Ok(parent.filter(|parent| kinds::is_type(&parent.definition.kind)).map(Rc::clone))
+}
+
+/// All that a type inherits from, with the least certain rule on the way.
+fn bases_of(resolver: &mut Resolver, of: &DefinitionNode) -> Result<HashMap<SymbolId, ResolutionRule>> {
+    let mut bases: HashMap<SymbolId, ResolutionRule> = HashMap::new();
+    let mut level: Vec<(Rc<DefinitionNode>, ResolutionRule)> = vec![(Rc::new(of.clone()), ResolutionRule::Scip)];
+    for _ in 0..DEEPEST {
+        let mut next = Vec::new();
+        for (heir, so_far) in level {
+            for (_, found) in resolver.heritage(&heir, 0)?.iter() {
+                let Some(found) = found else { continue };
+                let how = found.how.max(so_far);
+                for base in &found.targets {
+                    if base.id != of.id && !bases.contains_key(&base.id) {
+                        bases.insert(base.id, how);
+                        next.push((Rc::clone(base), how));
+                    }
+                }
+            }
+        }
+        level = next;
+    }
+    Ok(bases)
+}
