@@ -109,6 +109,7 @@ fn a_namespace_of_csharp_hides_a_class_of_its_name_that_is_imported() {
 namespace Shop.Core
 {
     public class Core { public static int Get() { return 1; } }
+    public class Near { int Run() { return Core.Get(); } }
 }
 //- /Tests.cs
 using Shop.Core;
@@ -133,6 +134,7 @@ namespace Other
     assert_eq!(definition(&repo, "Tests.cs", 6, 28), ["Core.cs:1"]);
     assert_eq!(definition(&repo, "Tests.cs", 6, 33), ["Core.cs:3"]);
     assert_eq!(definition(&repo, "Other.cs", 6, 28), ["Core.cs:3"]);
+    assert_eq!(definition(&repo, "Core.cs", 4, 44), ["Core.cs:3"], "a type of the namespace itself comes first");
 }
 
 #[test]

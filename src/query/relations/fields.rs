@@ -104,6 +104,12 @@ impl Resolver<'_> {
             }
             let mut parts = modules::parts(&qualified(&outer));
             while !parts.is_empty() {
+                // A type of the namespace itself comes first.
+                let space = Some(parts.join("."));
+                let own = self.library.named(asked.name)?;
+                if own.iter().any(|d| d.definition.container == space && kinds::is_type(&d.definition.kind)) {
+                    return Ok(Vec::new());
+                }
                 let named = self.library.named(&format!("{}.{}", parts.join("."), asked.name))?;
                 if named.iter().any(|found| kinds::is_namespace(&found.definition.kind)) {
                     return Ok(named.iter().take(1).cloned().collect());

@@ -35,7 +35,7 @@ pub(super) fn declares(line: &str, name: &str, language: &str) -> bool {
             "kotlin" | "scala" | "swift" => {
                 matches!(word, "val" | "var" | "let")
                     || (after.starts_with(':') && !after.starts_with("::"))
-                    || after.starts_with("->")
+                    || (after.starts_with("->") && before.ends_with(['{', ',', '(']))
             }
             "java" | "csharp" | "dart" => {
                 let is_type = word.starts_with(char::is_uppercase) || PRIMITIVES.contains(&word);
@@ -190,6 +190,7 @@ mod tests {
             ("  fun f(x: Int) {", "kotlin", true),
             ("  val x = 1", "kotlin", true),
             ("  list.map { x -> y }", "kotlin", true),
+            ("    x -> 1", "kotlin", false),
             ("  f(x, y)", "kotlin", false),
             ("  this.x = y", "kotlin", false),
             ("  void f(Cart x) {", "java", true),
