@@ -59,6 +59,8 @@ home = /usr
             ("socket", "ok"),
             ("model", "ok"),
             ("grammars", "ok"),
+            // The age of the type engine, and the environment.
+            ("python", "ok"),
             ("python", "ok"),
             ("clients", "note")
         ]
@@ -239,7 +241,9 @@ x = 1
     let with = |name: &str, value: &str| {
         let mut command = repo.command(&["doctor", "--json", "python"]);
         command.env_remove("VIRTUAL_ENV").env_remove("CONDA_PREFIX").env(name, value);
-        look(command, "python")
+        let (code, mut findings) = look(command, "python");
+        assert!(findings.remove(0)["message"].as_str().unwrap().starts_with("the built-in type engine is "));
+        (code, findings)
     };
     let empty = repo.path().join("empty");
     let (code, findings) = with("VIRTUAL_ENV", empty.to_str().unwrap());
