@@ -23,6 +23,9 @@ const COMMON_LENGTH: f64 = 150.0;
 /// Square roots that are computed ahead. A token that occurs more often in one text counts no more than that.
 const ROOTS: usize = 256;
 
+/// Components that are multiplied at once; the dimension is a multiple.
+const LANES: usize = 8;
+
 /// The built-in embedder, which is read on first use.
 pub fn built_in() -> &'static StaticEmbeddings {
     static BUILT_IN: OnceLock<StaticEmbeddings> = OnceLock::new();
@@ -67,6 +70,36 @@ impl StaticEmbeddings {
         self.pool(word, &mut tokens, &mut sum);
         let length = sum.iter().map(|value| f64::from(value * value)).sum::<f64>().sqrt();
         (length > 0.0).then_some(length / COMMON_LENGTH)
+    }
+
+    /// The vector of words that count as much as their weights say.
+    pub fn embed_weighed(&self, words: &[(&str, f32)]) -> Vector {
+        let (mut tokens, mut sum) = (Vec::new(), vec![0.0; self.space.dimension]);
+        let mut own = sum.clone();
+        for (word, weight) in words {
+            own.fill(0.0);
+            self.pool(word, &mut tokens, &mut own);
+            sum.iter_mut().zip(&own).for_each(|(sum, own)| *sum += weight * own);
+        }
+        Vector::quantized(&sum)
+    }
+
+    /// How near a text is to a vector: its cosine, or 0 where either is empty.
+    pub fn cosine(&self, text: &str, vector: &Vector) -> f64 {
+        let (mut tokens, mut sum) = (Vec::new(), vec![0.0; self.space.dimension]);
+        self.pool(text, &mut tokens, &mut sum);
+        // Side by side, so that the compiler may compute them so.
+        let (mut dot, mut own, mut other) = ([0.0_f32; LANES], [0.0_f32; LANES], [0.0_f32; LANES]);
+        for (sums, components) in sum.chunks_exact(LANES).zip(vector.components().chunks_exact(LANES)) {
+            for at in 0..LANES {
+                let component = f32::from(components[at]);
+                dot[at] += sums[at] * component;
+                own[at] += sums[at] * sums[at];
+                other[at] += component * component;
+            }
+        }
+        let [dot, own, other] = [dot, own, other].map(|lanes| f64::from(lanes.iter().sum::<f32>()));
+        if own > 0.0 && other > 0.0 { dot / (own * other).sqrt() } else { 0.0 }
     }
 
     /// Adds the weighted rows of a text's tokens to `sum`, which must be zero. `tokens` is a reused buffer.
@@ -149,6 +182,18 @@ mod tests {
             similarity("delete a folder and everything in it", code) > similarity("parse a date from text", code) + 0.1
         );
         assert!(similarity("erase the file", "delete a document") > similarity("erase the file", "draw a circle"));
+    }
+
+    #[test]
+    fn a_text_is_as_near_to_a_vector_as_its_own_is() {
+        let query = embed("delete a folder");
+        for text in ["remove_dir_all", "parse the date", ""] {
+            let near = f64::from(query.cosine(&embed(text)));
+            assert!((built_in().cosine(text, &query) - near).abs() < 0.01, "{text}");
+        }
+        let words = [("delete", 1.0), ("folder", 1.0)];
+        assert!(built_in().embed_weighed(&words).cosine(&embed("delete folder")) > 0.999);
+        assert!(built_in().embed_weighed(&[("delete", 1.0), ("folder", 0.0)]).cosine(&embed("delete")) > 0.999);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod rank;
 pub mod relevance;
 mod rerank;
 mod scan;
+mod search_scope;
 mod semantic;
 mod stop;
 mod synonyms;
@@ -25,6 +26,7 @@ mod weights;
 use self::filters::ResolvedFilters;
 use self::parsed_query::ParsedQuery;
 use self::rank::{LoadedCandidate, RankedCandidate};
+use self::search_scope::SearchScope;
 use super::corpus::{ChunkAt, Corpus, CorpusScope};
 use super::source::Source;
 use super::{Hit, Page, PathFilter, Searched, exact, near, preview};
@@ -50,6 +52,8 @@ use semantic::SemanticQuery;
 
 /// Chunks that are ranked; the rest of a broad query's matches do not matter.
 const CANDIDATES: usize = 200;
+/// With chunks that are found by what they mean.
+const MOST_LOADED: usize = CANDIDATES + 2 * candidates::NEAREST;
 /// The same with filters on the content of chunks, which exclude many candidates.
 const FILTERED_CANDIDATES: usize = 4_000;
 /// Words of a query that are checked for another spelling, and their least length.
@@ -106,7 +110,7 @@ pub fn search_by(
         return listed(corpus, &query, slice::from_ref(filter), context, page, budget);
     }
     let reranker = reranker.filter(|_| ranking.has(Arm::Transformer));
-    let among = SearchScope { filter, scope: None, least: semantic::LEAST, reranker };
+    let among = SearchScope::of(filter, reranker);
     answer(ranking, corpus, query, among, || Ok(None), context, page, budget)
 }
 
@@ -127,7 +131,8 @@ pub fn search_in(
     if query.is_of_filters_alone() {
         return listed(corpus, &query, &of_paths(paths()?), 0, page, budget);
     }
-    let among = SearchScope { filter: &PathFilter::default(), scope: Some(scope), least: semantic::LEAST, reranker };
+    let everywhere = PathFilter::default();
+    let among = SearchScope { scope: Some(scope), ..SearchScope::of(&everywhere, reranker) };
     answer(&Ranking::default(), corpus, query, among, || paths().map(Some), 0, page, budget)
 }
 
@@ -152,17 +157,6 @@ fn listed(
     let page = listed::list(corpus, query, filters, context, page, budget)?;
     let warning = if page.total == Some(0) { nothing_passes(query) } else { None };
     Ok(Searched { page, warning })
-}
-
-/// What is searched.
-#[derive(Clone, Copy)]
-struct SearchScope<'a> {
-    filter: &'a PathFilter,
-    scope: Option<&'a CorpusScope>,
-    /// The least similarity of chunks that have no word of the query.
-    least: f64,
-    /// The model that reranks the best hits.
-    reranker: Option<&'a Reranker<'a>>,
 }
 
 /// Runs a parsed query. `paths` returns the paths of the scope, if there is one.
@@ -308,7 +302,8 @@ pub struct WeighedCandidate {
 /// All candidates of a query with what their scores are made of: for the choice of weights.
 pub fn weighed(ranking: &Ranking, corpus: &Corpus, text: &str) -> Result<Vec<WeighedCandidate>> {
     let mut query = ParsedQuery::read(text, corpus)?;
-    let among = SearchScope { filter: &PathFilter::default(), scope: None, least: semantic::LEAST, reranker: None };
+    let everywhere = PathFilter::default();
+    let among = SearchScope::of(&everywhere, None);
     let found = ranked(ranking, corpus, &mut query, among, &Budget::unlimited())?;
     let (weights, _) = rank::weights(&query, ranking);
     let of = |found: RankedCandidate| WeighedCandidate {
@@ -351,6 +346,11 @@ fn ranked(
     let mut candidates = candidates::find(corpus, query, near, ranking, scope, most)?;
     let qualified = if ranking.has(Arm::Names) { candidates::qualified(corpus, query, scope)? } else { Vec::new() };
     let complete = candidates.len() < most;
+    if among.by_rare_words
+        && let Some(semantic) = SemanticQuery::of_rare(query, corpus)?
+    {
+        candidates::add_new(&mut candidates, semantic.nearest(corpus, (nearest, among.least), scope)?);
+    }
     // These come first, so that none is left out.
     candidates.retain(|id| !qualified.contains(id));
     candidates.splice(0..0, qualified.iter().copied());
@@ -364,12 +364,13 @@ fn ranked(
     let mut loaded = load(corpus, query, candidates, &qualified, budget)?;
     let code = loaded.iter().filter(|loaded| is_code(&loaded.chunk)).count();
     query.is_of_documents = code * CODE_IN_DOCUMENTS <= loaded.len();
-    if let Some(semantic) = semantic {
+    if let Some(semantic) = &semantic {
         let ids: Vec<ChunkAt> = loaded.iter().map(|loaded| loaded.id).collect();
         for (loaded, share) in loaded.iter_mut().zip(semantic.shares(corpus, &ids)?) {
             loaded.semantic = share;
         }
     }
+    query.vector = semantic.and_then(|semantic| semantic.of_names(query));
     let complete = complete && loaded.len() < CANDIDATES;
     let mut ranked = rank::rank(corpus, query, ranking, ranking.has(Arm::Rerank), loaded)?;
     let (_, weights) = rank::weights(query, ranking);
@@ -442,7 +443,7 @@ fn load(
     let raising = if query.raises.is_empty() { None } else { Some(ResolvedFilters::of_all(corpus, &query.raises)?) };
     let mut loaded = Vec::new();
     for id in candidates {
-        if loaded.len() >= CANDIDATES + candidates::NEAREST {
+        if loaded.len() >= MOST_LOADED {
             break;
         }
         budget.check()?;

@@ -107,6 +107,75 @@ fn words_for_a_folder_prefer_what_is_in_it() {
 }
 
 #[test]
+fn words_for_a_backend_a_version_or_a_platform_prefer_its_file() {
+    let mut tree = String::new();
+    for backend in ["memcached", "redis", "sqlite"] {
+        tree.push_str(&format!(
+            "//- /cache/backends/{backend}.py\nclass Cache:\n    def expire_keys(self):\n        \"\"\"Keys expire in the backend.\"\"\"\n        \
+            self.client.expire(self.keys)\n"
+        ));
+    }
+    for version in ["v2", "v3"] {
+        tree.push_str(&format!(
+            "//- /api/{version}/client.go\npackage client\n\n// Opens a connection to the server.\nfunc OpenConnection(server string) error {{\n\treturn nil\n}}\n"
+        ));
+    }
+    for platform in ["unix", "windows"] {
+        tree.push_str(&format!(
+            "//- /term/size_{platform}.go\npackage term\n\n// Reads the size of the terminal.\nfunc TerminalSize() (int, int) {{\n\treturn 80, 25\n}}\n"
+        ));
+    }
+    let repo = Repo::new(&tree);
+    for (text, path) in [
+        ("expire keys in the redis backend", "cache/backends/redis.py"),
+        ("expire keys in the sqlite backend", "cache/backends/sqlite.py"),
+        ("open a connection to the server v2", "api/v2/client.go"),
+        ("open a connection to the server v3", "api/v3/client.go"),
+        ("size of the terminal on unix", "term/size_unix.go"),
+        ("size of the terminal on windows", "term/size_windows.go"),
+    ] {
+        assert_eq!(first(&repo, text).0, path, "{text}");
+    }
+}
+
+#[test]
+fn a_sentence_finds_the_method_whose_name_its_words_make_up() {
+    let mut tree = String::from(
+        "//- /src/JsonBuilder.java\npublic final class JsonBuilder {\n    public JsonBuilder registerTypeAdapter(Type type, Object adapter) {\n        \
+        this.factories.add(adapter);\n        return this;\n    }\n}\n",
+    );
+    for number in 0..12 {
+        tree.push_str(&format!(
+            "//- /src/adapters/TypeAdapter{number:02}.java\n/** A custom type adapter; custom adapters are for custom types. */\n\
+            public class TypeAdapter{number:02} {{\n    // An adapter of a type is where custom types are adapted.\n    \
+            TypeAdapter{number:02} adapter;\n}}\n"
+        ));
+    }
+    let repo = Repo::new(&tree);
+    let found = hits(&repo, "where are custom type adapters registered");
+    assert!(found.iter().any(|hit| hit["file_path"] == "src/JsonBuilder.java"), "{found:?}");
+}
+
+#[test]
+fn tests_changelogs_guards_and_closing_braces_are_not_first() {
+    let repo = Repo::new(
+        "//- /src/token_bucket.c\n#include \"token_bucket.h\"\n\nint token_bucket_take(struct token_bucket *bucket)\n{\n    return bucket->tokens--;\n}\n\
+        //- /src/token_bucket.h\n#ifndef TOKEN_BUCKET_H\n#define TOKEN_BUCKET_H\n\nstruct token_bucket {\n    int tokens;\n};\n\nint token_bucket_take(struct token_bucket *bucket);\n\n\
+        #endif /* TOKEN_BUCKET_H */\n\
+        //- /tests/test_token_bucket.c\n/* Take a token from the token bucket. */\nstatic void test_token_bucket_take(void)\n{\n    \
+        token_bucket_take(&token_bucket);\n} /* take a token from the token bucket */\n\
+        //- /CHANGELOG.md\n# Changelog\n\n- Take a token from the token bucket.\n- The token bucket: take a token.\n",
+    );
+    for text in ["take a token from the token bucket", "token bucket", "token_bucket_take"] {
+        let (path, line) = first(&repo, text);
+        assert!(path.starts_with("src/"), "{text}: {path}");
+        let source = std::fs::read_to_string(repo.path().join(&path)).unwrap();
+        let shown = source.lines().nth(usize::try_from(line).unwrap() - 1).unwrap();
+        assert!(shown.contains("token_bucket") && !shown.starts_with('#'), "{text}: {path}:{line}: {shown}");
+    }
+}
+
+#[test]
 fn a_line_that_imports_a_name_is_not_shown_for_it() {
     let repo = Repo::new("//- /a.py\nfrom queues import worker\n\n\nif True:\n    print(worker)\n");
     assert_eq!(first(&repo, "worker"), ("a.py".to_owned(), 5));

@@ -9,7 +9,7 @@
 
 use std::collections::HashSet;
 
-use super::parsed_query::{self, ParsedQuery, QueryShape, Term};
+use super::parsed_query::{self, ParsedQuery, QueryShape, Term, Word};
 use super::semantic::SemanticQuery;
 use super::weights::{Arm, Ranking};
 use crate::embed::built_in;
@@ -207,6 +207,16 @@ pub(super) fn weigh_by_static_embeddings(corpus: &Corpus, query: &mut ParsedQuer
         word.weight = rarity_anywhere(&word.text, all, chunks);
     }
     Ok(())
+}
+
+/// How rare a word is in the corpus, from almost 0 for one that all chunks have to 1 for one that none has; and how many
+/// chunks there are.
+#[expect(clippy::cast_precision_loss, reason = "a weight needs no more")]
+pub(super) fn rarity_here(corpus: &Corpus, word: &Word) -> Result<(f64, f64)> {
+    let Some(asked) = word.asked() else { return Ok((1.0, 0.0)) };
+    let (chunks, all) = corpus.frequency(&asked, None, COMMON + 1)?;
+    let (chunks, all) = (chunks as f64, all.max(1) as f64);
+    Ok(((all / (1.0 + chunks)).ln_1p() / all.ln_1p(), all))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a weight needs no more")]

@@ -1,6 +1,7 @@
 //! Copies: of chunks with the same text, one is a hit.
 //!
-//! Owns which one: of versions of a folder (`docs/v9`, `docs/v10`) that of the newest, else the one that ranks first.
+//! Owns which one: of versions of a folder (`docs/v9`, `docs/v10`) that which the query names, else the newest; else the one
+//! that ranks first.
 
 use std::collections::HashMap;
 
@@ -19,7 +20,12 @@ pub(super) fn collapse(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
         }
         let (best, same) = kept.entry(text).or_insert((at, Vec::new()));
         same.push(at);
-        if found.id.source == ranked[*best].id.source && is_newer(&found.chunk.path, &ranked[*best].chunk.path) {
+        // A version that the query names is the right one.
+        let is_named = ranked[*best].path & !found.path != 0;
+        if found.id.source == ranked[*best].id.source
+            && !is_named
+            && is_newer(&found.chunk.path, &ranked[*best].chunk.path)
+        {
             *best = at;
         }
     }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::filters::{self, FilterRole, Filters};
 use super::messages;
 use super::stop::{Language, says_nothing, says_nothing_alone};
+use crate::embed::Vector;
 use crate::error::Result;
 use crate::query::corpus::Corpus;
 use crate::store::FtsQuery;
@@ -47,6 +48,14 @@ const DEFINING: &[(&str, &[&str])] = &[
 /// Words of a query in which the name of a type is looked for.
 const FEW_WORDS: usize = 3;
 
+/// Words of a subject before its colon, at most.
+const MOST_OF_AREA: usize = 3;
+/// What is not an area there, but the kind of a change.
+const CHANGES: &[&str] = &[
+    "build", "bug", "bugfix", "chore", "ci", "deps", "docs", "dx", "feat", "fix", "perf", "refactor", "revert",
+    "style", "test", "types",
+];
+
 /// A qualified name has at most so many parts.
 const MOST_QUALIFIED: usize = 5;
 
@@ -81,6 +90,10 @@ pub(super) struct ParsedQuery {
     pub joined: String,
     /// The kinds of symbols that a keyword next to a name asks for; of any kind where this is empty.
     pub kinds: &'static [&'static str],
+    /// Words of the area that it is about: those of a subject before its colon.
+    pub area: u64,
+    /// The vector that names are compared with.
+    pub vector: Option<Vector>,
     /// Two and three adjacent terms written together.
     pub adjacent: HashSet<String>,
     /// The text in lower case, if it has punctuation that adds to its words.
@@ -272,6 +285,7 @@ impl ParsedQuery {
         if self.shape == QueryShape::Message {
             self.mark_values(text);
         }
+        self.area = if self.shape == QueryShape::Prose { self.set_of(area(text)) } else { 0 };
         let text_alone = text.trim().to_lowercase();
         self.verbatim = text_alone.contains(PUNCTUATION).then_some(text_alone);
         let says = |list: &[&str]| self.terms.iter().any(|term| list.contains(&term.text.as_str()));
@@ -310,6 +324,13 @@ impl ParsedQuery {
                 self.words[at].is_value = true;
             }
         }
+    }
+
+    /// The query's words that a text has.
+    fn set_of(&self, text: &str) -> u64 {
+        let stems: HashSet<String> = words::tokens(text).flat_map(parts_of).map(|part| words::stem(&part)).collect();
+        let has = |(_, word): &(usize, &Word)| !word.is_stop && stems.contains(&word.stem);
+        self.words.iter().enumerate().filter(has).fold(0, |set, (at, _)| set | 1 << at)
     }
 
     /// The index of a word in the list, which it joins.
@@ -407,6 +428,21 @@ fn adjacent(terms: &[Term]) -> HashSet<String> {
 
 fn looks_like_code(term: &Term) -> bool {
     term.is_compound() || term.written.contains('_')
+}
+
+/// The area that a subject is about: `parser` in `fix(parser): …`, `[parser] …` and `parser: …`.
+fn area(text: &str) -> &str {
+    let subject = text.trim_start().lines().next().unwrap_or_default();
+    if let Some((inner, _)) = subject.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        return inner;
+    }
+    let Some((before, _)) = subject.split_once(": ") else { return "" };
+    let in_brackets = before.trim_end_matches('!').strip_suffix(')').and_then(|inner| inner.split_once('('));
+    match in_brackets {
+        Some((kind, inner)) if !kind.contains(char::is_whitespace) => inner,
+        _ if before.split_whitespace().count() <= MOST_OF_AREA && !CHANGES.contains(&before) => before,
+        _ => "",
+    }
 }
 
 /// A name, where every token could be one and nothing else says prose.

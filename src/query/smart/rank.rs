@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::parsed_query::{ParsedQuery, QueryShape};
 use super::path_category::PathCategory;
 use super::scan::{Scanner, WordMatches};
+use super::semantic;
 use super::weights::{Part, Parts, Ranking, Weights};
 use crate::error::Result;
 use crate::extract::kinds;
@@ -79,6 +80,7 @@ pub(super) fn rank(
     let mut ranked = look_at_all(query, candidates);
     by_words(query, &mut ranked);
     of_files(query, &mut ranked);
+    by_similarity_of_names(query, &mut ranked);
     let fused = weights.of_alone(&[Part::Words, Part::Semantic]);
     let score = |found: &mut RankedCandidate| {
         found.score = if rerank { found.parts.score(weights) } else { found.parts.score(&fused) };
@@ -167,9 +169,14 @@ pub(super) fn look_at(query: &ParsedQuery, scanner: &mut Scanner, candidate: Loa
     parts.set(Part::Name, names.best);
     parts.set(Part::Names, query.share_of(names.all));
     parts.set(Part::Type, names.of_type);
+    parts.set(Part::NameSimilarity, names.similarity);
     parts.set(Part::Definition, f64::from(u8::from(!chunk.names.is_empty())));
     let path = look_at_path(query, scanner, &chunk.path, &mut parts);
     parts.set(Part::Path, query.share_of(path));
+    let area = query.weight_of(query.area);
+    if area > 0.0 {
+        parts.set(Part::Area, query.weight_of(path & query.area) / area);
+    }
     parts.set(Part::Covers, query.share_of(seen.all | names.all | path));
     parts.set(Part::Line, seen.best_line_share(query));
     parts.set(Part::Window, seen.best_window_share(query));
@@ -199,7 +206,13 @@ struct Names {
     defines: f64,
     cased: f64,
     of_type: f64,
+    similarity: f64,
     name: Option<String>,
+}
+
+/// Kinds of symbols that hold a value.
+fn is_of_data(kind: &str) -> bool {
+    matches!(kind, "constant" | "variable" | "field" | "attribute" | "property" | "key" | "variant")
 }
 
 /// How likely a query refers to a symbol of that kind.
@@ -212,8 +225,8 @@ fn likely(query: &ParsedQuery, kind: Option<&str>) -> f64 {
                 0.0
             }
         }
-        Some("variable" | "field" | "attribute" | "property" | "key" | "variant") => 0.2,
         Some("constant") => 0.6,
+        Some(kind) if is_of_data(kind) => 0.2,
         Some("method") => 0.8,
         _ => 1.0,
     }
@@ -230,6 +243,9 @@ fn look_at_names(query: &ParsedQuery, scanner: &mut Scanner, names: &[ChunkName]
     let last = query.terms.len().saturating_sub(1);
     let is_short = query.is_of_few_words();
     for ChunkName { text: name, kind } in names {
+        if let Some(vector) = query.vector.as_ref().filter(|_| kind.as_deref().is_some_and(|kind| !is_of_data(kind))) {
+            found.similarity = found.similarity.max(semantic::of_name(name, vector));
+        }
         let (set, matched, count) = scanner.words_of(name);
         if set == 0 && !query.is_name() {
             continue;
@@ -334,6 +350,19 @@ fn by_words(query: &ParsedQuery, ranked: &mut [RankedCandidate]) {
         best = f64::max(best, words);
     }
     ranked.iter_mut().for_each(|found| found.parts.set(Part::Words, found.parts.of(Part::Words) / best));
+}
+
+/// How near the nearest name of each is, of the nearest one's; the less, the fewer words say something.
+fn by_similarity_of_names(query: &ParsedQuery, ranked: &mut [RankedCandidate]) {
+    let nearest = ranked.iter().map(|found| found.parts.of(Part::NameSimilarity)).fold(0.0, f64::max);
+    let words = query.words.iter().filter(|word| word.weight > 0.0).count();
+    let most = semantic::sentence(u32::try_from(words).unwrap_or(u32::MAX));
+    if nearest > 0.0 {
+        let share = |found: &mut RankedCandidate| {
+            found.parts.set(Part::NameSimilarity, found.parts.of(Part::NameSimilarity) / nearest * most);
+        };
+        ranked.iter_mut().for_each(share);
+    }
 }
 
 /// Parts that depend on other candidates of the file.

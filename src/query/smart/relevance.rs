@@ -43,20 +43,20 @@ evidence! {
     "cosine", 0.0, 0.0, 8.0;
     /// How far that is above the background similarity of the query among the texts of the index: see
     /// [`super::background`].
-    "beyond", 17.09, 17.94, 0.0;
+    "beyond", 17.09, 20.0, 0.0;
     /// Whether that is by the selected model, which separates answers from unrelated texts better than static
     /// embeddings.
     "by a model", 0.3, 0.5, 0.0;
     /// The share of the query that is in the chunk: its text, names, headings or path.
-    "covers", 3.23, 4.23, 2.0;
+    "covers", 3.23, 4.0, 2.0;
     /// The share of the query that is within a few lines.
-    "window", 0.08, 2.38, 3.0;
+    "window", 0.08, 1.2, 3.0;
     /// The share of the query that the names defined in the chunk and the headings above it make up.
     "names", 10.28, 0.0, 8.0;
     /// The share of the query that is in the path.
     "path", 4.87, 0.0, 4.0;
     /// Neighbours in the query that are neighbours in the chunk.
-    "phrase", 2.16, 3.97, 1.0;
+    "phrase", 2.16, 3.5, 1.0;
     /// The same for every chunk.
     "bias", -4.0, -2.8, -4.5;
 }
@@ -157,15 +157,10 @@ pub fn relevant(
         reranker.begin_scored();
     }
     let mut query = ParsedQuery::of_words(text);
-    let among = SearchScope { filter, scope: None, least: ANYTHING, reranker };
+    let among = SearchScope { least: ANYTHING, by_rare_words: true, ..SearchScope::of(filter, reranker) };
     let RankedCandidates { ranked, complete } = ranked(&ranking(), corpus, &mut query, among, budget)?;
     let ids: Vec<ChunkAt> = ranked.iter().map(|found| found.id).collect();
-    // To the static embeddings all texts of a language that they do not know are the same.
-    let semantic = if query.is_foreign { None } else { SemanticQuery::of_any(&query, corpus)? };
-    let (cosines, background) = match semantic {
-        Some(semantic) => (semantic.cosines(corpus, &ids)?, semantic.background(corpus)?),
-        None => (vec![None; ids.len()], None),
-    };
+    let (known, background) = similarities(corpus, &query, &ranked)?;
     candidates::weigh_by_static_embeddings(corpus, &mut query)?;
     // Two decimals are enough, and leave the order of equally good ones to the ranking.
     let rounded = |score: f64| (score * 100.0).round() / 100.0;
@@ -174,10 +169,7 @@ pub fn relevant(
         let evidence = Evidence::of(&query, &ranked[at], likeness.unwrap_or(UNKNOWN));
         Relevant { id: ids[at], score: rounded(evidence.score() * meant), evidence, rank: at }
     };
-    let by_table =
-        |cosine: f64| Similarity { cosine, beyond: cosine - background.unwrap_or_default(), by_model: false };
-    let mut scored: Vec<Relevant> =
-        cosines.iter().enumerate().map(|(at, cosine)| judged(at, cosine.map(by_table))).collect();
+    let mut scored: Vec<Relevant> = known.into_iter().enumerate().map(|(at, known)| judged(at, known)).collect();
     let order = |scored: &mut Vec<Relevant>| {
         scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.rank.cmp(&b.rank)));
     };
@@ -197,6 +189,37 @@ pub fn relevant(
         order(&mut scored);
     }
     Ok(RelevantChunks { chunks: scored, complete })
+}
+
+/// How similar hits are to a query, by the static embeddings: prose by the query's rare words, code by all of them. And
+/// the background similarity of the query.
+fn similarities(
+    corpus: &Corpus,
+    query: &ParsedQuery,
+    hits: &[RankedCandidate],
+) -> Result<(Vec<Option<Similarity>>, Option<f64>)> {
+    let mut known = vec![None; hits.len()];
+    // To the static embeddings all texts of a language that they do not know are the same.
+    if query.is_foreign {
+        return Ok((known, None));
+    }
+    let plain = SemanticQuery::of_any(query, corpus)?;
+    let rare = SemanticQuery::of_rare(query, corpus)?;
+    let background = plain.as_ref().map(|semantic| semantic.background(corpus)).transpose()?.flatten();
+    for by_rare_words in [false, true] {
+        let here = hits.iter().enumerate().filter(|(_, hit)| (rare.is_some() && is_in_prose(hit)) == by_rare_words);
+        let (places, ids): (Vec<usize>, Vec<ChunkAt>) = here.map(|(at, hit)| (at, hit.id)).unzip();
+        let Some(semantic) = (if by_rare_words { &rare } else { &plain }) else { continue };
+        let background = if by_rare_words { semantic.background(corpus)? } else { background }.unwrap_or_default();
+        for (at, cosine) in places.into_iter().zip(semantic.cosines(corpus, &ids)?) {
+            known[at] = cosine.map(|cosine| Similarity { cosine, beyond: cosine - background, by_model: false });
+        }
+    }
+    Ok((known, background))
+}
+
+fn is_in_prose(hit: &RankedCandidate) -> bool {
+    is_prose(&hit.chunk.language)
 }
 
 /// A text that may answer, of this index or of another.
@@ -221,17 +244,21 @@ pub fn evidence(
     candidates::weigh_by_static_embeddings(corpus, &mut query)?;
     let is_table = embedder.space() == built_in().space();
     let asked = if is_table { query.written() } else { text.to_owned() };
-    let vectors = embedder.embed(Purpose::Query, &[&asked])?;
+    let all = embedder.embed(Purpose::Query, &[&asked])?.into_iter().next();
+    let rare = if is_table && !query.is_name() { Some(SemanticQuery::rare_vector_of(&query, corpus)?) } else { None };
     let onto_table = rerank::onto_table(embedder);
-    let cosine = |own: &Vector| vectors.first().map_or(0.0, |vector| f64::from(vector.cosine(own)));
-    let here: Vec<f64> = around.iter().take(HERE).map(|passage| cosine(&passage.vector)).collect();
-    let background = vectors.first().and_then(|vector| background::cosine(vector, embedder, &here)).unwrap_or_default();
+    let cosine = |asked: Option<&Vector>, own: &Vector| asked.map_or(0.0, |asked| f64::from(asked.cosine(own)));
+    let background = |asked: Option<&Vector>| {
+        let here: Vec<f64> = around.iter().take(HERE).map(|passage| cosine(asked, &passage.vector)).collect();
+        asked.and_then(|asked| background::cosine(asked, embedder, &here)).unwrap_or_default()
+    };
     let brought =
         |cosine: f64| onto_table.as_ref().filter(|_| !is_table).map_or(cosine, |onto_table| onto_table(cosine));
-    let likeness = |own: &Vector| {
-        let cosine = brought(cosine(own));
+    let likeness = |asked: Option<&Vector>, background: f64, own: &Vector| {
+        let cosine = brought(cosine(asked, own));
         Similarity { cosine, beyond: cosine - brought(background), by_model: !is_table }
     };
+    let (background_of_all, background_of_rare) = (background(all.as_ref()), background(rare.as_ref()));
     let mut scanner = Scanner::new(&query);
     let judged = passages.iter().map(|Passage { chunk, vector: own }| {
         let found = rank::look_at(
@@ -245,7 +272,11 @@ pub fn evidence(
                 passes: false,
             },
         );
-        Evidence::of(&query, &found, likeness(own))
+        let likeness = match &rare {
+            Some(rare) if is_in_prose(&found) => likeness(Some(rare), background_of_rare, own),
+            _ => likeness(all.as_ref(), background_of_all, own),
+        };
+        Evidence::of(&query, &found, likeness)
     });
     Ok(judged.collect())
 }

@@ -3,7 +3,8 @@
 //! Names are not searched for semantically: static embeddings know only their parts, and the words find those.
 
 use super::background;
-use super::parsed_query::ParsedQuery;
+use super::candidates;
+use super::parsed_query::{ParsedQuery, QueryShape};
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::{Error, Result};
 use crate::query::corpus::{ChunkAt, Corpus, CorpusScope, Spaces};
@@ -14,6 +15,15 @@ pub(super) const LEAST: f64 = 0.3;
 
 /// Vectors that are computed for one query at most: some milliseconds.
 const MAX_COMPUTED: usize = 400;
+
+/// The power of a word's rarity that it counts with in a large index, and chunks of an index in which it is half as
+/// large: in one of a few texts, it is by chance that a word is rare.
+const STEEP: f64 = 3.0;
+const HALF: f64 = 200.0;
+/// A name has at least this similarity to a query that it may answer.
+const LEAST_OF_NAME: f64 = 0.2;
+/// With as few words as the first, names do not count by their similarity; with as many as the second they count fully.
+const WORDS_OF_SENTENCE: (u32, u32) = (2, 5);
 
 /// A query's vector in the space that the indexes have, if anything is embedded in it.
 pub(super) struct SemanticQuery {
@@ -29,19 +39,46 @@ impl SemanticQuery {
 
     /// The same, of a name too.
     pub(super) fn of_any(query: &ParsedQuery, corpus: &Corpus) -> Result<Option<Self>> {
-        let embedder = built_in();
-        let named = embedder.space();
+        Self::of_vector(corpus, || Self::vector_of(query))
+    }
+
+    /// The same, of words that count as much as they are rare in the corpus: in a manual about music, `record` and `song`
+    /// distinguish no text from another. Code is better found by what all words mean together.
+    pub(super) fn of_rare(query: &ParsedQuery, corpus: &Corpus) -> Result<Option<Self>> {
+        if query.is_name() {
+            return Ok(None);
+        }
+        Self::of_vector(corpus, || Self::rare_vector_of(query, corpus))
+    }
+
+    fn of_vector(corpus: &Corpus, vector: impl FnOnce() -> Result<Vector>) -> Result<Option<Self>> {
+        let named = built_in().space();
         let key = SpaceKey { model: &named.model, hash: &named.hash, dimension: named.dimension };
-        let vector = Self::vector_of(query)?;
+        let vector = vector()?;
         if vector.is_zero() {
             return Ok(None);
         }
         Ok(Some(Self { spaces: corpus.spaces(&key)?, vector }))
     }
 
+    pub(super) fn rare_vector_of(query: &ParsedQuery, corpus: &Corpus) -> Result<Vector> {
+        let mut words = Vec::with_capacity(query.words.len());
+        for word in &query.words {
+            let (rarity, all) = candidates::rarity_here(corpus, word)?;
+            #[expect(clippy::cast_possible_truncation, reason = "a weight needs no more")]
+            words.push((word.text.as_str(), rarity.powf(STEEP * all * all / all.mul_add(all, HALF * HALF)) as f32));
+        }
+        Ok(built_in().embed_weighed(&words))
+    }
+
     fn vector_of(query: &ParsedQuery) -> Result<Vector> {
         let vector = built_in().embed(Purpose::Query, &[&query.written()])?.into_iter().next();
         vector.ok_or_else(|| Error::internal("the table gave no vector"))
+    }
+
+    /// What names are compared with: of a sentence, its vector.
+    pub(super) fn of_names(&self, query: &ParsedQuery) -> Option<Vector> {
+        (query.shape == QueryShape::Prose).then(|| self.vector.clone())
     }
 
     /// The nearest chunks in scope with at least this similarity, nearest first.
@@ -93,4 +130,15 @@ impl SemanticQuery {
         let most = above.iter().copied().fold(0.0, f64::max);
         Ok(above.into_iter().map(|above| if most > 0.0 { above / most } else { 0.0 }).collect())
     }
+}
+
+/// How near a name is to a query, from 0.
+pub(super) fn of_name(name: &str, query: &Vector) -> f64 {
+    (built_in().cosine(name, query) - LEAST_OF_NAME).max(0.0)
+}
+
+/// How much of a sentence a query of so many telling words is, from 0 to 1: of a few words each is a name itself.
+pub(super) fn sentence(words: u32) -> f64 {
+    let (least, most) = WORDS_OF_SENTENCE;
+    f64::from(words.clamp(least, most) - least) / f64::from(most - least)
 }

@@ -94,6 +94,10 @@ weights! {
     Folder = "folder", 0.2, 0.05, 0.0, 0.0;
     /// The chunk defines a type whose name is one of the few words of the query.
     Type = "type", 1.5, 0.0, 0.0, 0.0;
+    /// The words of the area are in the path: `parser` of `parser: …`.
+    Area = "area", 0.6, 0.0, 0.0, 0.0;
+    /// How near the name of a function or a type that the chunk defines is to a sentence, of the nearest one's.
+    NameSimilarity = "name_similarity", 0.5, 0.0, 0.0, 0.0;
     /// The chunk passes the filters of a query that looks pasted.
     Filter = "filter", 3.0, 3.0, 3.0, 3.0;
 }
