@@ -139,6 +139,23 @@ fn words_for_a_backend_a_version_or_a_platform_prefer_its_file() {
 }
 
 #[test]
+fn the_area_of_a_subject_prefers_what_is_in_it() {
+    let mut tree = String::new();
+    for area in ["lexer", "parser", "printer"] {
+        tree.push_str(&format!(
+            "//- /src/{area}/limits.py\ndef check_depth(tree, limit):\n    if tree.depth > limit:\n        raise {area}_error(tree)\n"
+        ));
+    }
+    let repo = Repo::new(&tree);
+    for text in
+        ["parser: check the depth of the tree", "fix(parser)!: check the depth", "[parser] check the depth limit"]
+    {
+        assert_eq!(first(&repo, text).0, "src/parser/limits.py", "{text}");
+    }
+    assert_eq!(first(&repo, "feat(printer): check the depth limit").0, "src/printer/limits.py");
+}
+
+#[test]
 fn a_sentence_finds_the_method_whose_name_its_words_make_up() {
     let mut tree = String::from(
         "//- /src/JsonBuilder.java\npublic final class JsonBuilder {\n    public JsonBuilder registerTypeAdapter(Type type, Object adapter) {\n        \

@@ -43,20 +43,20 @@ evidence! {
     "cosine", 0.0, 0.0, 8.0;
     /// How far that is above the background similarity of the query among the texts of the index: see
     /// [`super::background`].
-    "beyond", 17.09, 20.0, 0.0;
+    "beyond", 17.09, 17.94, 0.0;
     /// Whether that is by the selected model, which separates answers from unrelated texts better than static
     /// embeddings.
     "by a model", 0.3, 0.5, 0.0;
     /// The share of the query that is in the chunk: its text, names, headings or path.
-    "covers", 3.23, 4.0, 2.0;
+    "covers", 3.23, 4.23, 2.0;
     /// The share of the query that is within a few lines.
-    "window", 0.08, 1.2, 3.0;
+    "window", 0.08, 2.38, 3.0;
     /// The share of the query that the names defined in the chunk and the headings above it make up.
     "names", 10.28, 0.0, 8.0;
     /// The share of the query that is in the path.
     "path", 4.87, 0.0, 4.0;
     /// Neighbours in the query that are neighbours in the chunk.
-    "phrase", 2.16, 3.5, 1.0;
+    "phrase", 2.16, 3.97, 1.0;
     /// The same for every chunk.
     "bias", -4.0, -2.8, -4.5;
 }
