@@ -76,6 +76,8 @@ fn a_folder_that_is_given_up_keeps_what_was_done_and_is_done_by_the_next_call() 
     let call = |tool: &str| json!({ "name": tool, "arguments": folder, "_meta": { "progressToken": "folder" } });
     let mut wire = Wire::relay(&repo, &["--no-daemon"]);
     wire.ask(&initialize(0));
+    // The build that starts with the connection would take the folder over from the call.
+    until("the repository is indexed", || answer(&mut wire, 0, "stats", &json!({}))["indexing"].is_null());
 
     give_up(&mut wire, 1, &call("index_files"), FILES as u64);
     let index = open(repo.path());
