@@ -6,12 +6,16 @@
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
+
+use self::server::Server;
+
+#[path = "asked/server.rs"]
+mod server;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_ixmcp");
 const CHANGED: usize = 20;
@@ -42,33 +46,10 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(status.is_ok_and(|status| status.success()), "git {arguments:?}");
 }
 
-struct Server {
-    child: Child,
-    stdin: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Server {
-    fn start(folder: &Path) -> Self {
-        let mut command = Command::new(PROGRAM);
-        command.args(["mcp", "--no-daemon"]).current_dir(folder).env("IXMCP_TCP", "off");
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
-        let stdin = child.stdin.take().expect("stdin is a pipe");
-        let answers = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
-        Self { child, stdin, answers }
-    }
-
-    fn ask(&mut self, method: &str, params: &Value) -> (Duration, Value) {
-        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let begun = Instant::now();
-        writeln!(self.stdin, "{request}").expect("the server reads");
-        let mut line = String::new();
-        self.answers.read_line(&mut line).expect("the server answers");
-        let took = begun.elapsed();
-        let answer: Value = serde_json::from_str(&line).expect("answers are JSON");
-        assert!(answer.get("error").is_none(), "{method} {params}: {answer}");
-        (took, answer["result"].clone())
-    }
+fn start(folder: &Path) -> Server {
+    let mut command = Command::new(PROGRAM);
+    command.args(["mcp", "--no-daemon"]).current_dir(folder).env("IXMCP_TCP", "off");
+    Server::start(command)
 }
 
 /// Names of definitions, evenly from the sorted list of those that are longer than three letters.
@@ -115,16 +96,16 @@ fn main() {
     let sync = Command::new(PROGRAM).arg("sync").current_dir(folder.path()).stdout(Stdio::null()).status();
     assert!(sync.is_ok_and(|status| status.success()));
     let names = names(folder.path());
-    let mut server = Server::start(folder.path());
-    let (first, answer) = server.ask("changes", &json!({}));
+    let mut server = start(folder.path());
+    let (answer, first) = server.ask("changes", &json!({}));
     println!(
         "{changed} files differ, {} definitions, first answer {:.1} ms",
         answer["total"],
         first.as_secs_f64() * 1e3
     );
-    print("changes", (0..ROUNDS).map(|_| server.ask("changes", &json!({})).0).collect());
+    print("changes", (0..ROUNDS).map(|_| server.ask("changes", &json!({})).1).collect());
     let ask = |server: &mut Server, name: &String| {
-        server.ask("get_symbol", &json!({ "symbol_name": name, "relations": true })).0
+        server.ask("get_symbol", &json!({ "symbol_name": name, "relations": true })).1
     };
     for name in &names {
         ask(&mut server, name);

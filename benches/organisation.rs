@@ -10,17 +10,22 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use self::server::Server;
+
+#[path = "asked/server.rs"]
+mod server;
 
 const DATABASE: &str = "ixmcp_bench";
 const ROLE: &str = "ixmcp_bench_team";
@@ -143,49 +148,15 @@ impl Bench {
     }
 }
 
-struct Server {
-    child: Child,
-    stdin: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Server {
-    fn start(mut command: Command) -> Self {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
-        let stdin = child.stdin.take().expect("stdin is a pipe");
-        let answers = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
-        Self { child, stdin, answers }
-    }
-
-    fn ask(&mut self, tool: &str, arguments: &Value) -> (Value, Duration) {
-        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": tool, "params": arguments });
-        let begun = Instant::now();
-        writeln!(self.stdin, "{request}").expect("the server reads");
-        let mut line = String::new();
-        self.answers.read_line(&mut line).expect("the server answers");
-        let took = begun.elapsed();
-        let mut answer: Value = serde_json::from_str(&line).expect("answers are JSON");
-        assert!(answer["error"].is_null(), "{tool} {arguments}: {answer}");
-        (answer["result"].take(), took)
-    }
-
-    /// Asks until nothing is missing any more.
-    fn settle(&mut self, repo: &str) {
-        loop {
-            let search = json!({ "repo": repo, "text": "settle", "timeout_ms": 600_000 });
-            let (answer, _) = self.ask("query", &search);
-            if ["indexing", "vectors_pending"].iter().all(|field| answer.get(*field).is_none()) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(200));
+/// Asks until nothing is missing any more.
+fn settle(server: &mut Server, repo: &str) {
+    loop {
+        let search = json!({ "repo": repo, "text": "settle", "timeout_ms": 600_000 });
+        let (answer, _) = server.ask("query", &search);
+        if ["indexing", "vectors_pending"].iter().all(|field| answer.get(*field).is_none()) {
+            return;
         }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        std::thread::sleep(Duration::from_millis(200));
     }
 }
 
@@ -363,7 +334,7 @@ fn searching(bench: &Bench, work: &Path, names: &[String]) {
     fs::write(own.join("own.md"), "nothing\n").expect("it is new");
     let mut client = Server::start(bench.command(&own, ROLE, &["mcp", "--no-daemon"]));
     let begun = Instant::now();
-    client.settle("org:*");
+    settle(&mut client, "org:*");
     println!("mirrors of all, with vectors: {:.1} s", begun.elapsed().as_secs_f64());
     // Names that the repositories define, evenly drawn.
     let mut symbols: BTreeSet<String> = BTreeSet::new();
@@ -416,7 +387,7 @@ fn searching(bench: &Bench, work: &Path, names: &[String]) {
     let local = work.join(name);
     done(&mut bench.command(&local, ROLE, &["sync"]));
     let mut at_home = Server::start(bench.command(&local, ROLE, &["mcp", "--no-daemon"]));
-    at_home.settle(local.to_str().unwrap_or_default());
+    settle(&mut at_home, local.to_str().unwrap_or_default());
     let (mut same, mut asked) = (0, 0);
     for mode in ["smart", "literal"] {
         for text in symbols.iter().chain(&phrases) {

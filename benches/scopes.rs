@@ -10,12 +10,16 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use self::server::Server;
+
+#[path = "asked/server.rs"]
+mod server;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_ixmcp");
 const ROUNDS: usize = 5;
@@ -36,47 +40,20 @@ const THINGS: &[&str] = &[
     "path",
 ];
 
-/// A server over stdin and stdout.
-struct Server {
-    child: Child,
-    stdin: ChildStdin,
-    answers: BufReader<ChildStdout>,
+fn start(folder: &Path) -> Server {
+    let mut command = Command::new(PROGRAM);
+    command.args(["mcp", "--no-daemon"]).current_dir(folder).env("IXMCP_TCP", "off");
+    Server::start(command)
 }
 
-impl Server {
-    fn start(folder: &Path) -> Self {
-        let mut command = Command::new(PROGRAM);
-        command.args(["mcp", "--no-daemon"]).current_dir(folder).env("IXMCP_TCP", "off");
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
-        let stdin = child.stdin.take().expect("stdin is a pipe");
-        let answers = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
-        Self { child, stdin, answers }
-    }
-
-    fn ask(&mut self, repo: &Value, text: &str) -> (Value, Duration) {
-        let params = json!({ "repo": repo, "text": text, "timeout_ms": 600_000 });
-        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "query", "params": params });
-        let begun = Instant::now();
-        writeln!(self.stdin, "{request}").expect("the server reads");
-        let mut line = String::new();
-        self.answers.read_line(&mut line).expect("the server answers");
-        let took = begun.elapsed();
-        let answer: Value = serde_json::from_str(&line).expect("answers are JSON");
-        (answer["result"].clone(), took)
-    }
-
-    fn peak_memory(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        let size = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-        size.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) / 1024
-    }
+fn search(server: &mut Server, repo: &Value, text: &str) -> (Value, Duration) {
+    server.ask("query", &json!({ "repo": repo, "text": text, "timeout_ms": 600_000 }))
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn peak_memory(server: &Server) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap_or_default();
+    let size = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    size.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) / 1024
 }
 
 fn sync(root: &Path) {
@@ -103,7 +80,7 @@ fn timed(server: &mut Server, repo: &Value, queries: &[String]) -> (Duration, Du
     let mut times = Vec::new();
     for round in 0..=ROUNDS {
         for query in queries {
-            let (_, took) = server.ask(repo, query);
+            let (_, took) = search(server, repo, query);
             if round > 0 {
                 times.push(took);
             }
@@ -137,12 +114,12 @@ fn main() {
 
     let mut slowest = Duration::ZERO;
     for root in few {
-        let mut server = Server::start(root);
+        let mut server = start(root);
         let (median, _) = timed(&mut server, &json!(root), &queries);
         println!("{:<40} p50 {:>6.1} ms", root.file_name().unwrap_or_default().to_string_lossy(), ms(median));
         slowest = slowest.max(median);
     }
-    let mut server = Server::start(&roots[0]);
+    let mut server = start(&roots[0]);
     let (median, high) = timed(&mut server, &json!(few), &queries);
     println!(
         "{:<40} p50 {:>6.1} ms  p95 {:>6.1} ms  {:.2} x the slowest alone",
@@ -151,11 +128,11 @@ fn main() {
         ms(high),
         ms(median) / ms(slowest)
     );
-    println!("{:<40} {} MB", "peak memory", server.peak_memory());
+    println!("{:<40} {} MB", "peak memory", peak_memory(&server));
     let of_few: Vec<BTreeSet<String>> = queries
         .iter()
         .map(|query| {
-            let (answer, _) = server.ask(&json!(few), query);
+            let (answer, _) = search(&mut server, &json!(few), query);
             let hits = answer["results"].as_array().cloned().unwrap_or_default();
             let name = |hit: &Value| {
                 let root = PathBuf::from(hit["repo"].as_str().unwrap_or_default());
@@ -167,11 +144,11 @@ fn main() {
         .collect();
     drop(server);
 
-    let mut server = Server::start(&roots[0]);
+    let mut server = start(&roots[0]);
     let (median, high) = timed(&mut server, &json!(roots), &queries);
     let all = format!("{} repositories", roots.len());
     println!("{all:<40} p50 {:>6.1} ms  p95 {:>6.1} ms", ms(median), ms(high));
-    println!("{:<40} {} MB", "peak memory", server.peak_memory());
+    println!("{:<40} {} MB", "peak memory", peak_memory(&server));
     drop(server);
 
     let one = tempfile::tempdir().expect("there is a folder for temporary files");
@@ -180,10 +157,10 @@ fn main() {
         copy(root, &one.path().join(root.file_name().unwrap_or_default()));
     }
     sync(one.path());
-    let mut server = Server::start(one.path());
+    let mut server = start(one.path());
     let (mut same, mut wanted) = (0, 0);
     for (query, found) in queries.iter().zip(&of_few) {
-        let (answer, _) = server.ask(&json!(one.path()), query);
+        let (answer, _) = search(&mut server, &json!(one.path()), query);
         let hits = answer["results"].as_array().cloned().unwrap_or_default();
         let whole: BTreeSet<String> = hits
             .iter()

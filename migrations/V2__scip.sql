@@ -1,7 +1,7 @@
 -- SCIP ----------------------------------------------------------------------------------------------------------------
 --
--- Definitions and references that language indexers state in SCIP files (`index.scip`). The rows of one SCIP file are replaced as a
--- whole. Positions are those of the text that the file had then: see `scip_documents.hash`.
+-- Definitions and references that language indexers state in SCIP files (`index.scip`). The rows of one SCIP file are
+-- replaced as a whole. Positions are those of the text that the file had then: see `scip_documents.hash`.
 
 -- One row per SCIP file: relative to the repository, or absolute for one that was loaded from elsewhere.
 CREATE TABLE scip_files (

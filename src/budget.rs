@@ -111,7 +111,7 @@ pub struct Progress {
     pub total_bytes: AtomicU64,
     entities: Mutex<Entities>,
     requested: Mutex<RequestedFiles>,
-    /// It is known what there is to do.
+    /// The plan is complete: the totals are known.
     is_planned: AtomicBool,
     pauses: Mutex<Pauses>,
 }
@@ -214,7 +214,7 @@ impl Progress {
         entities.requested > entities.ready.map(|ready| ready.as_of)
     }
 
-    /// Reports that it is known what there is to do.
+    /// Reports that the plan is complete.
     pub fn set_planned(&self) {
         self.is_planned.store(true, Ordering::Relaxed);
     }

@@ -22,7 +22,7 @@ const FOLDER: &str = "dependencies";
 const SOURCES: &str = "sources";
 /// Its time of modification is that of the last use.
 const USED: &str = "used";
-/// The time of the last use is this inexact.
+/// The recorded time of the last use may be off by this much.
 const RECENT: Duration = Duration::from_secs(600);
 /// How long removal waits for a process that writes the index.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(100);

@@ -1,9 +1,10 @@
 //! Publishing the files of a commit.
 //!
 //! Owns which files are published, and the protocol: texts that the server asks for are sent and staged, then one short transaction
-//! makes them visible. What is published is read from the commit, so that untracked files and changes that are not committed stay
-//! here, unless the caller asks for changes of tracked files ([`work_tree`]). Secrets, and files that the settings leave out of the local index, are not sent. A publisher that is
-//! killed leaves an upload that a sweep removes; what was published before stays as it was.
+//! makes them visible. What is published is read from the commit, so that untracked files and uncommitted changes stay here, unless
+//! the caller asks for uncommitted changes of tracked files ([`work_tree`]). Secrets, and files that the settings leave out of the
+//! local index, are not sent. A publisher that is killed leaves an upload that a sweep removes; what was published before stays as
+//! it was.
 
 use std::collections::{BTreeSet, HashMap};
 use std::panic::catch_unwind;

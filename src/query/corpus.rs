@@ -26,7 +26,7 @@ pub struct Corpus<'s> {
     failed: Cell<Option<usize>>,
     /// Chunks that no source has yet: in how many of them words occur, and how many there are.
     elsewhere: (Vec<(FtsQuery, usize)>, u64),
-    /// What the candidates there hold at least of the query.
+    /// The least that a candidate there holds of the query.
     least_held: f64,
 }
 

@@ -332,8 +332,8 @@ impl Store {
         Ok(())
     }
 
-    /// Lets go of connections and the pages that they map when nothing was asked or written for `connections`, and of what
-    /// takes longer to load again when that was so for `memory`. The next query opens and loads them again.
+    /// Closes connections, with the pages that they map, after `connections` without reads and writes, and drops the caches that
+    /// take longer to load after `memory`. The next query opens and loads them again.
     pub fn rest_after(&self, connections: Duration, memory: Duration) {
         let unused = locked(&self.last_used).elapsed();
         if unused >= connections {

@@ -61,7 +61,7 @@ fn age(now: Timestamp) -> Finding {
 }
 
 const SECONDS_A_DAY: i64 = 24 * 60 * 60;
-/// Releases of ty appear each week; after this time they check clearly more.
+/// ty is released weekly; after this time, newer releases check considerably more.
 const OLD_DAYS: i64 = 180;
 
 /// Whether a folder is an environment whose interpreter or libraries are there.

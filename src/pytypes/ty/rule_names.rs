@@ -56,7 +56,7 @@ const NEWER: &[&str] = &[
 ];
 
 /// What a rule's name in the settings refers to.
-pub(super) enum Named<'n> {
+pub(super) enum RuleName<'n> {
     /// The rule of this name.
     Rule(&'n str),
     /// A rule that a newer release has.
@@ -64,14 +64,14 @@ pub(super) enum Named<'n> {
 }
 
 /// `is_known`: whether the embedded release has a rule of that name.
-pub(super) fn named<'n>(name: &'n str, is_known: impl Fn(&str) -> bool) -> Named<'n> {
+pub(super) fn named<'n>(name: &'n str, is_known: impl Fn(&str) -> bool) -> RuleName<'n> {
     if is_known(name) {
-        return Named::Rule(name);
+        return RuleName::Rule(name);
     }
     if let Some((_, older)) = RENAMED.iter().find(|(newer, older)| *newer == name && is_known(older)) {
-        return Named::Rule(older);
+        return RuleName::Rule(older);
     }
-    if NEWER.contains(&name) { Named::Newer } else { Named::Rule(name) }
+    if NEWER.contains(&name) { RuleName::Newer } else { RuleName::Rule(name) }
 }
 
 #[cfg(test)]

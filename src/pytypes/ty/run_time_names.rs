@@ -29,8 +29,8 @@ const PARAMETRIZED: &str = "pytest passes the parameter by this name";
 const FIXTURE: &str = "pytest passes the fixture by this name";
 const REPRESENTED: &str = "the string is compared with a representation that contains the name of the class";
 
-/// Functions that take the name of a member after its owner, or alone.
-const BY_NAME: &[&str] = &[
+/// Functions that take the name of a member as a string, alone or after its owner.
+pub(super) const BY_NAME: &[&str] = &[
     "getattr",
     "setattr",
     "hasattr",

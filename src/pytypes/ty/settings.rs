@@ -18,7 +18,7 @@ use ty_python_semantic::{
     SitePackagesPaths, SysPrefixPathOrigin, default_lint_registry,
 };
 
-use super::rule_names::{self, Named};
+use super::rule_names::{self, RuleName};
 use crate::platform::paths::PATH_SEPARATOR;
 use crate::pytypes::globs::Filter;
 use crate::pytypes::options::{self, Environment, FileSpan, Level, Options, Problem, ProjectOptions, Rule};
@@ -99,8 +99,8 @@ impl Tuning {
     fn apply_rule(&mut self, rule: &Rule, problems: &mut Vec<Diagnostic>) {
         let registry = default_lint_registry();
         let name = match rule_names::named(&rule.name, |name| registry.get(name).is_ok()) {
-            Named::Rule(name) => name,
-            Named::Newer => return,
+            RuleName::Rule(name) => name,
+            RuleName::Newer => return,
         };
         let lints = match registry.get(name) {
             _ if rule.name == "all" => registry.lints().to_vec(),

@@ -199,22 +199,6 @@ const NO_FUNCTION: &str = "the callee is unknown";
 const UNREACHABLE: &str =
     "the type checker holds this code unreachable, and the syntax does not show the type of its owner";
 
-/// Functions that look up a member by its name; its owner is the argument before the name.
-const BY_NAME: &[&str] = &[
-    "getattr",
-    "setattr",
-    "hasattr",
-    "delattr",
-    "__getattr__",
-    "__getattribute__",
-    "__setattr__",
-    "__delattr__",
-    "getattr_static",
-    "attrgetter",
-    "methodcaller",
-    "object",
-    "delitem",
-];
 /// Functions that return a namespace indexed by name.
 const NAMESPACES: &[&str] = &["globals", "locals", "vars"];
 
@@ -367,7 +351,7 @@ impl Unknown<'_, '_> {
 
     fn call(&mut self, call: &ast::ExprCall) {
         let Some((called, owner)) = keyword_members::called(&call.func) else { return };
-        if BY_NAME.contains(&called) {
+        if run_time_names::BY_NAME.contains(&called) {
             let is_text = |argument: &&Expr| argument.is_string_literal_expr();
             // `attrgetter("a", "b")` applies to a later argument.
             let (of, texts) = match &*call.arguments.args {

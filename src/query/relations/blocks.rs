@@ -1,4 +1,4 @@
-//! Blocks: the lines that see a local variable or type.
+//! Blocks: the lines in which a local variable or type is visible.
 //!
 //! Owns how a block is recognized, by the indentation of code whose blocks have braces. `resolve` asks which variable a name is.
 

@@ -1,4 +1,4 @@
-//! What a query expects of files that have no chunks yet: what to look for, and how good a piece of one is, about.
+//! Estimates for files that have no chunks yet: which words to look for, and about which score a piece of text would get.
 //!
 //! Owns the estimate of a score from the words of a piece and its path. Does not own the choice of files (`index::needed`), nor
 //! the ranking of chunks ([`super::rank`]).

@@ -1,4 +1,4 @@
-//! What one search is among: the filter and the scope of its chunks, and how they are found.
+//! The scope of one search: which chunks it admits, and how they are found.
 //!
 //! Owns the defaults. Does not own how chunks are found (`candidates`).
 

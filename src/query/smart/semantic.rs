@@ -16,8 +16,8 @@ pub(super) const LEAST: f64 = 0.3;
 /// Vectors that are computed for one query at most: some milliseconds.
 const MAX_COMPUTED: usize = 400;
 
-/// The power of a word's rarity that it counts with in a large index, and chunks of an index in which it is half as
-/// large: in one of a few texts, it is by chance that a word is rare.
+/// The exponent of a word's rarity in a large index, and the number of chunks at which half of it applies: in an index of a
+/// few texts, words are rare by chance.
 const STEEP: f64 = 3.0;
 const HALF: f64 = 200.0;
 /// A name has at least this similarity to a query that it may answer.
