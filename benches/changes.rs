@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::server::Server;
 
@@ -114,6 +114,4 @@ fn main() {
         &format!("get_symbol with relations, {} names", names.len()),
         names.iter().map(|name| ask(&mut server, name)).collect(),
     );
-    let _ = server.child.kill();
-    let _ = server.child.wait();
 }

@@ -20,7 +20,7 @@ use crate::model::printable;
 use crate::query::PathFilter;
 use crate::query::corpus::Corpus;
 use crate::query::measure::{self, Gain, Judgment, RankedSpan, Summary, Target};
-use crate::query::smart::{self, ARMS, Arm, Part, Ranking, Reranker, relevance};
+use crate::query::smart::{self, ARMS, Part, Ranking, RankingStage, Reranker, relevance};
 use crate::store::{PlainSearch, PlainWords, Snapshot};
 
 /// Measure search quality and latency: NDCG@10, MRR and Recall@10, compared with plain and stemmed BM25
@@ -66,7 +66,7 @@ pub(super) struct Arguments {
 
 /// One line of a set of queries.
 #[derive(Clone, Debug, Deserialize)]
-struct Asked {
+struct LabelledQuery {
     query: String,
     relevant: Vec<Relevant>,
     kind: Option<String>,
@@ -77,7 +77,7 @@ struct Asked {
 /// The kind of queries that nothing in their tree answers: `--pairs` alone asks them.
 const UNANSWERED: &str = "unanswered";
 
-impl Asked {
+impl LabelledQuery {
     fn is_unanswered(&self) -> bool {
         self.kind.as_deref() == Some(UNANSWERED)
     }
@@ -157,7 +157,7 @@ impl Contender {
 
 /// What came of one query, by one contender.
 #[derive(Clone, Debug)]
-struct Came {
+struct QueryOutcome {
     contender: usize,
     query: usize,
     judged: Judgment,
@@ -227,13 +227,13 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     Ok(Outcome::Found)
 }
 
-fn read(path: &Path) -> Result<Vec<Asked>> {
+fn read(path: &Path) -> Result<Vec<LabelledQuery>> {
     let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
     let lines = text.trim_start_matches('\u{feff}').lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(at, line)| {
-            let read: std::result::Result<Asked, _> = serde_json::from_str(line);
-            read.map_err(|error| error.to_string()).and_then(Asked::checked).map_err(|error| {
+            let read: std::result::Result<LabelledQuery, _> = serde_json::from_str(line);
+            read.map_err(|error| error.to_string()).and_then(LabelledQuery::checked).map_err(|error| {
                 Error::invalid_argument(format!("{}:{}: {error}", path.display(), at + 1))
                     .hint("A line is {\"query\": \"…\", \"relevant\": [\"path\", \"path:from-to\"]}.")
             })
@@ -306,10 +306,10 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
 }
 
 /// The stages of an arm, or the one stage of that name.
-fn arms(name: &str) -> Result<Vec<Arm>> {
+fn arms(name: &str) -> Result<Vec<RankingStage>> {
     let arm = ARMS.iter().find(|(known, _)| *known == name).map(|(_, stages)| stages.to_vec());
-    arm.or_else(|| Arm::from_name(name).map(|stage| vec![stage])).ok_or_else(|| {
-        let stages = Arm::VARIANTS.iter().map(|arm| arm.name());
+    arm.or_else(|| RankingStage::from_name(name).map(|stage| vec![stage])).ok_or_else(|| {
+        let stages = RankingStage::VARIANTS.iter().map(|arm| arm.name());
         let known: Vec<&str> = ARMS.iter().map(|(name, _)| *name).chain(stages).collect();
         Error::invalid_argument(format!("--arms: {name:?} is not an arm"))
             .hint(format!("There are: {}.", known.join(", ")))
@@ -334,10 +334,10 @@ fn ask_all(
     session: &Session,
     typed: &Arguments,
     tree: Option<&str>,
-    queries: &[Asked],
+    queries: &[LabelledQuery],
     of_tree: &[usize],
     contenders: &[Contender],
-    came: &mut Vec<Came>,
+    came: &mut Vec<QueryOutcome>,
 ) -> Result<()> {
     let workspace = session.workspaces.at(&root_of(session, tree)?)?;
     let budget = Budget::unlimited();
@@ -373,7 +373,7 @@ fn ask_all(
                     targets.iter_mut().for_each(|target| target.lines = None);
                     targets.dedup();
                 }
-                came.push(Came { contender, query, judged: measure::judge(&targets, &spans), time });
+                came.push(QueryOutcome { contender, query, judged: measure::judge(&targets, &spans), time });
             }
         }
         Ok(deep.map(|deep| deep.taken().0).unwrap_or_default())
@@ -385,7 +385,7 @@ fn ask_all(
 }
 
 /// Says which relevant places can never be found.
-fn note_absent(snapshot: &Snapshot, queries: &[Asked], of_tree: &[usize]) -> Result<()> {
+fn note_absent(snapshot: &Snapshot, queries: &[LabelledQuery], of_tree: &[usize]) -> Result<()> {
     let mut absent: BTreeSet<String> = BTreeSet::new();
     for relevant in of_tree.iter().flat_map(|&query| &queries[query].relevant) {
         let path = relevant.target().path;
@@ -400,7 +400,12 @@ fn note_absent(snapshot: &Snapshot, queries: &[Asked], of_tree: &[usize]) -> Res
 }
 
 /// One line a query, for weights to be chosen from.
-fn print_candidates(snapshot: &Snapshot, queries: &[Asked], of_tree: &[usize], contenders: &[Contender]) -> Result<()> {
+fn print_candidates(
+    snapshot: &Snapshot,
+    queries: &[LabelledQuery],
+    of_tree: &[usize],
+    contenders: &[Contender],
+) -> Result<()> {
     for &query in of_tree {
         let asked = &queries[query];
         for ranking in contenders.iter().filter_map(Contender::ranking) {
@@ -420,7 +425,12 @@ fn print_candidates(snapshot: &Snapshot, queries: &[Asked], of_tree: &[usize], c
 }
 
 /// The same of documents: whether each answers, its place, and what its score is made of.
-fn print_scored(snapshot: &Snapshot, deep: Option<&Reranker>, queries: &[Asked], of_tree: &[usize]) -> Result<()> {
+fn print_scored(
+    snapshot: &Snapshot,
+    deep: Option<&Reranker>,
+    queries: &[LabelledQuery],
+    of_tree: &[usize],
+) -> Result<()> {
     for &query in of_tree {
         let asked = &queries[query];
         let targets: Vec<Target> = asked.relevant.iter().map(Relevant::target).collect();
@@ -447,7 +457,7 @@ fn print_scored(snapshot: &Snapshot, deep: Option<&Reranker>, queries: &[Asked],
 }
 
 /// Rows for all queries, each half, and each kind within its half.
-fn rows(queries: &[Asked], contenders: &[Contender], came: &[Came]) -> Vec<Row> {
+fn rows(queries: &[LabelledQuery], contenders: &[Contender], came: &[QueryOutcome]) -> Vec<Row> {
     let mut groups: BTreeMap<(String, String, usize), Vec<(Judgment, Duration)>> = BTreeMap::new();
     let one_half = queries.iter().all(|asked| asked.half == queries[0].half);
     for one in came {
@@ -517,7 +527,7 @@ fn print(rows: &[Row]) {
     }
 }
 
-fn print_each(queries: &[Asked], contenders: &[Contender], came: &[Came]) {
+fn print_each(queries: &[LabelledQuery], contenders: &[Contender], came: &[QueryOutcome]) {
     for one in came {
         let asked = &queries[one.query];
         output::json(&json!({

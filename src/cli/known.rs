@@ -7,9 +7,9 @@ use clap::{Arg, Command};
 
 /// Takes any text, and names the values that are worth completing.
 #[derive(Clone)]
-pub(super) struct Known(pub(super) fn() -> Vec<&'static str>);
+pub(super) struct KnownValues(pub(super) fn() -> Vec<&'static str>);
 
-impl TypedValueParser for Known {
+impl TypedValueParser for KnownValues {
     type Value = String;
 
     fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {

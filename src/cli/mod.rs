@@ -71,7 +71,7 @@ use serde_json::Value;
 
 use self::answer::Answer;
 use self::output::HowFar;
-use self::paint::{Paint, When};
+use self::paint::{ColorChoice, Paint};
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Environment, Flags, Sources};
 use crate::error::{Error, ErrorKind, Result};
@@ -103,11 +103,11 @@ struct Cli {
 
     /// When to use color
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
-    color: When,
+    color: ColorChoice,
 
     /// When to print paths as terminal hyperlinks
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
-    hyperlink: When,
+    hyperlink: ColorChoice,
 
     /// Build the index completely before answering
     #[arg(long, global = true, help_heading = EVERYWHERE)]

@@ -93,7 +93,7 @@ pub(super) fn note_nothing() {
 
 /// Does `work` while showing how far it is: a bar on a terminal, a line now and then in a pipe.
 pub(super) fn with_progress<T>(how_far: impl Fn() -> HowFar + Sync, work: impl FnOnce() -> T) -> T {
-    let mut shown = Shown::new();
+    let mut shown = ProgressDisplay::new();
     budget::ticking(TICK, || shown.update(&how_far()), work)
 }
 
@@ -121,14 +121,14 @@ pub(super) fn is_agreed(prompt: &str) -> Result<bool> {
 }
 
 /// The progress of one piece of work, as far as it is shown yet.
-struct Shown {
+struct ProgressDisplay {
     started: Instant,
     is_terminal: bool,
     bar: Option<ProgressBar>,
     last_line: Instant,
 }
 
-impl Shown {
+impl ProgressDisplay {
     fn new() -> Self {
         let started = Instant::now();
         Self { started, is_terminal: std::io::stderr().is_terminal(), bar: None, last_line: started }
@@ -154,7 +154,7 @@ impl Shown {
     }
 }
 
-impl Drop for Shown {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

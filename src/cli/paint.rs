@@ -15,14 +15,14 @@ use crate::model::printable;
 use crate::pytypes::values::Span;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum When {
+pub(super) enum ColorChoice {
     #[default]
     Auto,
     Always,
     Never,
 }
 
-impl When {
+impl ColorChoice {
     /// Whether what goes to a place is coloured.
     pub(super) fn colors(self, environment: &Environment, is_terminal: bool) -> bool {
         match self {
@@ -44,12 +44,12 @@ pub(super) struct Paint {
     pub colored: bool,
     links: Option<Links>,
     /// Paths are shown relative to the current folder.
-    here: Option<Here>,
+    here: Option<CurrentFolder>,
 }
 
 /// The current folder, and the repository around it.
 #[derive(Clone, Debug)]
-struct Here {
+struct CurrentFolder {
     folder: PathBuf,
     root: PathBuf,
 }
@@ -65,17 +65,17 @@ struct Links {
 impl Paint {
     /// `root` is asked for where there may be links.
     pub(super) fn new(
-        color: When,
-        hyperlink: When,
+        color: ColorChoice,
+        hyperlink: ColorChoice,
         environment: &Environment,
         root: impl FnOnce() -> Option<PathBuf>,
     ) -> Self {
         let is_terminal = std::io::stdout().is_terminal();
         let colored = color.colors(environment, is_terminal);
         let linked = match hyperlink {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => is_terminal && follows_links(environment),
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => is_terminal && follows_links(environment),
         };
         let links = if linked { root().map(|root| Links { root, host: host() }) } else { None };
         Self { colored, links, here: None }
@@ -83,13 +83,13 @@ impl Paint {
 
     /// The same, with paths as compilers print them: those below `folder` relative to it, others absolute.
     pub(super) fn from(&self, folder: PathBuf, root: PathBuf) -> Self {
-        let here = (folder != root).then_some(Here { folder, root });
+        let here = (folder != root).then_some(CurrentFolder { folder, root });
         Self { here, ..self.clone() }
     }
 
     /// A path of an answer, as it is printed.
     fn shown(&self, path: &str) -> String {
-        let Some(Here { folder, root }) = &self.here else { return path.to_owned() };
+        let Some(CurrentFolder { folder, root }) = &self.here else { return path.to_owned() };
         let absolute = root.join(path);
         absolute.strip_prefix(folder).unwrap_or(&absolute).to_string_lossy().into_owned()
     }

@@ -10,7 +10,7 @@ use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
 use crate::model::printable;
 use crate::query::exact::Pattern;
-use crate::tools::query::{Answer, Found};
+use crate::tools::query::{Answer, QueryHit};
 
 /// Search the repository: ranked by words and meaning, or line by line as ripgrep does
 ///
@@ -100,7 +100,7 @@ fn marks(typed: &Arguments) -> Result<Marks> {
     })
 }
 
-fn print(hit: &Found, marks: &Marks, paint: &Paint) {
+fn print(hit: &QueryHit, marks: &Marks, paint: &Paint) {
     let position = paint.position(&hit.file_path, &[hit.line]);
     let symbol = hit.symbol_name.as_ref().map_or_else(String::new, |name| format!("  [{}]", paint.name(name)));
     let folder = hit.similar_in.as_ref().map_or_else(String::new, |folder| format!(" in {}", printable(folder)));

@@ -13,7 +13,7 @@ use crate::store::Definition;
 /// Definitions of one name that are shown with their relations.
 const SUBJECTS: usize = 5;
 
-struct Subject {
+struct SubjectRelations {
     path: String,
     /// `None`: the file itself.
     definition: Option<Definition>,
@@ -28,7 +28,7 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64) -> Res
     let offset = usize::try_from(offset).unwrap_or(usize::MAX);
     let (subjects, total) = session.read(|snapshot| {
         if let Some(relations) = relations::of_file(snapshot, name, limit)? {
-            return Ok((vec![Subject { path: name.to_owned(), definition: None, relations }], 1));
+            return Ok((vec![SubjectRelations { path: name.to_owned(), definition: None, relations }], 1));
         }
         let found = symbols::subjects(snapshot, name)?;
         let mut subjects = Vec::new();
@@ -36,7 +36,7 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64) -> Res
         for declared in found.iter().skip(offset).take(SUBJECTS) {
             let relations = relations::of_symbol(&mut resolver, declared, limit)?;
             let definition = Some(declared.definition.clone());
-            subjects.push(Subject { path: declared.definition.path.clone(), definition, relations });
+            subjects.push(SubjectRelations { path: declared.definition.path.clone(), definition, relations });
         }
         Ok((subjects, found.len()))
     })?;
@@ -50,7 +50,7 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64) -> Res
     outcome
 }
 
-fn print(subject: &Subject, paint: &Paint) {
+fn print(subject: &SubjectRelations, paint: &Paint) {
     output::line(&match &subject.definition {
         Some(found) => {
             let at = paint.position(&found.path, &[found.line, found.column]);
@@ -74,7 +74,7 @@ fn print(subject: &Subject, paint: &Paint) {
     }
 }
 
-fn value(subject: &Subject) -> Value {
+fn value(subject: &SubjectRelations) -> Value {
     let groups = subject.relations.groups.iter().map(|group| (group.relation.replace(' ', "_"), group_value(group)));
     let mut value = json!({
         "file_path": subject.path,

@@ -14,7 +14,7 @@ pub(super) struct Blocks {
 }
 
 /// An open brace, and how far what closes it may be indented.
-struct Open {
+struct OpenBrace {
     at: usize,
     least: usize,
     most: usize,
@@ -48,7 +48,7 @@ impl Blocks {
     /// `quoted` are comments and strings, in order.
     pub(super) fn of(text: &str, quoted: Vec<Range<usize>>) -> Self {
         let mut pairs = Vec::new();
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<OpenBrace> = Vec::new();
         let mut line = 0;
         // How far the first word of the line, and that of the statement, are indented.
         let (mut indent, mut statement) = (None, None);
@@ -75,7 +75,7 @@ impl Blocks {
                         }
                         b'{' => {
                             let begun = statement.unwrap_or(column);
-                            open.push(Open { at, least: begun.min(column), most: begun.max(column) });
+                            open.push(OpenBrace { at, least: begun.min(column), most: begun.max(column) });
                             statement = None;
                         }
                         b';' => statement = None,

@@ -187,7 +187,7 @@ impl FrontMatter {
     fn parse(&mut self, text: &str, yaml: Range<usize>, first_line: u32) -> Result<(), Fault> {
         let mut positions = YamlPositions { text: &text[yaml.clone()], base: yaml.start, first_line, last: (0, 0) };
         let mut parser = Parser::new_from_str(&text[yaml]);
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<OpenCollection> = Vec::new();
         // Numbers of another piece must not be taken for ours.
         let base = self.anchors.len();
         let mut anchors = vec![None];
@@ -209,7 +209,7 @@ impl FrontMatter {
                         return Err(Fault { line, reason: "the front matter is nested too deeply".to_owned() });
                     }
                     let is_map = matches!(event, Event::MappingStart(..));
-                    open.push(Open {
+                    open.push(OpenCollection {
                         is_map,
                         anchor,
                         span,
@@ -273,7 +273,7 @@ struct Fault {
 }
 
 /// A collection that is being read.
-struct Open {
+struct OpenCollection {
     is_map: bool,
     anchor: usize,
     span: Span,
@@ -282,7 +282,7 @@ struct Open {
     values: Vec<Node>,
 }
 
-impl Open {
+impl OpenCollection {
     fn close(self, positions: &mut YamlPositions, end: Span) -> (Node, Option<usize>) {
         // Only brackets have a width.
         let flow = !end.is_empty();

@@ -36,7 +36,7 @@ struct Head {
 }
 
 /// A head and what belongs to it.
-struct Piece {
+struct RecoveredItem {
     head: Head,
     /// The braces of its body.
     body: Option<Range<usize>>,
@@ -65,7 +65,7 @@ pub(super) fn recover(compiled: &Compiled, text: &str, syntax: &Syntax, found: &
         return;
     }
     let left = text.len().saturating_mul(BUDGET).saturating_add(MIN_BUDGET);
-    let mut again = Again { compiled, heads, text, masked: Vec::new(), left };
+    let mut again = PartParser { compiled, heads, text, masked: Vec::new(), left };
     let damaged_items = again.read_items(found);
     let whole = 0..text.len();
     let damaged = if is_damaged { slice::from_ref(&whole) } else { damaged_items.as_slice() };
@@ -75,7 +75,7 @@ pub(super) fn recover(compiled: &Compiled, text: &str, syntax: &Syntax, found: &
 }
 
 /// Parses parts of a text again.
-struct Again<'a> {
+struct PartParser<'a> {
     compiled: &'a Compiled,
     heads: &'a heads::Compiled,
     text: &'a str,
@@ -85,7 +85,7 @@ struct Again<'a> {
     left: usize,
 }
 
-impl Again<'_> {
+impl PartParser<'_> {
     /// Parses some ranges as one text; returns what they define, and whether they have errors.
     fn read(&mut self, ranges: &[Range<usize>]) -> Option<(FoundNodes, bool)> {
         let bytes: usize = ranges.iter().map(|range| range.len() + PARSE_BYTES).sum();
@@ -182,19 +182,19 @@ impl Again<'_> {
     }
 
     /// Where a head's body is, and its end.
-    fn piece(&self, head: Head, blocks: &Blocks) -> Option<Piece> {
+    fn piece(&self, head: Head, blocks: &Blocks) -> Option<RecoveredItem> {
         let (open, end) = blocks.after_head(self.text, &head.name, self.heads.stops, HEAD_BYTES);
         let body = open.and_then(|open| Some(open..blocks.close(open)? + 1));
         if body.is_none() && (!self.heads.stops.is_empty() || open.is_some()) {
             return None;
         }
         let end = body.as_ref().map_or(end, |body| body.end);
-        Some(Piece { head, body, end })
+        Some(RecoveredItem { head, body, end })
     }
 
     /// What the head defines with an empty body, where that includes its name. The head stays blanked as that needed.
-    fn read_head(&mut self, piece: &Piece) -> Option<FoundNodes> {
-        let Piece { head, body, end } = piece;
+    fn read_head(&mut self, piece: &RecoveredItem) -> Option<FoundNodes> {
+        let RecoveredItem { head, body, end } = piece;
         let until_body = head.start..body.as_ref().map_or(*end, |body| body.start + 1);
         let ranges: Vec<_> = iter::once(until_body).chain(body.as_ref().map(|body| body.end - 1..body.end)).collect();
         for attempt in ATTEMPTS {
@@ -263,7 +263,7 @@ impl FoundNodes {
     }
 
     /// Whether these hold a whole piece, with all that is known to be defined in it.
-    fn replaces(&self, piece: &Piece, defined: &BTreeSet<usize>) -> bool {
+    fn replaces(&self, piece: &RecoveredItem, defined: &BTreeSet<usize>) -> bool {
         let names = self.names();
         self.reaches(piece.head.name.start, piece.end)
             && defined.range(piece.head.start..piece.end).all(|name| names.contains(name))

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
-use super::byte_budget::{ByteBudget, Closing};
+use super::byte_budget::{ByteBudget, CloseOnDrop};
 use super::folders::Folders;
-use super::plan::{self, Extraction, Leavings, Plan, Stage, Task, UNKNOWN};
+use super::plan::{self, CheapChanges, Extraction, Plan, Stage, Task, UNKNOWN};
 use super::repository::{Repository, Settings};
 use super::update::{Tally, Update};
 use super::{locked, reader};
@@ -37,7 +37,7 @@ pub(super) const STACK_BYTES: usize = 16 << 20;
 
 /// How far a plan was applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Applied {
+pub(super) enum ApplyOutcome {
     Completely,
     /// Another process has changed the index since the plan was made: the rest of the plan may be wrong.
     Overtaken,
@@ -112,7 +112,7 @@ impl IndexedFirst {
 }
 
 /// Applies a plan until it is done or overtaken, and adds what was done to the tally.
-pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Applied> {
+pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<ApplyOutcome> {
     let Plan { tasks, leavings, extraction, revision, stage, .. } = plan;
     let (repository, store) = (update.repository, &update.repository.store);
     update.progress.begin(tasks.len() as u64, tasks.iter().map(|task| task.size).sum());
@@ -122,7 +122,7 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
     tally.changed |= write_skipped(store, &leavings)?;
     // Rows that are to be replaced are of no use to another path either.
     let sources = if extraction.replaces_rows { &[] } else { leavings.gone.as_slice() };
-    let moved = Moved::new(sources, &extraction.settings.folders);
+    let moved = MovedFiles::new(sources, &extraction.settings.folders);
     let gone: HashSet<RepoPath> = leavings.gone.iter().map(|file| file.path.clone()).collect();
     let first = IndexedFirst::default();
     let serves = update.yields && stage != Stage::Entities;
@@ -147,11 +147,11 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
             first.add(update.requested_files(tally, |path| !gone.contains(path))?);
         }
         let is_overtaken = update.yields && update.lock.take_turns(update.budget)? && store.revision()? != revision;
-        Ok(if is_overtaken { Applied::Overtaken } else { Applied::Completely })
+        Ok(if is_overtaken { ApplyOutcome::Overtaken } else { ApplyOutcome::Completely })
     };
     let written = std::thread::scope(|scope| {
         // Whatever happens here, no thread keeps waiting for the budget.
-        let _closing = Closing(&in_flight);
+        let _closing = CloseOnDrop(&in_flight);
         for _ in 0..threads {
             let (tasks, send, worker, in_flight) = (tasks_left.clone(), send.clone(), &worker, &in_flight);
             std::thread::Builder::new()
@@ -164,7 +164,7 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
         let outcomes = Outcomes { outcomes, in_flight: &in_flight, pauses };
         write(update, &outcomes, (extraction.replaces_rows, serves), &first, &after_batch, tally)
     })?;
-    if written == Applied::Completely {
+    if written == ApplyOutcome::Completely {
         for files in leavings.gone.chunks(BATCH_FILES) {
             tally.changed |= store
                 .write(|batch| files.iter().try_fold(false, |any, file| Ok(batch.remove_file(&file.path)? | any)))?;
@@ -173,7 +173,7 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
     Ok(written)
 }
 
-fn write_skipped(store: &Store, leavings: &Leavings) -> Result<bool> {
+fn write_skipped(store: &Store, leavings: &CheapChanges) -> Result<bool> {
     if leavings.skip.is_empty() && leavings.unskip.is_empty() {
         return Ok(false);
     }
@@ -192,7 +192,7 @@ fn write_skipped(store: &Store, leavings: &Leavings) -> Result<bool> {
 struct Worker<'w> {
     repository: &'w Repository,
     extraction: &'w Extraction,
-    moved: Moved,
+    moved: MovedFiles,
     first: &'w IndexedFirst,
     pauses: Pauses<'w>,
 }
@@ -227,7 +227,7 @@ struct Outcomes<'o> {
 }
 
 /// The next that the writer has to do.
-enum Next {
+enum WriterStep {
     Outcome(Outcome, u64),
     /// Callers wait for files, or need the processors.
     Interruption,
@@ -235,19 +235,19 @@ enum Next {
 }
 
 impl Outcomes<'_> {
-    fn next(&self, is_interrupted: impl Fn() -> bool) -> Next {
+    fn next(&self, is_interrupted: impl Fn() -> bool) -> WriterStep {
         loop {
             if is_interrupted() {
-                return Next::Interruption;
+                return WriterStep::Interruption;
             }
             match self.outcomes.recv_timeout(POLL) {
                 Ok((outcome, size)) => {
                     self.pauses.progress.advance(size);
                     self.in_flight.give(size);
-                    return Next::Outcome(outcome, size);
+                    return WriterStep::Outcome(outcome, size);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Next::End,
+                Err(RecvTimeoutError::Disconnected) => return WriterStep::End,
             }
         }
     }
@@ -312,9 +312,9 @@ fn write(
     outcomes: &Outcomes,
     (replaces_rows, serves): (bool, bool),
     first: &IndexedFirst,
-    after_batch: &dyn Fn(&mut Tally) -> Result<Applied>,
+    after_batch: &dyn Fn(&mut Tally) -> Result<ApplyOutcome>,
     tally: &mut Tally,
-) -> Result<Applied> {
+) -> Result<ApplyOutcome> {
     let (mut is_done, pauses) = (false, outcomes.pauses);
     let are_files_requested = || serves && update.progress.are_files_requested();
     let is_interrupted = || are_files_requested() || pauses.is_now();
@@ -323,9 +323,9 @@ fn write(
             let (mut files, mut bytes, mut any) = (0, 0, false);
             while files < BATCH_FILES && bytes < BATCH_BYTES {
                 let (outcome, size) = match outcomes.next(is_interrupted) {
-                    Next::Outcome(outcome, size) => (outcome, size),
-                    Next::Interruption => break,
-                    Next::End => return Ok((any, true)),
+                    WriterStep::Outcome(outcome, size) => (outcome, size),
+                    WriterStep::Interruption => break,
+                    WriterStep::End => return Ok((any, true)),
                 };
                 let is_older = first.has_any() && outcome.of().is_some_and(|path| first.has(&path));
                 let outcome = if is_older { Outcome::IndexedFirst } else { outcome };
@@ -343,12 +343,12 @@ fn write(
             tally.changed |= any;
             is_done = ended;
         }
-        if after_batch(tally)? == Applied::Overtaken {
-            return Ok(Applied::Overtaken);
+        if after_batch(tally)? == ApplyOutcome::Overtaken {
+            return Ok(ApplyOutcome::Overtaken);
         }
         pauses.wait(are_files_requested);
     }
-    Ok(Applied::Completely)
+    Ok(ApplyOutcome::Completely)
 }
 
 fn write_one(batch: &mut Batch, outcome: Outcome, replaces_rows: bool) -> Result<bool> {
@@ -382,9 +382,9 @@ fn write_one(batch: &mut Batch, outcome: Outcome, replaces_rows: bool) -> Result
 }
 
 /// Files that are gone, by content, whose rows new files may take over. Each is claimed once.
-struct Moved(Mutex<HashMap<ContentHash, Vec<RepoPath>>>);
+struct MovedFiles(Mutex<HashMap<ContentHash, Vec<RepoPath>>>);
 
-impl Moved {
+impl MovedFiles {
     fn new(gone: &[StoredFile], folders: &Folders) -> Self {
         let mut by_hash: HashMap<ContentHash, Vec<RepoPath>> = HashMap::new();
         for file in gone.iter().filter(|file| plan::rows_are_current(file, folders, &file.path)) {

@@ -8,11 +8,11 @@ use super::locked;
 
 pub(super) struct ByteBudget {
     bytes: u64,
-    taken: Mutex<Taken>,
+    taken: Mutex<BudgetState>,
     freed: Condvar,
 }
 
-struct Taken {
+struct BudgetState {
     bytes: u64,
     /// Nothing that is taken is needed any more.
     is_closed: bool,
@@ -20,12 +20,12 @@ struct Taken {
 
 impl ByteBudget {
     pub(super) const fn of(bytes: u64) -> Self {
-        Self { bytes, taken: Mutex::new(Taken { bytes: 0, is_closed: false }), freed: Condvar::new() }
+        Self { bytes, taken: Mutex::new(BudgetState { bytes: 0, is_closed: false }), freed: Condvar::new() }
     }
 
     /// Waits until so many bytes are free; what is larger than the budget gets it alone. `false`: the budget was closed.
     pub(super) fn take(&self, bytes: u64) -> bool {
-        let is_full = |taken: &mut Taken| !taken.is_closed && taken.bytes > 0 && taken.bytes + bytes > self.bytes;
+        let is_full = |taken: &mut BudgetState| !taken.is_closed && taken.bytes > 0 && taken.bytes + bytes > self.bytes;
         let waited = self.freed.wait_while(locked(&self.taken), is_full);
         let mut taken = waited.unwrap_or_else(PoisonError::into_inner);
         taken.bytes += bytes;
@@ -38,9 +38,9 @@ impl ByteBudget {
     }
 
     /// Takes bytes until the returned value is dropped.
-    pub(super) fn hold(&self, bytes: u64) -> Held<'_> {
+    pub(super) fn hold(&self, bytes: u64) -> HeldBytes<'_> {
         self.take(bytes);
-        Held { budget: self, bytes }
+        HeldBytes { budget: self, bytes }
     }
 
     fn close(&self) {
@@ -50,21 +50,21 @@ impl ByteBudget {
 }
 
 /// Gives its bytes back when it is dropped.
-pub(super) struct Held<'b> {
+pub(super) struct HeldBytes<'b> {
     budget: &'b ByteBudget,
     bytes: u64,
 }
 
-impl Drop for Held<'_> {
+impl Drop for HeldBytes<'_> {
     fn drop(&mut self) {
         self.budget.give(self.bytes);
     }
 }
 
 /// Closes a budget when it is dropped, so that nothing waits for it any longer.
-pub(super) struct Closing<'b>(pub &'b ByteBudget);
+pub(super) struct CloseOnDrop<'b>(pub &'b ByteBudget);
 
-impl Drop for Closing<'_> {
+impl Drop for CloseOnDrop<'_> {
     fn drop(&mut self) {
         self.0.close();
     }

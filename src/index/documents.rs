@@ -21,7 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
 use crate::model::{ROOT, RepoPath, SkipReason, first_of, is_in, printable};
 use crate::platform::paths::canonical;
-use crate::scan::{self, Homes};
+use crate::scan::{self, HomeFolders};
 use crate::store::{Batch, FOLDER_CONSUMER, SkippedFile, Snapshot};
 
 /// The options of a document folder.
@@ -387,7 +387,7 @@ impl Documents {
         if !folder.is_dir() {
             return Err(refused("is not a folder", "Give the path of a folder."));
         }
-        Homes::of_machine(self.repository.sources.environment.home()).admit(&folder)?;
+        HomeFolders::of_machine(self.repository.sources.environment.home()).admit(&folder)?;
         std::fs::read_dir(&folder)
             .map_err(|error| refused("cannot be read", "Give a folder that you may read.").caused_by(error))?;
         if folder.iter().any(scan::is_private_name) {

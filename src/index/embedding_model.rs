@@ -49,7 +49,7 @@ pub struct EmbeddingModel {
     name: Mutex<(Option<Stat>, Option<String>)>,
     model: Mutex<Loaded>,
     /// The hash of the model's files when it was last computed.
-    hash: Mutex<Option<(Wanted, String)>>,
+    hash: Mutex<Option<(ModelIdentity, String)>>,
     /// Chunks of the best hits of queries, the newest first.
     wanted: Mutex<VecDeque<ChunkId>>,
     last_query: Mutex<Option<Instant>>,
@@ -64,13 +64,13 @@ pub struct EmbeddingModel {
 enum Loaded {
     #[default]
     None,
-    Ready(Wanted, Arc<Transformer>),
-    Failed(Wanted, Instant, Error),
+    Ready(ModelIdentity, Arc<Transformer>),
+    Failed(ModelIdentity, Instant, Error),
 }
 
 /// What identifies a model to load.
 #[derive(Clone, PartialEq)]
-struct Wanted {
+struct ModelIdentity {
     name: String,
     folder: PathBuf,
     runner: RunnerConfig,
@@ -79,7 +79,7 @@ struct Wanted {
 
 impl Loaded {
     /// The outcome of loading that model; `None` if it must be loaded, or loaded again.
-    fn known(&self, wanted: &Wanted) -> Option<Result<Arc<Transformer>>> {
+    fn known(&self, wanted: &ModelIdentity) -> Option<Result<Arc<Transformer>>> {
         match self {
             Self::Ready(known, model) if known == wanted => Some(Ok(Arc::clone(model))),
             Self::Failed(known, when, error) if known == wanted && when.elapsed() < RETRY_AFTER => {
@@ -209,9 +209,9 @@ impl EmbeddingModel {
         }
     }
 
-    fn wanted(&self, name: String) -> Result<Wanted> {
+    fn wanted(&self, name: String) -> Result<ModelIdentity> {
         let folder = self.folder_of_model(&name)?;
-        Ok(Wanted { files: model_store::stamp(&folder), runner: self.runner(), name, folder })
+        Ok(ModelIdentity { files: model_store::stamp(&folder), runner: self.runner(), name, folder })
     }
 
     /// `GPU_NOT_AVAILABLE` if the selected model must run on a GPU and cannot. It does not prevent an update, so it is checked
@@ -548,7 +548,7 @@ impl EmbeddingModel {
     }
 
     /// The hash of a model's files, which takes a while and is cached.
-    fn hash_of(&self, wanted: &Wanted) -> Result<String> {
+    fn hash_of(&self, wanted: &ModelIdentity) -> Result<String> {
         let mut known = locked(&self.hash);
         if let Some((_, hash)) = known.as_ref().filter(|(of, _)| of == wanted) {
             return Ok(hash.clone());

@@ -78,7 +78,7 @@ pub use rebuild::rebuild;
 pub use registry::{forget, listed};
 pub(crate) use scip::serve_scip_reader;
 pub(crate) use snapshot::{load, save};
-pub(crate) use unindexed::{Listed, SymbolAround, Unindexed};
+pub(crate) use unindexed::{DiskListing, SymbolAround, Unindexed};
 pub(crate) use update::Report;
 pub use update::Thoroughness;
 pub use updates::{Freshness, IndexWait, Part};

@@ -9,7 +9,7 @@ use super::folders::Folders;
 use super::recent;
 use super::repository::{Repository, Settings};
 use super::state::RegisteredFolder;
-use super::unindexed::Listed;
+use super::unindexed::DiskListing;
 use super::update::{Tally, Thoroughness, now_ns};
 use super::watch::Dirty;
 use crate::budget::Budget;
@@ -27,7 +27,7 @@ const MAX_LISTINGS: usize = 4;
 pub(super) struct Plan {
     /// Files to read: new or possibly changed. Their order is free.
     pub tasks: Vec<Task>,
-    pub leavings: Leavings,
+    pub leavings: CheapChanges,
     pub extraction: Extraction,
     /// The state of the index that the plan is based on.
     pub revision: Revision,
@@ -53,7 +53,7 @@ pub(super) struct Task {
 
 /// Changes that need no file to be read.
 #[derive(Debug, Default)]
-pub(super) struct Leavings {
+pub(super) struct CheapChanges {
     /// Stored files that no longer exist, or are no longer to be indexed.
     pub gone: Vec<StoredFile>,
     /// Files newly skipped because of their path.
@@ -238,7 +238,7 @@ fn list(repository: &Repository, settings: &Settings, scope: &Dirty, budget: &Bu
     }
     let mut listings = 0;
     loop {
-        let listed = (*scope == Dirty::Everything).then(|| Listed::begin(repository));
+        let listed = (*scope == Dirty::Everything).then(|| DiskListing::begin(repository));
         let listing = match scope {
             Dirty::Paths(paths) => settings.folders.at(root, paths, rules, budget)?,
             _ => settings.folders.list(root, rules, budget)?,
@@ -269,9 +269,9 @@ pub(super) fn compare(
     thoroughness: Thoroughness,
     done: &HashSet<RepoPath>,
     are_current: impl Fn(&StoredFile) -> bool,
-) -> (Vec<Task>, Leavings) {
+) -> (Vec<Task>, CheapChanges) {
     let mut tasks = Vec::new();
-    let mut leavings = Leavings::default();
+    let mut leavings = CheapChanges::default();
     let mut stored: HashMap<RepoPath, StoredFile> = stored.into_iter().map(|file| (file.path.clone(), file)).collect();
     let mut skipped: HashMap<String, SkippedFile> = skipped.into_iter().map(|file| (file.path.clone(), file)).collect();
     for found in listing.files {

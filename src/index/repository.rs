@@ -10,7 +10,7 @@ use super::folders::Folders;
 use super::lock::UpdateLock;
 use super::repair::Repaired;
 use super::state::State;
-use super::unindexed::Listed;
+use super::unindexed::DiskListing;
 use super::updates::InFlight;
 use super::watch::Watch;
 use super::{folder, locked};
@@ -31,7 +31,7 @@ pub(super) struct Repository {
     pub in_flight: InFlight,
     pub repaired: Repaired,
     /// For reads during a long update.
-    pub listed: Mutex<Option<Arc<Listed>>>,
+    pub listed: Mutex<Option<Arc<DiskListing>>>,
 }
 
 /// The settings of a repository and what follows from them.

@@ -48,7 +48,7 @@ pub(super) struct RegisteredFolder {
 
 /// The user's own file about a repository.
 #[derive(Debug, Default, Deserialize, Serialize)]
-struct Own {
+struct UserState {
     /// The repository, for users who read the file.
     root: PathBuf,
     #[serde(default)]
@@ -96,7 +96,7 @@ impl State {
             warn_once(format!("git tracks {FOLDER}/{FILE}: it is not read"));
             return Self::default();
         }
-        let own = own_file(root, environment).and_then(|file| parsed::<Own>(&file)).unwrap_or_default();
+        let own = own_file(root, environment).and_then(|file| parsed::<UserState>(&file)).unwrap_or_default();
         self.folders.retain(|folder| {
             let counts = !folder.is_outside() || own.folders.contains(&folder.path);
             if !counts {
@@ -127,10 +127,10 @@ impl State {
             self.folders.iter().filter(|folder| folder.is_outside()).map(|folder| folder.path.clone()).collect();
         // The user's own file first: a process that reads in between sees the old state.
         if let Some(file) = own_file(root, environment) {
-            let known = parsed::<Own>(&file).unwrap_or_default();
+            let known = parsed::<UserState>(&file).unwrap_or_default();
             let model = self.model.clone().filter(|model| model.starts_with('/'));
             if known.folders != outside || known.model != model {
-                write(&file, &Own { root: root.to_owned(), folders: outside, model })?;
+                write(&file, &UserState { root: root.to_owned(), folders: outside, model })?;
             }
         }
         write(&folder.join(FILE), self)

@@ -44,22 +44,26 @@ impl Trigrams {
 
 /// What to do about the trigrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Due {
+enum TrigramWork {
     Nothing,
     Gather,
     DropAll,
 }
 
-fn due(state: &TrigramState, from: u64) -> Due {
+fn due(state: &TrigramState, from: u64) -> TrigramWork {
     if state.segments.is_empty() {
-        return if state.loose_files > 0 && state.loose_bytes >= from { Due::Gather } else { Due::Nothing };
+        return if state.loose_files > 0 && state.loose_bytes >= from {
+            TrigramWork::Gather
+        } else {
+            TrigramWork::Nothing
+        };
     }
     // Around the threshold, segments are not created and dropped with each change.
     let held: u64 = state.segments.iter().map(live_bytes).sum();
     if held + state.loose_bytes < from / 2 {
-        return Due::DropAll;
+        return TrigramWork::DropAll;
     }
-    if is_much(state, from) { Due::Gather } else { Due::Nothing }
+    if is_much(state, from) { TrigramWork::Gather } else { TrigramWork::Nothing }
 }
 
 fn is_much(state: &TrigramState, from: u64) -> bool {
@@ -84,17 +88,17 @@ fn outlived(state: &TrigramState) -> Vec<SegmentState> {
 fn gather(store: &Store, from: u64, budget: &Budget) -> Result<()> {
     let mut state = store.read(budget, |snapshot| snapshot.trigram_state())?;
     let due = due(&state, from);
-    if due == Due::Nothing {
+    if due == TrigramWork::Nothing {
         return Ok(());
     }
     store.write(|changes| changes.forget_unfinished())?;
-    for segment in if due == Due::DropAll { state.segments } else { outlived(&state) } {
+    for segment in if due == TrigramWork::DropAll { state.segments } else { outlived(&state) } {
         store.write(|changes| changes.dissolve(segment.id))?;
     }
     while store.write(|changes| changes.sweep_trigrams())? {
         budget.check()?;
     }
-    if due == Due::DropAll {
+    if due == TrigramWork::DropAll {
         return Ok(());
     }
     // What changed in the meantime is as little as what changes between two calls.
@@ -150,14 +154,14 @@ mod tests {
     fn trigrams_are_for_large_trees_and_changes_are_gathered_together() {
         let full = segment(4096, 4000, 40 * MB);
         for (what, state, from, expected) in [
-            ("a small tree", state(&[], 900, 63 * MB), 64 * MB, Due::Nothing),
-            ("a large one", state(&[], 900, 64 * MB), 64 * MB, Due::Gather),
-            ("an empty one", state(&[], 0, 0), 0, Due::Nothing),
-            ("a few changes", state(&[full, full], 400, 2 * MB), 64 * MB, Due::Nothing),
-            ("many", state(&[full, full], 501, 2 * MB), 64 * MB, Due::Gather),
-            ("large ones", state(&[full, full], 9, 9 * MB), 64 * MB, Due::Gather),
-            ("one, where all count", state(&[full], 1, 1), 0, Due::Gather),
-            ("a tree that shrank", state(&[full, segment(4096, 10, 48 * MB)], 0, 0), 128 * MB, Due::DropAll),
+            ("a small tree", state(&[], 900, 63 * MB), 64 * MB, TrigramWork::Nothing),
+            ("a large one", state(&[], 900, 64 * MB), 64 * MB, TrigramWork::Gather),
+            ("an empty one", state(&[], 0, 0), 0, TrigramWork::Nothing),
+            ("a few changes", state(&[full, full], 400, 2 * MB), 64 * MB, TrigramWork::Nothing),
+            ("many", state(&[full, full], 501, 2 * MB), 64 * MB, TrigramWork::Gather),
+            ("large ones", state(&[full, full], 9, 9 * MB), 64 * MB, TrigramWork::Gather),
+            ("one, where all count", state(&[full], 1, 1), 0, TrigramWork::Gather),
+            ("a tree that shrank", state(&[full, segment(4096, 10, 48 * MB)], 0, 0), 128 * MB, TrigramWork::DropAll),
         ] {
             assert_eq!(due(&state, from), expected, "{what}");
         }

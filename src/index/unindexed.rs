@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::apply::STACK_BYTES;
 use super::locked;
-use super::plan::{self, Leavings};
+use super::plan::{self, CheapChanges};
 use super::repository::{Repository, Settings};
 use super::update::Thoroughness;
 use crate::budget::Budget;
@@ -28,7 +28,7 @@ const MAX_WAIT: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(2);
 
 /// A listing of the disk.
-pub struct Listed {
+pub struct DiskListing {
     listing: Listing,
     begun: Instant,
     /// The position in the change feed at which the listing began; `None` if folders were not watched yet.
@@ -58,7 +58,7 @@ pub struct SymbolAround {
     pub language: &'static str,
 }
 
-impl Listed {
+impl DiskListing {
     /// A listing that begins now, and is empty so far.
     pub(super) fn begin(repository: &Repository) -> Self {
         let begun = Instant::now();
@@ -113,7 +113,7 @@ impl Listed {
     }
 }
 
-fn keep(repository: &Repository, listed: Listed) -> Arc<Listed> {
+fn keep(repository: &Repository, listed: DiskListing) -> Arc<DiskListing> {
     let listed = Arc::new(listed);
     *locked(&repository.listed) = Some(Arc::clone(&listed));
     listed
@@ -136,7 +136,7 @@ fn replaced(listing: &Listing, paths: &[RepoPath], part: Listing) -> Listing {
 
 impl Unindexed {
     /// Compares a snapshot with a listing that was made before it.
-    pub(super) fn of(repository: &Arc<Repository>, listed: &Listed, snapshot: &Snapshot) -> Result<Self> {
+    pub(super) fn of(repository: &Arc<Repository>, listed: &DiskListing, snapshot: &Snapshot) -> Result<Self> {
         let settings = repository.settings();
         let options = settings.extraction();
         let current = options.fingerprint();
@@ -159,7 +159,7 @@ impl Unindexed {
             .filter(|known| !plan::rows_are_current(known, &settings.folders, &known.path))
             .map(|known| known.path.as_str().to_owned())
             .collect();
-        let (tasks, Leavings { gone, .. }) =
+        let (tasks, CheapChanges { gone, .. }) =
             plan::compare(listing, files, skipped, thoroughness, &HashSet::new(), are_usable);
         let changed = tasks.iter().map(|task| task.path.as_str());
         let outdated =

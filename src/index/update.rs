@@ -9,7 +9,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use strum_macros::{EnumString, IntoStaticStr};
 
-use super::apply::{Applied, apply};
+use super::apply::{ApplyOutcome, apply};
 use super::entities;
 use super::lock::UpdateLock;
 use super::plan::{self, Stage};
@@ -155,7 +155,7 @@ impl<'u> Update<'u> {
             }
             let turn = Self { yields: self.yields && may_be_overtaken > 0, ..*self };
             let applied = apply(&turn, plan, tally)?;
-            if applied == Applied::Overtaken {
+            if applied == ApplyOutcome::Overtaken {
                 may_be_overtaken -= 1;
                 continue;
             }

@@ -13,7 +13,7 @@ use super::locked;
 use super::repository::Repository;
 use super::static_embeddings::StaticEmbeddings;
 use super::trigrams::Trigrams;
-use super::unindexed::Listed;
+use super::unindexed::DiskListing;
 use super::update::{Coverage, Report, Thoroughness, Update};
 use crate::budget::{Budget, Pause, Progress};
 use crate::error::{Error, ErrorKind, Result};
@@ -161,7 +161,7 @@ impl Updates {
         self: &Arc<Self>,
         timeout: Duration,
         budget: &Budget,
-    ) -> Result<(Freshness, Option<Arc<Listed>>)> {
+    ) -> Result<(Freshness, Option<Arc<DiskListing>>)> {
         let since = Instant::now();
         let is_long = self.repository.in_flight.age().is_some_and(|age| age > timeout);
         let waits_to_the_end = timeout == Duration::MAX;
@@ -176,7 +176,7 @@ impl Updates {
                 if let Some(watch) = self.repository.full_watch() {
                     watch.settle(since);
                 }
-                Ok((Freshness::Fresh, Some(Listed::of(&self.repository, since, budget)?)))
+                Ok((Freshness::Fresh, Some(DiskListing::of(&self.repository, since, budget)?)))
             }
             freshness => {
                 // A listing of a large tree takes megabytes.

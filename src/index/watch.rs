@@ -80,7 +80,7 @@ pub(super) struct Watch {
 struct Watches {
     system: Arc<Mutex<RecommendedWatcher>>,
     /// Lives as long as the watches, and reports when no more events come.
-    _debouncer: Debouncer<Tap, NoCache>,
+    _debouncer: Debouncer<TappedWatcher, NoCache>,
     /// Folders with a watch, relative to the root.
     folders: BTreeSet<RepoPath>,
 }
@@ -323,7 +323,7 @@ impl Watches {
             }
         };
         let config = Config::default().with_follow_symlinks(false);
-        let debouncer = new_debouncer_opt::<_, Tap, _>(DEBOUNCE, None, handler, NoCache, config);
+        let debouncer = new_debouncer_opt::<_, TappedWatcher, _>(DEBOUNCE, None, handler, NoCache, config);
         let debouncer = debouncer.map_err(|error| refused(&error))?;
         let system = LAST_WATCHER.take().ok_or_else(|| Error::internal("the debouncer made no watcher"))?;
         let watches = Self { system, _debouncer: debouncer, folders: BTreeSet::new() };
@@ -558,21 +558,21 @@ fn is_move(kind: EventKind) -> bool {
 }
 
 thread_local! {
-    /// Where the next [`Tap`] of this thread reports events: the debouncer creates its watcher itself and passes nothing on.
+    /// Where the next [`TappedWatcher`] of this thread reports events: the debouncer creates its watcher itself and passes nothing on.
     static NEXT_TAP: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
-    /// The watcher of the last [`Tap`] that this thread created.
+    /// The watcher of the last [`TappedWatcher`] that this thread created.
     static LAST_WATCHER: RefCell<Option<Arc<Mutex<RecommendedWatcher>>>> = const { RefCell::new(None) };
 }
 
 /// The system's watcher. It passes each raw event on before the debouncer receives it.
-struct Tap(Arc<Mutex<RecommendedWatcher>>);
+struct TappedWatcher(Arc<Mutex<RecommendedWatcher>>);
 
-struct Tapped<F> {
+struct EventTap<F> {
     shared: Option<Arc<Shared>>,
     debouncer: F,
 }
 
-impl<F: EventHandler> EventHandler for Tapped<F> {
+impl<F: EventHandler> EventHandler for EventTap<F> {
     fn handle_event(&mut self, event: notify::Result<Event>) {
         let Some(shared) = &self.shared else { return };
         if shared.note(&event) {
@@ -583,10 +583,10 @@ impl<F: EventHandler> EventHandler for Tapped<F> {
     }
 }
 
-impl Watcher for Tap {
+impl Watcher for TappedWatcher {
     fn new<F: EventHandler>(debouncer: F, config: Config) -> notify::Result<Self> {
         let shared = NEXT_TAP.take();
-        let system = Arc::new(Mutex::new(RecommendedWatcher::new(Tapped { shared, debouncer }, config)?));
+        let system = Arc::new(Mutex::new(RecommendedWatcher::new(EventTap { shared, debouncer }, config)?));
         LAST_WATCHER.set(Some(Arc::clone(&system)));
         Ok(Self(system))
     }

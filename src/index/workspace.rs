@@ -17,7 +17,7 @@ use super::repository::Repository;
 use super::scip::Scip;
 use super::static_embeddings::StaticEmbeddings;
 use super::trigrams::Trigrams;
-use super::unindexed::{Listed, Unindexed};
+use super::unindexed::{DiskListing, Unindexed};
 use super::update::{Coverage, Report, Thoroughness};
 use super::updates::{Caller, Freshness, Part, Updates};
 use super::watch::{UNREPORTED, Watch};
@@ -203,7 +203,7 @@ impl Workspace {
     }
 
     /// What a snapshot lacks of a listing that was made before it.
-    pub fn unindexed(&self, listed: &Listed, snapshot: &Snapshot) -> Result<Arc<Unindexed>> {
+    pub fn unindexed(&self, listed: &DiskListing, snapshot: &Snapshot) -> Result<Arc<Unindexed>> {
         Unindexed::of(&self.repository, listed, snapshot).map(Arc::new)
     }
 

@@ -12,7 +12,7 @@ use super::{Workspace, locked};
 use crate::config::{Environment, Sources};
 use crate::error::{Error, Result};
 use crate::platform::paths::canonical;
-use crate::scan::{self, Homes};
+use crate::scan::{self, HomeFolders};
 
 /// Whether repositories are watched for changes: for processes that stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Watching {
 
 pub struct Workspaces {
     sources: Arc<Sources>,
-    homes: Homes,
+    homes: HomeFolders,
     watching: Watching,
     /// Those that were opened, or are being opened: opening one delays no call for another.
     opened: Mutex<HashMap<PathBuf, Arc<Slot>>>,
@@ -38,7 +38,7 @@ const MAX_WATCHED: usize = 64;
 
 impl Workspaces {
     pub fn new(sources: Sources, watching: Watching) -> Self {
-        let homes = Homes::of_machine(sources.environment.home());
+        let homes = HomeFolders::of_machine(sources.environment.home());
         Self {
             homes,
             sources: Arc::new(sources),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::corpus::{Corpus, CorpusScope};
 use super::preview::cut;
-use super::{Hit, Page, Searched, near, smart};
+use super::{Hit, HitPage, Page, near, smart};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::extract::entity::{DOCUMENT, KINDS, Kind, NOTE};
@@ -18,7 +18,7 @@ use crate::model::printable;
 use crate::store::{Link, ScopeOf, Snapshot, SpaceKey, StoredEntity, TaggedKind};
 
 /// The whole graph.
-pub struct Whole {
+pub struct EntityGraph {
     /// Each with its tags.
     pub entities: Vec<(StoredEntity, Vec<String>)>,
     pub links: Vec<Link>,
@@ -107,13 +107,13 @@ pub fn tags(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<(String, u64)>>
 }
 
 /// Every entity with its tags, and every edge.
-pub fn all(snapshot: &Snapshot) -> Result<Whole> {
+pub fn all(snapshot: &Snapshot) -> Result<EntityGraph> {
     let tagged = |entity: StoredEntity| {
         let tags = snapshot.tags_of(&entity.path)?;
         Ok((entity, tags))
     };
     let entities = snapshot.entities(None)?.into_iter().map(tagged).collect::<Result<_>>()?;
-    Ok(Whole { entities, links: snapshot.every_link()? })
+    Ok(EntityGraph { entities, links: snapshot.every_link()? })
 }
 
 /// What carries no tag, by id: entities, or documents.
@@ -145,7 +145,7 @@ pub fn search(
     (of_kind, tag): (Option<&str>, Option<&str>),
     (offset, limit): (usize, usize),
     budget: &Budget,
-) -> Result<Searched<FoundEntity>> {
+) -> Result<HitPage<FoundEntity>> {
     let kind = of_kind.map(|typed| known_kind(snapshot, typed)).transpose()?;
     let of_documents = kind.as_deref() == Some(DOCUMENT);
     let of = scope_of(kind.as_deref(), tag);
@@ -153,7 +153,7 @@ pub fn search(
     // The search puts at most two hits of a file before the first of another.
     let wanted = offset.saturating_add(limit).saturating_mul(2).clamp(1, CANDIDATES);
     let (corpus, scope) = (Corpus::of(snapshot), CorpusScope::of(vec![scope]));
-    let Searched { page: hits, warning } =
+    let HitPage { page: hits, warning } =
         smart::search_in(&scope, || Ok(vec![paths(snapshot, of)?]), &corpus, deep, text, (0, wanted), budget)?;
     let complete = !hits.is_cut;
     let best = hits.items.iter().map(|hit| hit.score).fold(0.0, f64::max);
@@ -182,7 +182,7 @@ pub fn search(
         page.total = None;
         page.is_cut |= page.items.len() == limit;
     }
-    Ok(Searched { page, warning })
+    Ok(HitPage { page, warning })
 }
 
 /// What is shown of a hit next to its id and title: the line that matched, or, if that repeats the title, the first

@@ -73,7 +73,7 @@ impl<T> Page<T> {
 
 /// One page of the hits of a smart search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Searched<T> {
+pub struct HitPage<T> {
     pub page: Page<T>,
     /// Filters that matched nothing, with near values.
     pub warning: Option<String>,

@@ -29,7 +29,7 @@ pub enum Part<'a> {
 #[derive(Debug)]
 pub struct Picture {
     /// Those that matter most for the query first.
-    pub nodes: Vec<Spot>,
+    pub nodes: Vec<PictureNode>,
     /// Between these nodes; those of the first nodes first.
     pub edges: Vec<PictureEdge>,
     /// The number of matches, if the query selects some.
@@ -49,7 +49,7 @@ pub struct Counts {
 
 /// An entity; without a kind: an id that nothing has.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub struct Spot {
+pub struct PictureNode {
     pub id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
@@ -109,7 +109,7 @@ fn picked(ranked: &[usize], limit: usize, fits: impl Fn(usize) -> bool) -> (Vec<
     (all.into_iter().take(limit).collect(), Some(found))
 }
 
-impl Spot {
+impl PictureNode {
     fn has(&self, words: &[String]) -> bool {
         let text = format!("{} {} {}", self.id, self.title, self.tags.join(" ")).to_lowercase();
         words.iter().all(|word| text.contains(word))
@@ -118,7 +118,7 @@ impl Spot {
 
 /// The whole graph, with indexes of a list for ids.
 struct FullGraph {
-    nodes: Vec<Spot>,
+    nodes: Vec<PictureNode>,
     at: HashMap<String, usize>,
     edges: Vec<(usize, usize, String)>,
 }
@@ -130,7 +130,7 @@ impl FullGraph {
         for (entity, tags) in stored.entities {
             whole.at.insert(entity.key.clone(), whole.nodes.len());
             let StoredEntity { key: id, kind, title, status, path, .. } = entity;
-            whole.nodes.push(Spot { id, kind: Some(kind), title, status, path: Some(path), tags, links: 0 });
+            whole.nodes.push(PictureNode { id, kind: Some(kind), title, status, path: Some(path), tags, links: 0 });
         }
         for link in stored.links {
             let from = whole.index_of(link.source.key);
@@ -148,7 +148,7 @@ impl FullGraph {
         if let Some(index) = self.at.get(&id) {
             return *index;
         }
-        self.nodes.push(Spot { id: id.clone(), ..Spot::default() });
+        self.nodes.push(PictureNode { id: id.clone(), ..PictureNode::default() });
         self.at.insert(id, self.nodes.len() - 1);
         self.nodes.len() - 1
     }

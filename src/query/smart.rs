@@ -29,7 +29,7 @@ use self::rank::{LoadedCandidate, RankedCandidate};
 use self::search_scope::SearchScope;
 use super::corpus::{ChunkAt, Corpus, CorpusScope};
 use super::source::Source;
-use super::{Hit, Page, PathFilter, Searched, exact, near, preview};
+use super::{Hit, HitPage, Page, PathFilter, exact, near, preview};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::languages;
@@ -44,7 +44,7 @@ pub use expected::{Expectation, with_elsewhere};
 pub(in crate::query) use path_category::PathCategory;
 pub use rerank::{EmbeddedText, Reranker};
 pub use stop::says_nothing;
-pub use weights::{ARMS, Arm, Part, Ranking, Weights};
+pub use weights::{ARMS, Part, Ranking, RankingStage, Weights};
 
 use exact::Pattern;
 use rerank::{LOOKED_AT, reorder, shares};
@@ -86,7 +86,7 @@ pub fn search(
     context: u32,
     page: (usize, usize),
     budget: &Budget,
-) -> Result<Searched<Hit>> {
+) -> Result<HitPage<Hit>> {
     search_by(&Ranking::default(), corpus, reranker, text, filter, context, page, budget)
 }
 
@@ -101,7 +101,7 @@ pub fn search_by(
     context: u32,
     page: (usize, usize),
     budget: &Budget,
-) -> Result<Searched<Hit>> {
+) -> Result<HitPage<Hit>> {
     if let Some(reranker) = reranker {
         reranker.begin();
     }
@@ -109,7 +109,7 @@ pub fn search_by(
     if query.is_of_filters_alone() {
         return listed(corpus, &query, slice::from_ref(filter), context, page, budget);
     }
-    let reranker = reranker.filter(|_| ranking.has(Arm::Transformer));
+    let reranker = reranker.filter(|_| ranking.has(RankingStage::Transformer));
     let among = SearchScope::of(filter, reranker);
     answer(ranking, corpus, query, among, || Ok(None), context, page, budget)
 }
@@ -123,7 +123,7 @@ pub fn search_in(
     text: &str,
     page: (usize, usize),
     budget: &Budget,
-) -> Result<Searched<Hit>> {
+) -> Result<HitPage<Hit>> {
     if let Some(reranker) = reranker {
         reranker.begin();
     }
@@ -153,10 +153,10 @@ fn listed(
     context: u32,
     page: (usize, usize),
     budget: &Budget,
-) -> Result<Searched<Hit>> {
+) -> Result<HitPage<Hit>> {
     let page = listed::list(corpus, query, filters, context, page, budget)?;
     let warning = if page.total == Some(0) { nothing_passes(query) } else { None };
-    Ok(Searched { page, warning })
+    Ok(HitPage { page, warning })
 }
 
 /// Runs a parsed query. `paths` returns the paths of the scope, if there is one.
@@ -170,10 +170,10 @@ fn answer(
     context: u32,
     (offset, limit): (usize, usize),
     budget: &Budget,
-) -> Result<Searched<Hit>> {
+) -> Result<HitPage<Hit>> {
     let mut warnings = std::mem::take(&mut query.unmatched);
     if !warnings.is_empty() && !query.is_pasted {
-        return Ok(Searched { page: Page::of(Vec::new(), offset, limit), warning: Some(warnings.join(" ")) });
+        return Ok(HitPage { page: Page::of(Vec::new(), offset, limit), warning: Some(warnings.join(" ")) });
     }
     if let Some(last) = warnings.last_mut() {
         last.push_str(" It was read as text.");
@@ -188,7 +188,7 @@ fn answer(
     } else {
         shown(corpus, ranking, &query, found, context, (offset, limit))?
     };
-    Ok(Searched { page, warning: Some(warnings.join(" ")).filter(|warning| !warning.is_empty()) })
+    Ok(HitPage { page, warning: Some(warnings.join(" ")).filter(|warning| !warning.is_empty()) })
 }
 
 /// The warning where no hit passes all filters.
@@ -341,10 +341,11 @@ fn ranked(
     };
     let scope = both.as_ref().or(files.as_ref()).or(among.scope);
     let nearest = if query.filters.leave_chunks_out() { candidates::NEAREST_FILTERED } else { candidates::NEAREST };
-    let semantic = if ranking.has(Arm::Semantic) { SemanticQuery::of(query, corpus)? } else { None };
+    let semantic = if ranking.has(RankingStage::Semantic) { SemanticQuery::of(query, corpus)? } else { None };
     let near = semantic.as_ref().map(|semantic| (semantic, (nearest, among.least)));
     let mut candidates = candidates::find(corpus, query, near, ranking, scope, most)?;
-    let qualified = if ranking.has(Arm::Names) { candidates::qualified(corpus, query, scope)? } else { Vec::new() };
+    let qualified =
+        if ranking.has(RankingStage::Names) { candidates::qualified(corpus, query, scope)? } else { Vec::new() };
     let complete = candidates.len() < most;
     if among.by_rare_words
         && let Some(semantic) = SemanticQuery::of_rare(query, corpus)?
@@ -372,7 +373,7 @@ fn ranked(
     }
     query.vector = semantic.and_then(|semantic| semantic.of_names(query));
     let complete = complete && loaded.len() < CANDIDATES;
-    let mut ranked = rank::rank(corpus, query, ranking, ranking.has(Arm::Rerank), loaded)?;
+    let mut ranked = rank::rank(corpus, query, ranking, ranking.has(RankingStage::Rerank), loaded)?;
     let (_, weights) = rank::weights(query, ranking);
     if let Some((reranker, source)) = reranker.filter(|_| weights.of(Part::Transformer) != 0.0) {
         look_again(source, reranker, &written, weights, &mut ranked)?;

@@ -25,7 +25,7 @@ pub use hash::read;
 pub(crate) use hash::{Content, trusted};
 pub(crate) use listing_fingerprint::ListingFingerprint;
 pub(crate) use resolve::{Resolved, Resolver};
-pub(crate) use root::{Homes, is_own_repository, repository_root};
+pub(crate) use root::{HomeFolders, is_own_repository, repository_root};
 pub use rules::Rules;
 pub(crate) use rules::is_rule_file;
 pub(crate) use tracked::{Staged, git_rule_files, staged};

@@ -84,9 +84,9 @@ const OVERFLOW_USER: &[u32] = &[65_534, 4_294_967_294];
 
 /// The home folders of this machine.
 #[derive(Clone, Debug, Default)]
-pub struct Homes(Vec<PathBuf>);
+pub struct HomeFolders(Vec<PathBuf>);
 
-impl Homes {
+impl HomeFolders {
     /// Those of the user database, and the one the environment names.
     pub fn of_machine(home: Option<&Path>) -> Self {
         let passwd = std::fs::read("/etc/passwd").unwrap_or_default();
@@ -140,7 +140,7 @@ impl Homes {
 
 /// The repository that `start` lies in: the nearest folder at or above it that may be one and holds `.ixmcp`,
 /// `.ixchel` or `.git`; else the folder itself. `INVALID_PATH` where that may be none.
-pub fn repository_root(start: &Path, homes: &Homes) -> Result<PathBuf> {
+pub fn repository_root(start: &Path, homes: &HomeFolders) -> Result<PathBuf> {
     let start = existing(start)?;
     let marked = start.ancestors().find(|folder| homes.refusal(folder).is_none() && holds_marker(folder));
     match (marked, homes.refusal(&start)) {
@@ -183,10 +183,10 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
 
-    fn homes() -> Homes {
+    fn homes() -> HomeFolders {
         let passwd = "root:x:0:0:root:/root:/bin/sh\ndaemon:x:1:1::/usr/games:/x\nann:x:1000:1000:Ann:/home/ann:/bin/sh\n\
                       nobody:x:65534:65534::/work:/x\nbroken line\nshort:x:1001\n";
-        Homes::of(passwd, Some(Path::new("/people/bob")))
+        HomeFolders::of(passwd, Some(Path::new("/people/bob")))
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
             std::fs::create_dir_all(at.join(folder)).unwrap();
         }
         std::fs::write(at.join("home/a/b/file"), "").unwrap();
-        let homes = Homes::of("", Some(&at.join("home")));
+        let homes = HomeFolders::of("", Some(&at.join("home")));
         let root = |start: &str| repository_root(&at.join(start), &homes);
         assert_eq!(root("home/a/b/c").unwrap(), at.join("home/a"));
         assert_eq!(root("home/a/b/file").unwrap(), at.join("home/a"));

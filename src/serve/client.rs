@@ -27,7 +27,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A daemon's identity.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct About {
+pub struct DaemonIdentity {
     pub proto: u32,
     pub version: String,
     pub pid: u32,
@@ -47,7 +47,7 @@ pub enum Compatibility {
     Incompatible,
 }
 
-impl About {
+impl DaemonIdentity {
     pub fn compatibility(&self) -> Compatibility {
         compatibility(self.proto, &self.version, PROTO, env!("CARGO_PKG_VERSION"))
     }
@@ -69,7 +69,7 @@ fn compatibility(proto: u32, version: &str, own_proto: u32, own_version: &str) -
 
 /// A connection to a daemon that has identified itself.
 pub struct DaemonConnection {
-    pub about: About,
+    pub about: DaemonIdentity,
     pub reader: Lines<OwnedReadHalf>,
     pub writer: OwnedWriteHalf,
 }
@@ -100,7 +100,7 @@ impl DaemonConnection {
         // A daemon that is ending closes the connection.
         let Some(line) = identity? else { return Ok(None) };
         let about: Answer = serde_json::from_slice(&line).unwrap_or_default();
-        match serde_json::from_value::<About>(about.result.unwrap_or_default()) {
+        match serde_json::from_value::<DaemonIdentity>(about.result.unwrap_or_default()) {
             Ok(about) if about.root == path.root => Ok(Some(Self { about, reader, writer })),
             _ => Err(Error::internal("the process that listens on this repository's socket is not its daemon")
                 .hint("End it, or remove the folder .flashgrep.")),
@@ -228,7 +228,7 @@ impl Client {
         Self { runtime, connection }
     }
 
-    pub fn about(&self) -> &About {
+    pub fn about(&self) -> &DaemonIdentity {
         &self.connection.about
     }
 

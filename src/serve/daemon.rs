@@ -16,7 +16,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::call_router::CallRouter;
-use super::client::About;
+use super::client::DaemonIdentity;
 use super::daemon_service::{DaemonService, TcpStatus};
 use super::hello::PROTO;
 use super::launch::Launcher;
@@ -56,7 +56,8 @@ pub async fn run(claim: Claim, workspaces: Arc<Workspaces>, settings: DaemonSett
     let workspace = workspaces.at(&root)?;
     let token = token::of(&root, &settings.environment)?;
     let DaemonSettings { config, listing, environment, launcher, version } = settings;
-    let about = About { proto: PROTO, version, pid: std::process::id(), root: root.clone(), is_restricted: false };
+    let about =
+        DaemonIdentity { proto: PROTO, version, pid: std::process::id(), root: root.clone(), is_restricted: false };
     let router = CallRouter::new(Arc::clone(&workspaces), environment, Some(root.clone()), launcher);
     let service = Arc::new(DaemonService::new(router, workspace, about, claim.path.socket.clone()));
     let state = Arc::new(DaemonState {
@@ -134,18 +135,18 @@ enum Listener {
 }
 
 /// An accepted connection.
-enum Accepted {
+enum AcceptedConnection {
     Local(socket::Stream, Arc<socket::Listener>),
     Tcp(TcpStream),
 }
 
 impl Listener {
-    async fn accept(&self) -> std::io::Result<Accepted> {
+    async fn accept(&self) -> std::io::Result<AcceptedConnection> {
         match self {
             Self::Local(listener) => {
-                listener.accept().await.map(|stream| Accepted::Local(stream, Arc::clone(listener)))
+                listener.accept().await.map(|stream| AcceptedConnection::Local(stream, Arc::clone(listener)))
             }
-            Self::Tcp(listener) => listener.accept().await.map(|(stream, _)| Accepted::Tcp(stream)),
+            Self::Tcp(listener) => listener.accept().await.map(|(stream, _)| AcceptedConnection::Tcp(stream)),
         }
     }
 }
@@ -177,10 +178,10 @@ impl DaemonState {
                 Some(_) = clients.join_next() => continue,
             };
             match accepted {
-                Ok(Accepted::Local(stream, socket)) => {
+                Ok(AcceptedConnection::Local(stream, socket)) => {
                     clients.spawn(Arc::clone(&self).receive_local(stream, socket));
                 }
-                Ok(Accepted::Tcp(stream)) => _ = clients.spawn(Arc::clone(&self).receive_tcp(stream)),
+                Ok(AcceptedConnection::Tcp(stream)) => _ = clients.spawn(Arc::clone(&self).receive_tcp(stream)),
                 Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
             }
         }

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::call_router::CallRouter;
-use super::client::About;
+use super::client::DaemonIdentity;
 use super::meters::{self, Memory, Meters, ToolStatus};
 use super::recent::RecentCalls;
 use super::service::{Service, ToolCard};
@@ -46,7 +46,7 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 pub struct Status {
     running: bool,
     #[serde(flatten)]
-    pub about: About,
+    pub about: DaemonIdentity,
     pub uptime_seconds: u64,
     /// Connected clients, without the one that requests the status.
     pub clients: usize,
@@ -72,7 +72,7 @@ pub enum TcpStatus {
 pub struct DaemonService {
     router: CallRouter,
     workspace: Arc<Workspace>,
-    about: About,
+    about: DaemonIdentity,
     started: Instant,
     meters: Meters,
     recent: Arc<RecentCalls>,
@@ -85,7 +85,7 @@ pub struct DaemonService {
 }
 
 impl DaemonService {
-    pub fn new(router: CallRouter, workspace: Arc<Workspace>, about: About, socket: PathBuf) -> Self {
+    pub fn new(router: CallRouter, workspace: Arc<Workspace>, about: DaemonIdentity, socket: PathBuf) -> Self {
         Self {
             router,
             workspace,
@@ -248,7 +248,9 @@ impl Service for DaemonService {
 
     fn call(&self, request: Request) -> Result<Value> {
         match request.tool.as_str() {
-            ABOUT => Ok(json!(About { is_restricted: request.scope == ClientScope::Root, ..self.about.clone() })),
+            ABOUT => {
+                Ok(json!(DaemonIdentity { is_restricted: request.scope == ClientScope::Root, ..self.about.clone() }))
+            }
             "ixmcp/status" => Ok(json!(self.status())),
             "ixmcp/call" => self.control_call(request),
             "ixmcp/view" => self.control_view(request),

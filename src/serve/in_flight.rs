@@ -72,11 +72,11 @@ pub enum BeginError {
 
 pub struct InFlightRequests {
     slots: Arc<Semaphore>,
-    open: Mutex<Open>,
+    open: Mutex<InFlightState>,
 }
 
 #[derive(Default)]
-struct Open {
+struct InFlightState {
     last: u64,
     in_flight: HashMap<u64, InFlightRequest>,
     numbers: HashMap<String, u64>,
@@ -87,7 +87,7 @@ impl InFlightRequests {
         Self { slots: Arc::new(Semaphore::new(MAX_IN_FLIGHT as usize)), open: Mutex::default() }
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, InFlightState> {
         locked(&self.open)
     }
 
@@ -182,16 +182,16 @@ impl From<String> for Reply {
 }
 
 /// Replies that are sent as one array, in the order of the requests.
-pub struct Batch(Mutex<Settling>);
+pub struct Batch(Mutex<BatchState>);
 
-struct Settling {
+struct BatchState {
     replies: Vec<Option<Reply>>,
     unsettled: usize,
 }
 
 impl Batch {
     pub fn of(messages: usize) -> Arc<Self> {
-        Arc::new(Self(Mutex::new(Settling {
+        Arc::new(Self(Mutex::new(BatchState {
             replies: std::iter::repeat_with(|| None).take(messages).collect(),
             unsettled: messages,
         })))

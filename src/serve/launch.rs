@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Map;
 
-use super::client::{self, About, Client, Compatibility, DaemonConnection};
+use super::client::{self, Client, Compatibility, DaemonConnection, DaemonIdentity};
 use super::daemon_service::Status;
 use super::hello::Hello;
 use super::socket_path::SocketPath;
@@ -59,7 +59,7 @@ impl Launcher {
     }
 
     /// Starts the daemon as a child process and waits until it, or another daemon of the repository, answers.
-    pub fn spawn(&self, root: &Path) -> Result<About> {
+    pub fn spawn(&self, root: &Path) -> Result<DaemonIdentity> {
         let mut command = self.command(root, "run");
         command.arg("--detached").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         process::detach(&mut command);
@@ -138,7 +138,7 @@ pub fn stop(root: &Path, environment: &Environment) -> Result<bool> {
 }
 
 /// Ensures that the repository at `root` has a daemon that this program can use: starts one, or replaces an older one.
-pub fn ensure(root: &Path, launcher: &Launcher) -> Result<About> {
+pub fn ensure(root: &Path, launcher: &Launcher) -> Result<DaemonIdentity> {
     if let Some(client) = find(root, &launcher.environment)? {
         let about = client.about().clone();
         match about.compatibility() {

@@ -145,20 +145,20 @@ impl Connection {
                     Ok(reply) => reply,
                     Err(fault) => Some(envelope::error(Some(&id), &fault)),
                 }
-                .map_or(Next::InFlight, Next::Settled)
+                .map_or(MessageStep::InFlight, MessageStep::Settled)
             }
             Ok(Some(Message { id: None, method, params })) => {
                 self.notification(&method, params);
-                Next::Silent
+                MessageStep::Silent
             }
-            Ok(None) => Next::Silent,
-            Err(Malformed { id, fault }) => Next::Settled(envelope::error(id.as_ref(), &fault)),
+            Ok(None) => MessageStep::Silent,
+            Err(Malformed { id, fault }) => MessageStep::Settled(envelope::error(id.as_ref(), &fault)),
         };
         let _first = self.hello.set(None);
         match reply {
-            Next::Settled(reply) => self.settle(route, Some(Reply::from(reply))).await,
-            Next::Silent => self.settle(route, None).await,
-            Next::InFlight => {}
+            MessageStep::Settled(reply) => self.settle(route, Some(Reply::from(reply))).await,
+            MessageStep::Silent => self.settle(route, None).await,
+            MessageStep::InFlight => {}
         }
     }
 
@@ -429,7 +429,7 @@ impl Connection {
 }
 
 /// What happens to a message.
-enum Next {
+enum MessageStep {
     Settled(String),
     Silent,
     InFlight,

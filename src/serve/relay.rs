@@ -43,7 +43,7 @@ pub struct Relay {
 }
 
 /// Why forwarding ended.
-enum End {
+enum ForwardingEnd {
     /// The client has disconnected, or all its requests are answered.
     ClientDone,
     DaemonLost,
@@ -69,7 +69,7 @@ impl Relay {
                     client.carry_alone(self, resend).await
                 }
             };
-            if matches!(end, End::ClientDone) {
+            if matches!(end, ForwardingEnd::ClientDone) {
                 break;
             }
             let recovery = client.ledger().recover();
@@ -128,7 +128,7 @@ impl<R: AsyncRead + Unpin> ClientSide<R> {
     }
 
     /// Forwards lines in both directions until one side ends. Sends the lines in `resend` first.
-    async fn carry<F, W>(&mut self, far: &mut Lines<F>, writer: W, resend: Vec<String>) -> End
+    async fn carry<F, W>(&mut self, far: &mut Lines<F>, writer: W, resend: Vec<String>) -> ForwardingEnd
     where
         F: AsyncRead + Unpin,
         W: AsyncWrite + Unpin + Send + 'static,
@@ -161,10 +161,14 @@ impl<R: AsyncRead + Unpin> ClientSide<R> {
             () = outbox.closed() => false,
         };
         writing.abort();
-        if !is_connected || (*has_left && locked(ledger).is_settled()) { End::ClientDone } else { End::DaemonLost }
+        if !is_connected || (*has_left && locked(ledger).is_settled()) {
+            ForwardingEnd::ClientDone
+        } else {
+            ForwardingEnd::DaemonLost
+        }
     }
 
-    async fn carry_alone(&mut self, relay: &Relay, resend: Vec<String>) -> End {
+    async fn carry_alone(&mut self, relay: &Relay, resend: Vec<String>) -> ForwardingEnd {
         let (near, far) = tokio::io::duplex(PIPE_BYTES);
         let (reader, writer) = tokio::io::split(far);
         let policy = ConnectionPolicy {
@@ -181,7 +185,7 @@ impl<R: AsyncRead + Unpin> ClientSide<R> {
         // The server in this process cannot be lost, so the end of its answers is the end of the client.
         self.carry(&mut Lines::up_to(usize::MAX, reader), writer, resend).await;
         serving.abort();
-        End::ClientDone
+        ForwardingEnd::ClientDone
     }
 
     /// Waits for a line to forward; false if the client has disconnected.

@@ -45,7 +45,7 @@ pub struct Heritage {
 
 /// A definition that states that it inherits from or implements a type of some name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heir {
+pub struct Subtype {
     pub path: String,
     pub kind: String,
     pub line: u32,
@@ -172,10 +172,10 @@ impl Snapshot<'_> {
     }
 
     /// Definitions that state that they inherit from or implement `target`, as written.
-    pub fn heirs_of(&self, target: &str, limit: usize) -> Result<Vec<Heir>> {
+    pub fn heirs_of(&self, target: &str, limit: usize) -> Result<Vec<Subtype>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.rows(HEIRS, named_params! { ":target": target, ":limit": limit }, |row| {
-            Ok(Heir {
+            Ok(Subtype {
                 path: row.get(0)?,
                 kind: row.get(1)?,
                 line: row.get(2)?,

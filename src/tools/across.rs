@@ -36,7 +36,7 @@ pub trait Daemons: Send + Sync {
 }
 
 /// How the answers of several repositories become one.
-type Combine = fn(&Across) -> Result<Value>;
+type Combine = fn(&ScopedCall) -> Result<Value>;
 
 /// The tools that several repositories can be asked by.
 static COMBINED: &[(&str, Combine)] = &[
@@ -63,7 +63,7 @@ pub(super) fn is_combined(tool: &str) -> bool {
 }
 
 /// A call to several repositories.
-pub(super) struct Across<'t> {
+pub(super) struct ScopedCall<'t> {
     tools: &'t Tools,
     tool: &'static Declaration,
     pub request: &'t Request,
@@ -102,13 +102,13 @@ impl Tools {
         let Members { roots, published, failed } = members;
         let named = roots.len() + failed.len();
         let remarks = Mutex::new(Remarks { failed, ..Remarks::default() });
-        let across = Across { tools: self, tool, request, arguments, roots, published, named, remarks };
+        let across = ScopedCall { tools: self, tool, request, arguments, roots, published, named, remarks };
         let answer = combine(&across)?;
         across.finish(answer)
     }
 }
 
-impl Across<'_> {
+impl ScopedCall<'_> {
     /// Asks every repository, several at the same time. The answers are in the order of the roots; one that fails is a
     /// problem of the answer.
     fn each<T: Send>(&self, ask: impl Fn(&Path) -> Result<T> + Sync) -> Result<Vec<(PathBuf, T)>> {
@@ -407,7 +407,7 @@ type Ready = (Arc<Workspace>, Option<Prepared>);
 
 /// A repository whose chunks are ranked with those of others.
 pub(super) struct RankedMember<'r> {
-    across: &'r Across<'r>,
+    across: &'r ScopedCall<'r>,
     root: &'r Path,
     pub workspace: &'r Workspace,
     /// What is not indexed yet.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare};
 use crate::error::Result;
 use crate::index::Version;
-use crate::query::changes::{self, Before, ChangedDefinition, Difference};
+use crate::query::changes::{self, ChangedDefinition, Difference, OldFile};
 
 pub(super) static CHANGES: Declaration = declare! {
     run;
@@ -71,8 +71,8 @@ pub(crate) struct Problem {
     pub reason: String,
 }
 
-fn before(version: &Version) -> Before<'_> {
-    Before { language: version.language, text: &version.text, symbols: &version.symbols }
+fn before(version: &Version) -> OldFile<'_> {
+    OldFile { language: version.language, text: &version.text, symbols: &version.symbols }
 }
 
 const MAX_LIMIT: usize = 1000;

@@ -115,12 +115,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let (mut listed, precision) = match found {
             Found::BySyntax(found) => {
                 reason = why_incomplete(&found, named.is_some());
-                (found.found.into_iter().map(Listed::BySyntax).collect::<Vec<_>>(), "syntax")
+                (found.found.into_iter().map(UnreadReference::BySyntax).collect::<Vec<_>>(), "syntax")
             }
             Found::Stated { stated, others } => {
                 reason = why_uncovered(others.len());
-                let others = others.into_iter().map(Listed::Uncovered);
-                let mut all: Vec<Listed> = stated.into_iter().map(Listed::Stated).chain(others).collect();
+                let others = others.into_iter().map(UnreadReference::Uncovered);
+                let mut all: Vec<UnreadReference> =
+                    stated.into_iter().map(UnreadReference::Stated).chain(others).collect();
                 all.sort_by(|one, other| one.position().cmp(&other.position()));
                 (all, "scip")
             }
@@ -179,14 +180,14 @@ fn found(call: &Call, at: &Located, named: &Named) -> Result<Found> {
 }
 
 /// A reference whose line is not read yet.
-enum Listed {
+enum UnreadReference {
     Stated(ScipOccurrence),
     /// By syntax, next to stated ones.
     Uncovered(Mention),
     BySyntax(Mention),
 }
 
-impl Listed {
+impl UnreadReference {
     fn position(&self) -> (&str, u32, u32) {
         match self {
             Self::Stated(one) => (&one.path, one.line, one.column),

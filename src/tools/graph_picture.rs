@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::query::picture::{self, Part, PictureEdge, Spot};
+use crate::query::picture::{self, Part, PictureEdge, PictureNode};
 
 pub(super) static GRAPH: Declaration = declare! {
     run;
@@ -34,7 +34,7 @@ struct Arguments {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer {
-    nodes: Vec<Spot>,
+    nodes: Vec<PictureNode>,
     /// Between these nodes.
     edges: Vec<PictureEdge>,
     /// How many entities have the words or the tag.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::Call;
 use crate::budget;
 use crate::error::{Error, Result};
-use crate::index::{Elsewhere, Freshness, Listed, Needed, SymbolAround, Unindexed};
+use crate::index::{DiskListing, Elsewhere, Freshness, Needed, SymbolAround, Unindexed};
 use crate::model::RepoPath;
 use crate::query::corpus::Corpus;
 use crate::query::exact::DiskFiles;
@@ -55,7 +55,7 @@ impl SoughtElsewhere {
 
 /// What a read without the end of an update is based on.
 pub(super) struct Prepared {
-    pub listed: Arc<Listed>,
+    pub listed: Arc<DiskListing>,
     needed: Needed,
     sought: Option<Sought>,
 }
@@ -197,7 +197,7 @@ impl Call<'_> {
         self.prepare(listed, &Wanted::Search(text, filter), Otherwise::Partial).map(Some)
     }
 
-    fn prepare(&self, listed: Arc<Listed>, wanted: &Wanted, otherwise: Otherwise) -> Result<Prepared> {
+    fn prepare(&self, listed: Arc<DiskListing>, wanted: &Wanted, otherwise: Otherwise) -> Result<Prepared> {
         // Looking for the files takes a while, and holds no snapshot.
         let (unindexed, expectation) = self.workspace.read(self.budget(), |snapshot| {
             let expectation = match wanted {
@@ -235,7 +235,7 @@ impl Call<'_> {
         Ok(Prepared { listed, needed, sought })
     }
 
-    fn note(&self, listed: &Listed, snapshot: &Snapshot, has_outdated: bool) -> Result<Arc<Unindexed>> {
+    fn note(&self, listed: &DiskListing, snapshot: &Snapshot, has_outdated: bool) -> Result<Arc<Unindexed>> {
         let unindexed = self.workspace.unindexed(listed, snapshot)?;
         let incomplete = Incomplete { unindexed: Arc::clone(&unindexed), has_outdated };
         *self.incomplete.borrow_mut() = Some(incomplete).filter(|_| !unindexed.is_complete());
@@ -243,7 +243,7 @@ impl Call<'_> {
     }
 
     /// `None` if the index is up to date, or cannot be brought up to date.
-    fn freshen_or_list(&self) -> Result<Option<Arc<Listed>>> {
+    fn freshen_or_list(&self) -> Result<Option<Arc<DiskListing>>> {
         let freshen = || self.workspace.updates.freshen_or_list(self.request.index_wait.partial_after, self.budget());
         let (freshness, listed) = match &self.request.on_progress {
             Some(on_progress) => {

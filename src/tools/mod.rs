@@ -149,7 +149,7 @@ pub struct Declaration {
 }
 
 /// The repositories of a call.
-enum Named {
+enum CallScope {
     One(PathBuf),
     Several(Members),
 }
@@ -346,8 +346,8 @@ impl Tools {
             timeout => request.budget.with_deadline(Instant::now().checked_add(timeout.unwrap_or(DEADLINE))),
         };
         let workspace = match self.named(&common.repo, &request, &naming)? {
-            Named::One(root) => self.workspaces.at(&root)?,
-            Named::Several(members) => {
+            CallScope::One(root) => self.workspaces.at(&root)?,
+            CallScope::Several(members) => {
                 if timeout.is_some() || request.budget.deadline().is_none() {
                     let deadline = Instant::now().checked_add(timeout.unwrap_or(DEADLINE));
                     request.budget = request.budget.with_deadline(deadline);
@@ -366,10 +366,10 @@ impl Tools {
     }
 
     /// The repositories that a call is about.
-    fn named(&self, names: &[String], request: &Request, budget: &Budget) -> Result<Named> {
+    fn named(&self, names: &[String], request: &Request, budget: &Budget) -> Result<CallScope> {
         if !self.workspaces.may_be_several(names, &request.root) {
             let root = self.workspaces.root_of(names.first().map(String::as_str), &request.root)?;
-            return Ok(Named::One(root));
+            return Ok(CallScope::One(root));
         }
         if request.scope != ClientScope::Machine {
             return Err(Error::invalid_path("this connection reaches one repository")
@@ -377,8 +377,8 @@ impl Tools {
         }
         let members = self.workspaces.members(names, &request.root, budget)?;
         match &members.roots[..] {
-            [only] if members.failed.is_empty() && members.published.is_empty() => Ok(Named::One(only.clone())),
-            _ => Ok(Named::Several(members)),
+            [only] if members.failed.is_empty() && members.published.is_empty() => Ok(CallScope::One(only.clone())),
+            _ => Ok(CallScope::Several(members)),
         }
     }
 

@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::across::{Across, in_order};
+use super::across::{ScopedCall, in_order};
 use super::incomplete::Needs;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::index::Workspace;
 use crate::query::exact::DiskFiles;
-use crate::query::{Hit, PathFilter, Searched, exact, smart};
+use crate::query::{Hit, HitPage, PathFilter, exact, smart};
 
 pub(super) static QUERY: Declaration = declare! {
     run;
@@ -69,7 +69,7 @@ enum Mode {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {
-    pub results: Vec<Found>,
+    pub results: Vec<QueryHit>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<usize>,
     pub truncated: bool,
@@ -87,7 +87,7 @@ pub(crate) struct Answer {
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct Found {
+pub(crate) struct QueryHit {
     pub file_path: String,
     pub line: u32,
     pub start_line: u32,
@@ -127,7 +127,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (found, warning, suggestion, vectors_pending) = if mode == Mode::Smart {
         call.read_deeply(Needs::Search(&arguments.text, &filter), |snapshot, deep| {
             let corpus = call.corpus(snapshot);
-            let Searched { page: found, warning } =
+            let HitPage { page: found, warning } =
                 smart::search(&corpus, deep, &arguments.text, &filter, context, page, budget)?;
             let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
             let suggestion = if is_nothing { smart::suggest(&corpus, &arguments.text)? } else { None };
@@ -159,7 +159,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 }
 
 /// The same in several repositories: a smart query ranks the hits of all of them once.
-pub(super) fn across(across: &Across) -> Result<Value> {
+pub(super) fn across(across: &ScopedCall) -> Result<Value> {
     let arguments: Arguments = super::arguments::parse(across.arguments.clone())?;
     if arguments.mode.unwrap_or_default() != Mode::Smart {
         return across.list("results", "", (Some(DEFAULT_LIMIT), MAX_LIMIT), in_order);
@@ -173,7 +173,7 @@ pub(super) fn across(across: &Across) -> Result<Value> {
     let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
     let budget = &across.request.budget;
     across.ranked(&arguments.text, &filter, |corpus, members| {
-        let Searched { page: found, warning } =
+        let HitPage { page: found, warning } =
             smart::search(corpus, None, &arguments.text, &filter, context, page, budget)?;
         let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
         let suggestion = if is_nothing { smart::suggest(corpus, &arguments.text)? } else { None };
@@ -197,8 +197,8 @@ pub(super) fn across(across: &Across) -> Result<Value> {
     })
 }
 
-fn shown(workspace: &Workspace, hit: Hit, explain: bool) -> Found {
-    Found {
+fn shown(workspace: &Workspace, hit: Hit, explain: bool) -> QueryHit {
+    QueryHit {
         extracted: workspace.documents.shows_extracted(&hit.path),
         file_path: hit.path,
         line: hit.line,

@@ -28,7 +28,7 @@ struct Answer {
     folders: Vec<Folder>,
     symbols: Vec<Central>,
     latest: Vec<Latest>,
-    open: Vec<Open>,
+    open: Vec<OpenEntity>,
     total_open: usize,
     commits: Vec<CommitNote>,
 }
@@ -46,7 +46,7 @@ struct Latest {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Open {
+struct OpenEntity {
     id: String,
     kind: String,
     title: String,
@@ -69,7 +69,7 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
     let commits: Vec<CommitNote> = commits.collect();
     call.read_now(|snapshot, _| {
         let (open, total_open) = overview::open_entities(snapshot, OPEN)?;
-        let open = open.into_iter().map(|entity| Open {
+        let open = open.into_iter().map(|entity| OpenEntity {
             id: entity.key,
             kind: entity.kind,
             title: entity.title,

@@ -45,7 +45,7 @@ has_target!(Arguments);
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {
     #[serde(flatten)]
-    pub found: Option<Found>,
+    pub found: Option<TypeAtPosition>,
     /// Symbols with that name, if there are several: give one of their positions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Candidate>,
@@ -53,7 +53,7 @@ pub(crate) struct Answer {
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct Found {
+pub(crate) struct TypeAtPosition {
     pub r#type: String,
     pub expression: String,
     /// For notebooks, the cell that the lines are relative to.
@@ -86,7 +86,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         return Err(Error::not_found(format!("no expression at {position}"))
             .hint("Point at a name; `symbols` lists those of the file."));
     };
-    let found = Found {
+    let found = TypeAtPosition {
         r#type: found.display,
         expression: found.expression,
         cell: found.span.cell,

@@ -22,7 +22,7 @@ use clap::Args;
 use serde_json::json;
 use strum_macros::IntoStaticStr;
 
-use super::known::Known;
+use super::known::KnownValues;
 use super::paint::Paint;
 use super::{Outcome, Session, output};
 use crate::budget::Budget;
@@ -38,7 +38,7 @@ use crate::store::{Mode, Snapshot, Store};
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Run only these checks: program, settings, database, watching, worktrees, daemon, port, socket, model, grammars, python, clients [default: all]
-    #[arg(value_name = "CHECK", value_parser = Known(check_names), hide_possible_values = true)]
+    #[arg(value_name = "CHECK", value_parser = KnownValues(check_names), hide_possible_values = true)]
     checks: Vec<String>,
     /// Fix what can be fixed safely: rebuild a damaged index, finish an incomplete one, delete those of forgotten worktrees, restrict a socket's permissions, stop an outdated daemon
     #[arg(long)]

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use super::super::known::Known;
+use super::super::known::KnownValues;
 use super::super::{Outcome, Session, arguments, output};
 use crate::error::Result;
 use crate::extract::entity::{KINDS, NOTE};
@@ -15,7 +15,7 @@ use crate::tools::{ixchel_context, ixchel_search, ixchel_show, ixchel_sync, ixch
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// Only this kind: decision, issue, idea, report, source, citation, agent, session, note
-    #[arg(value_parser = Known(listed_kinds), hide_possible_values = true)]
+    #[arg(value_parser = KnownValues(listed_kinds), hide_possible_values = true)]
     kind: Option<String>,
     /// Only open entities
     #[arg(long)]

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::super::known::Known;
+use super::super::known::KnownValues;
 use super::super::{Outcome, Session, output};
 use super::amend::{self, Change, amend};
 use crate::error::{Error, ErrorKind, Result};
@@ -34,7 +34,7 @@ pub(in crate::cli) struct Init {}
 #[derive(Debug, Args)]
 pub(super) struct Create {
     /// The kind: decision, issue, idea, report, source, citation, agent or session
-    #[arg(value_parser = Known(kind_names), hide_possible_values = true)]
+    #[arg(value_parser = KnownValues(kind_names), hide_possible_values = true)]
     kind: String,
     /// The title
     #[arg(required = true)]

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::tokens::estimate;
-use super::{Arguments, Asked, Relevant, freshen, note_absent, root_of};
+use super::{Arguments, LabelledQuery, Relevant, freshen, note_absent, root_of};
 use crate::budget::Budget;
 use crate::child_process::run_to_end;
 use crate::cli::{Outcome, Session, output};
@@ -73,7 +73,7 @@ struct Row {
     mean_of_common: Option<usize>,
 }
 
-pub(super) fn run(session: &Session, typed: &Arguments, queries: &[Asked]) -> Result<Outcome> {
+pub(super) fn run(session: &Session, typed: &Arguments, queries: &[LabelledQuery]) -> Result<Outcome> {
     let mut costs: Vec<[Option<usize>; POLICIES.len()]> = vec![[None; POLICIES.len()]; queries.len()];
     let mut trees: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
     for (at, asked) in queries.iter().enumerate() {
@@ -287,7 +287,7 @@ fn words(query: &str) -> Vec<String> {
 }
 
 /// Rows for all queries, and for each half and kind.
-fn rows(queries: &[Asked], costs: &[[Option<usize>; POLICIES.len()]]) -> Vec<Row> {
+fn rows(queries: &[LabelledQuery], costs: &[[Option<usize>; POLICIES.len()]]) -> Vec<Row> {
     let mut groups: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     for (at, asked) in queries.iter().enumerate() {
         let half = asked.half.as_deref().unwrap_or("all");

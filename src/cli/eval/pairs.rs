@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 
-use super::{Asked, Relevant, freshen, output};
+use super::{LabelledQuery, Relevant, freshen, output};
 use crate::budget::Budget;
 use crate::cli::Session;
 use crate::embed::transformer::Transformer;
@@ -33,7 +33,7 @@ const LEAST_TEXT: usize = 300;
 const WORDS: std::ops::RangeInclusive<usize> = 5..=25;
 
 /// A query with the texts that answer it; where there are several in a group, one of them does.
-struct Posed {
+struct LabelledPair {
     half: Option<String>,
     kind: String,
     text: String,
@@ -42,16 +42,16 @@ struct Posed {
     right: Vec<(usize, Passage)>,
 }
 
-pub(super) fn print(session: &Session, queries: &[Asked]) -> Result<()> {
+pub(super) fn print(session: &Session, queries: &[LabelledQuery]) -> Result<()> {
     let budget = Budget::unlimited();
-    let mut trees: BTreeMap<Option<&str>, Vec<&Asked>> = BTreeMap::new();
+    let mut trees: BTreeMap<Option<&str>, Vec<&LabelledQuery>> = BTreeMap::new();
     for asked in queries {
         trees.entry(asked.tree.as_deref()).or_default().push(asked);
     }
     let mut random = Random(7);
     let mut pools: BTreeMap<Option<&str>, Vec<Passage>> = BTreeMap::new();
     let mut model = None;
-    let known = Known::default();
+    let known = VectorCache::default();
     for tree in trees.keys() {
         let workspace = session.workspaces.at(&super::root_of(session, *tree)?)?;
         freshen(&workspace, &budget)?;
@@ -90,7 +90,7 @@ fn print_one(
     snapshot: &Snapshot,
     by: &dyn Embedder,
     tree: Option<&str>,
-    posed: &Posed,
+    posed: &LabelledPair,
     (own, others): (&[Passage], &[&Passage]),
     random: &mut Random,
 ) -> Result<()> {
@@ -138,12 +138,12 @@ fn embedder(model: Option<&Arc<Transformer>>) -> &dyn Embedder {
 }
 
 /// Vectors of texts, by model.
-type Known = Mutex<HashMap<(Space, String), Vector>>;
+type VectorCache = Mutex<HashMap<(Space, String), Vector>>;
 
 /// A model that embeds no passage twice: many queries have the same files for an answer.
 struct Remembering<'m> {
     model: &'m dyn Embedder,
-    known: &'m Known,
+    known: &'m VectorCache,
 }
 
 impl Embedder for Remembering<'_> {
@@ -193,7 +193,7 @@ fn draw(snapshot: &Snapshot, by: &dyn Embedder, random: &mut Random) -> Result<V
 }
 
 /// A query of the set, with the chunks of the spans that it names.
-fn named(snapshot: &Snapshot, by: &dyn Embedder, asked: &Asked) -> Result<Posed> {
+fn named(snapshot: &Snapshot, by: &dyn Embedder, asked: &LabelledQuery) -> Result<LabelledPair> {
     let targets: Vec<Target> = asked.relevant.iter().map(Relevant::target).collect();
     let mut right = Vec::new();
     for (group, target) in targets.iter().enumerate() {
@@ -203,7 +203,7 @@ fn named(snapshot: &Snapshot, by: &dyn Embedder, asked: &Asked) -> Result<Posed>
             }
         }
     }
-    Ok(Posed {
+    Ok(LabelledPair {
         half: asked.half.clone(),
         kind: asked.kind.clone().unwrap_or_else(|| "other".to_owned()),
         text: asked.query.clone(),
@@ -213,7 +213,12 @@ fn named(snapshot: &Snapshot, by: &dyn Embedder, asked: &Asked) -> Result<Posed>
 }
 
 /// Queries made of prose: in turn the first sentence of a chunk, and the heading above one.
-fn made(snapshot: &Snapshot, by: &dyn Embedder, half: Option<&String>, random: &mut Random) -> Result<Vec<Posed>> {
+fn made(
+    snapshot: &Snapshot,
+    by: &dyn Embedder,
+    half: Option<&String>,
+    random: &mut Random,
+) -> Result<Vec<LabelledPair>> {
     let mut prose = Vec::new();
     for (path, language) in snapshot.paths(None)? {
         if PROSE.contains(&language.as_str()) {
@@ -233,7 +238,7 @@ fn made(snapshot: &Snapshot, by: &dyn Embedder, half: Option<&String>, random: &
             // The innermost heading is the first name that stands for it.
             right.chunk.names.retain(|name| !name.text.starts_with(&text));
         }
-        posed.push(Posed {
+        posed.push(LabelledPair {
             half: half.cloned(),
             kind: if is_sentence { "sentence" } else { "heading" }.to_owned(),
             text,

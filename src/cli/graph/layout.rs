@@ -19,13 +19,13 @@ pub(super) struct Layout {
     pub width: f64,
     pub height: f64,
     /// Each node's box, by its place in the picture.
-    pub nodes: Vec<Placed>,
+    pub nodes: Vec<PlacedItem>,
     /// Each edge, by its place in the picture.
     pub edges: Vec<Route>,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Placed {
+pub(super) struct PlacedItem {
     /// Of the middle.
     pub x: f64,
     pub y: f64,
@@ -67,7 +67,7 @@ pub(super) fn layout(picture: &Picture) -> Result<Layout> {
         return Err(Error::invalid_argument(message)
             .hint("Name an entity to draw what is around it, or narrow by --kind and --rel."));
     }
-    let boxes: Vec<Placed> = picture.nodes.iter().map(sized).collect();
+    let boxes: Vec<PlacedItem> = picture.nodes.iter().map(sized).collect();
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new()
             .stack_size(STACK_BYTES)
@@ -80,13 +80,13 @@ pub(super) fn layout(picture: &Picture) -> Result<Layout> {
 }
 
 /// A box that holds the id and the title.
-fn sized(node: &Node) -> Placed {
+fn sized(node: &Node) -> PlacedItem {
     let mut lines = vec![cut(&node.id, TITLE_CHARS + 6)];
     lines.extend(wrapped(&node.title));
     let widest = lines.iter().map(|line| width_of(line)).fold(0.0, f64::max);
     #[expect(clippy::cast_precision_loss, reason = "a title has few lines")]
     let height = lines.len() as f64 * LINE + 12.0;
-    Placed { width: (widest * CHAR + 20.0).max(70.0), height, lines, ..Placed::default() }
+    PlacedItem { width: (widest * CHAR + 20.0).max(70.0), height, lines, ..PlacedItem::default() }
 }
 
 /// In characters of the font: those of East Asia are twice as wide.
@@ -122,13 +122,13 @@ fn wrapped(title: &str) -> Vec<String> {
 }
 
 /// One part with its own top left at 0.
-struct Part {
+struct Component {
     nodes: Vec<usize>,
     width: f64,
     height: f64,
 }
 
-fn packed(picture: &Picture, boxes: Vec<Placed>) -> Layout {
+fn packed(picture: &Picture, boxes: Vec<PlacedItem>) -> Layout {
     let mut layout = Layout { nodes: boxes, edges: vec![Route::default(); picture.edges.len()], ..Layout::default() };
     let (parts, single) = parts(picture);
     let mut edges_of: Vec<Vec<usize>> = vec![Vec::new(); parts.len()];
@@ -139,7 +139,7 @@ fn packed(picture: &Picture, boxes: Vec<Placed>) -> Layout {
             edges_of[*part].push(at);
         }
     }
-    let mut placed: Vec<(Part, Vec<usize>)> = parts
+    let mut placed: Vec<(Component, Vec<usize>)> = parts
         .into_iter()
         .zip(edges_of)
         .map(|(nodes, edges)| (layered(picture, &mut layout, nodes, &edges), edges))
@@ -225,11 +225,11 @@ fn parts(picture: &Picture) -> (Vec<Vec<usize>>, Vec<usize>) {
 }
 
 /// Lays out one part, its top left at 0.
-fn layered(picture: &Picture, layout: &mut Layout, nodes: Vec<usize>, edges: &[usize]) -> Part {
+fn layered(picture: &Picture, layout: &mut Layout, nodes: Vec<usize>, edges: &[usize]) -> Component {
     let mut graph: Graph<NodeLabel, EdgeLabel> =
         Graph::with_options(GraphOptions { directed: true, multigraph: true, compound: false });
     for &node in &nodes {
-        let Placed { width, height, .. } = layout.nodes[node];
+        let PlacedItem { width, height, .. } = layout.nodes[node];
         graph.set_node(name(node), Some(NodeLabel { width, height, ..NodeLabel::default() }));
     }
     let far = far_edges(picture, &nodes, edges);
@@ -298,7 +298,7 @@ impl Items {
         self.items.len() - 1
     }
 
-    fn add_node(&mut self, node: usize, placed: &Placed) {
+    fn add_node(&mut self, node: usize, placed: &PlacedItem) {
         let half = placed.height / 2.0 + NODE_GAP / 2.0;
         let at = self.add(placed.x, Item { layer: 0, at: placed.y, half, weight: 1.0, near: Vec::new() });
         self.node_items.insert(node, at);
@@ -421,13 +421,13 @@ fn rough_layers(picture: &Picture, nodes: &[usize], edges: &[usize]) -> BTreeMap
 }
 
 /// Moves a part to the top left, and measures it.
-fn bounded(layout: &mut Layout, nodes: Vec<usize>, edges: &[usize]) -> Part {
+fn bounded(layout: &mut Layout, nodes: Vec<usize>, edges: &[usize]) -> Component {
     let mut bounds = (f64::MAX, f64::MAX, f64::MIN, f64::MIN);
     let mut widen = |left: f64, top: f64, right: f64, bottom: f64| {
         bounds = (bounds.0.min(left), bounds.1.min(top), bounds.2.max(right), bounds.3.max(bottom));
     };
     for &node in &nodes {
-        let Placed { x, y, width, height, .. } = layout.nodes[node];
+        let PlacedItem { x, y, width, height, .. } = layout.nodes[node];
         widen(x - width / 2.0, y - height / 2.0, x + width / 2.0, y + height / 2.0);
     }
     for &at in edges {
@@ -445,7 +445,7 @@ fn bounded(layout: &mut Layout, nodes: Vec<usize>, edges: &[usize]) -> Part {
         route.points.iter_mut().for_each(|point| *point = (point.0 - bounds.0, point.1 - bounds.1));
         route.label = (route.label.0 - bounds.0, route.label.1 - bounds.1);
     }
-    Part { nodes, width: bounds.2 - bounds.0, height: bounds.3 - bounds.1 }
+    Component { nodes, width: bounds.2 - bounds.0, height: bounds.3 - bounds.1 }
 }
 
 fn name(node: usize) -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::layout::{LINE, Layout, Placed, Route, SMALL_CHAR, cut, width_of};
+use super::layout::{LINE, Layout, PlacedItem, Route, SMALL_CHAR, cut, width_of};
 use super::{Edge, Node, Picture, colors};
 
 const LEGEND: f64 = 34.0;
@@ -68,7 +68,7 @@ fn legend(svg: &mut String, kinds: &BTreeSet<Option<&str>>) {
     }
 }
 
-fn draw_node(svg: &mut String, node: &Node, placed: &Placed) {
+fn draw_node(svg: &mut String, node: &Node, placed: &PlacedItem) {
     let (fill, line) = colors(node.kind.as_deref());
     let dash = if node.kind.is_none() { " stroke-dasharray=\"4 3\"" } else { "" };
     let (left, top) = (placed.x - placed.width / 2.0, placed.y - placed.height / 2.0);

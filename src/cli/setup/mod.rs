@@ -27,7 +27,7 @@ pub(super) use self::entry::{is_ours, value};
 use self::files::Edit;
 use self::undo::Undo;
 use super::installation::{Installation, on_path};
-use super::known::Known;
+use super::known::KnownValues;
 use super::{Outcome, Session, output};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
@@ -46,7 +46,7 @@ use crate::query::{near, patch};
 )]
 pub(super) struct Arguments {
     /// claude-code, claude-desktop, cursor, vscode, codex, zed, gemini, opencode, qwen, copilot, cline, continue [default: the clients that are in use here]
-    #[arg(value_name = "CLIENT", value_parser = Known(client_names), hide_possible_values = true)]
+    #[arg(value_name = "CLIENT", value_parser = KnownValues(client_names), hide_possible_values = true)]
     clients: Vec<String>,
     /// Configure all clients that support the scope
     #[arg(long, conflicts_with = "clients")]
@@ -86,7 +86,7 @@ const ATTEMPTS: usize = 20;
 const SETTLE: Duration = Duration::from_millis(100);
 
 /// What is added to a file, or removed from it.
-enum Part {
+enum SettingsChange {
     Entry { client: &'static Client, entry: Value, needs_path: bool },
     Rules(RulesFile),
 }
@@ -144,7 +144,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
                 continue;
             }
             output::note(&format!("{}: {}", client.name, part.described(typed.remove, changes, is_wanted, &file)));
-            let is_entry = matches!(part, Part::Entry { .. });
+            let is_entry = matches!(part, SettingsChange::Entry { .. });
             if let (Some(trust), true, Scope::Project) = (client.trust, is_wanted && is_entry && !typed.remove, scope) {
                 output::note(&format!("    {trust}"));
             }
@@ -164,7 +164,7 @@ fn parts(
     typed: &Arguments,
     config_files: &ConfigFolders,
     chosen: &[&'static Client],
-) -> Result<Vec<(Part, PathBuf, Scope)>> {
+) -> Result<Vec<(SettingsChange, PathBuf, Scope)>> {
     let mut parts = Vec::new();
     // A client without project settings has the user's only.
     let scope = if client.project.is_some() { typed.scope } else { Scope::User };
@@ -173,7 +173,7 @@ fn parts(
         Some(path) => {
             let entry = entry_of(client, scope, config_files);
             let needs_path = scope == Scope::User && !client.is_started_from_shell;
-            parts.push((Part::Entry { client, entry, needs_path }, path, scope));
+            parts.push((SettingsChange::Entry { client, entry, needs_path }, path, scope));
         }
         None if typed.all => {}
         None => {
@@ -186,7 +186,7 @@ fn parts(
     match rules {
         Some(rules) if typed.rules || (typed.remove && is_to_remove(&rules, typed.scope, config_files, chosen)) => {
             let path = rules.path.clone();
-            parts.push((Part::Rules(rules), path, typed.scope));
+            parts.push((SettingsChange::Rules(rules), path, typed.scope));
         }
         None if typed.rules && !typed.clients.is_empty() => {
             let message = format!("{} has no file of instructions for this scope", client.name);
@@ -216,7 +216,7 @@ pub(super) fn is_set_up(client: &Client, scope: Scope, config_files: &ConfigFold
     settings.is_some_and(|settings| is_ours(&settings[client.servers][NAME]))
 }
 
-impl Part {
+impl SettingsChange {
     const fn name(&self) -> &'static str {
         match self {
             Self::Entry { .. } => "entry",
@@ -270,7 +270,13 @@ impl Part {
     }
 }
 
-fn planned(part: &Part, file: &Path, removes: bool, is_link: bool, environment: &Environment) -> Result<Edit> {
+fn planned(
+    part: &SettingsChange,
+    file: &Path,
+    removes: bool,
+    is_link: bool,
+    environment: &Environment,
+) -> Result<Edit> {
     let before = files::read(file)?;
     let after = match &before {
         before if !removes => Some(part.added(before.as_deref())?),
@@ -281,7 +287,13 @@ fn planned(part: &Part, file: &Path, removes: bool, is_link: bool, environment: 
 }
 
 /// What stays of a file; `None`: nothing.
-fn without(part: &Part, file: &Path, text: &str, is_link: bool, environment: &Environment) -> Result<Option<String>> {
+fn without(
+    part: &SettingsChange,
+    file: &Path,
+    text: &str,
+    is_link: bool,
+    environment: &Environment,
+) -> Result<Option<String>> {
     let Some(rest) = part.removed(text)? else { return Ok(Some(text.to_owned())) };
     let undo = Undo::load(file, environment);
     if let Some(previous) = undo.as_ref().and_then(|undo| undo.previous(text))

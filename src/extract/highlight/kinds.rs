@@ -1,6 +1,6 @@
 //! What the kinds of nodes are, by their names: the same rules for all grammars.
 
-use super::{Class, Open};
+use super::{Class, EnclosingNode};
 use crate::extract::languages::{self, Language};
 use crate::extract::syntax::{Node, Syntax};
 
@@ -40,7 +40,13 @@ pub(super) enum Embeds {
 }
 
 impl Embeds {
-    pub(super) fn language(self, node: Node, open: &[Open], syntax: &Syntax, text: &str) -> Option<&'static Language> {
+    pub(super) fn language(
+        self,
+        node: Node,
+        open: &[EnclosingNode],
+        syntax: &Syntax,
+        text: &str,
+    ) -> Option<&'static Language> {
         match self {
             Self::Named(name) => match syntax.kind_name(open.last()?.node) {
                 "style_element" => languages::by_name("css"),

@@ -129,7 +129,7 @@ impl Paint {
     /// Paints all nodes in the window, outer before inner. Returns the parts in other languages.
     fn nodes(&mut self, rules: &Rules, syntax: &Syntax, text: &str) -> Vec<(&'static Language, Range<usize>)> {
         let mut embedded = Vec::new();
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<EnclosingNode> = Vec::new();
         let (mut node, end) = (ROOT, syntax.next(ROOT));
         while node < end {
             while open.pop_if(|outer| outer.next <= node).is_some() {}
@@ -168,7 +168,7 @@ impl Paint {
             }
             if syntax.has_children(node) {
                 let next = syntax.next(node);
-                open.push(Open { node, kind: syntax.kind(node), next, is_solid: solid });
+                open.push(EnclosingNode { node, kind: syntax.kind(node), next, is_solid: solid });
             }
             node = syntax.first(node);
         }
@@ -197,7 +197,7 @@ impl Paint {
 }
 
 /// A node around the current one.
-struct Open {
+struct EnclosingNode {
     node: Node,
     kind: u16,
     next: Node,
@@ -270,7 +270,7 @@ impl<'a> Rules<'a> {
         field.and_then(|field| self.grammar.field_name_for_id(field.get())).unwrap_or_default()
     }
 
-    fn paint(&self, kind: Kind, node: Node, open: &[Open], syntax: &Syntax, text: &str) -> Painted {
+    fn paint(&self, kind: Kind, node: Node, open: &[EnclosingNode], syntax: &Syntax, text: &str) -> Painted {
         let is_solid = open.last().is_some_and(|outer| outer.is_solid);
         if is_solid {
             return match kind.base {
@@ -318,7 +318,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Whether a node is a key in JSON or YAML.
-    fn is_key(&self, node: Node, open: &[Open], syntax: &Syntax) -> bool {
+    fn is_key(&self, node: Node, open: &[EnclosingNode], syntax: &Syntax) -> bool {
         let is_data = matches!(self.language, "json" | "yaml");
         is_data
             && open.last().is_some_and(|outer| self.kind(outer.kind).is_pair)
@@ -326,7 +326,7 @@ impl<'a> Rules<'a> {
     }
 
     /// The class of a name by its part in the nodes around it.
-    fn name(&self, node: Node, open: &[Open], syntax: &Syntax, text: &str) -> Class {
+    fn name(&self, node: Node, open: &[EnclosingNode], syntax: &Syntax, text: &str) -> Class {
         let range = syntax.range(node);
         let word = &text[range.clone()];
         if OWN.contains(&word) {
@@ -345,7 +345,7 @@ impl<'a> Rules<'a> {
         }
         let Some(parent) = outer.next() else { return by_case(word, self.language) };
         let (kind, field) = (self.kind(parent.kind), self.field(syntax.field(inner)));
-        let is_callee = |inner: Node, field: &str, call: &Open| {
+        let is_callee = |inner: Node, field: &str, call: &EnclosingNode| {
             CALLEES.contains(&field) || (field.is_empty() && syntax.range(inner).start == syntax.range(call.node).start)
         };
         let own_field = self.field(syntax.field(node));

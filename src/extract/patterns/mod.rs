@@ -94,7 +94,7 @@ enum Test {
 }
 
 /// What is still to match after the children of a node: the steps after it, in its parent.
-struct Rest<'a> {
+struct RemainingSteps<'a> {
     steps: &'a [Step],
     from: Node,
     end: Node,
@@ -150,7 +150,7 @@ impl Patterns {
 
 impl Attempt<'_> {
     /// Whether `node` has the shape and `rest` follows, in one way at least.
-    fn shape(&mut self, shape: &Shape, node: Node, rest: Option<&Rest>) -> bool {
+    fn shape(&mut self, shape: &Shape, node: Node, rest: Option<&RemainingSteps>) -> bool {
         let syntax = self.syntax;
         let fits = self.patterns.fits(&shape.kind, syntax.kind(node))
             && shape.field.is_none_or(|field| syntax.field(node) == Some(field))
@@ -166,7 +166,7 @@ impl Attempt<'_> {
     }
 
     /// Whether the steps match among the nodes from `from` to `end`, and `rest` follows, in one way at least.
-    fn steps(&mut self, steps: &[Step], from: Node, end: Node, rest: Option<&Rest>) -> bool {
+    fn steps(&mut self, steps: &[Step], from: Node, end: Node, rest: Option<&RemainingSteps>) -> bool {
         let Some((step, others)) = steps.split_first() else {
             return match rest {
                 None => self.finish(),
@@ -187,7 +187,7 @@ impl Attempt<'_> {
                     _ if is_anywhere => false,
                     Many::Repeated => self.repeated(step, others, node, end, rest),
                     Many::One | Many::Optional => {
-                        let rest = Rest { steps: others, from: behind, end, then: rest };
+                        let rest = RemainingSteps { steps: others, from: behind, end, then: rest };
                         step.shapes.iter().filter(|shape| self.shape(shape, node, Some(&rest))).count() > 0
                     }
                 };
@@ -211,7 +211,14 @@ impl Attempt<'_> {
     }
 
     /// As many as are adjacent from `first` on, or as few fewer as leave enough to the others.
-    fn repeated(&mut self, step: &Step, others: &[Step], first: Node, end: Node, rest: Option<&Rest>) -> bool {
+    fn repeated(
+        &mut self,
+        step: &Step,
+        others: &[Step],
+        first: Node,
+        end: Node,
+        rest: Option<&RemainingSteps>,
+    ) -> bool {
         let syntax = self.syntax;
         let before = self.captured.len();
         let mut reached = Vec::new();

@@ -27,12 +27,12 @@ use crate::store::Snapshot;
 pub struct Difference<'a> {
     pub path: &'a str,
     /// `None`: the commit lacks it.
-    pub before: Option<Before<'a>>,
+    pub before: Option<OldFile<'a>>,
     pub is_gone: bool,
 }
 
 /// A file as it was.
-pub struct Before<'a> {
+pub struct OldFile<'a> {
     pub language: &'a str,
     pub text: &'a str,
     pub symbols: &'a [Symbol],

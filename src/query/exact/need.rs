@@ -35,10 +35,10 @@ pub(super) fn of(pattern: &Hir) -> TrigramNeed {
 struct PatternShape {
     /// It begins with one of these; if `rest` is absent, it is one of these.
     head: Vec<Run>,
-    rest: Option<Rest>,
+    rest: Option<UnanchoredRest>,
 }
 
-struct Rest {
+struct UnanchoredRest {
     /// What it has somewhere, each of them.
     needs: Vec<TrigramNeed>,
     /// It ends with one of these.
@@ -55,7 +55,7 @@ impl PatternShape {
     }
 
     fn with(need: TrigramNeed) -> Self {
-        Self { head: vec![Run::new()], rest: Some(Rest { needs: vec![need], tail: vec![Run::new()] }) }
+        Self { head: vec![Run::new()], rest: Some(UnanchoredRest { needs: vec![need], tail: vec![Run::new()] }) }
     }
 
     fn of(pattern: &Hir) -> Self {
@@ -95,7 +95,7 @@ impl PatternShape {
         let is_joined = join(end, &next.head);
         match (&mut self.rest, next.rest) {
             (None, rest) if is_joined => self.rest = rest,
-            (None, None) => self.rest = Some(Rest { needs: Vec::new(), tail: next.head }),
+            (None, None) => self.rest = Some(UnanchoredRest { needs: Vec::new(), tail: next.head }),
             (None, Some(mut rest)) => {
                 rest.needs.push(need_of(&next.head));
                 self.rest = Some(rest);
@@ -148,7 +148,7 @@ impl PatternShape {
         if most == Some(times) {
             return Self::exact(head);
         }
-        Self { head, rest: Some(Rest { needs: Vec::new(), tail: once }) }
+        Self { head, rest: Some(UnanchoredRest { needs: Vec::new(), tail: once }) }
     }
 
     fn need(self) -> TrigramNeed {

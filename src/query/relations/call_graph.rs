@@ -45,14 +45,14 @@ pub struct CallGraph {
 }
 
 /// A graph while it grows.
-struct Growing {
+struct GraphBuilder {
     graph: CallGraph,
     known: HashMap<(String, u32), usize>,
 }
 
 /// The calls around a definition, up to `depth` steps in both directions.
 pub fn call_graph(resolver: &mut Resolver, subject: &DefinitionNode, depth: u32) -> Result<CallGraph> {
-    let mut growing = Growing { graph: CallGraph::default(), known: HashMap::new() };
+    let mut growing = GraphBuilder { graph: CallGraph::default(), known: HashMap::new() };
     let root = growing.add(node(subject, 0)).unwrap_or_default();
     for is_caller in [false, true] {
         let mut level = vec![(root, Rc::new(subject.clone()))];
@@ -83,7 +83,7 @@ pub fn call_graph(resolver: &mut Resolver, subject: &DefinitionNode, depth: u32)
     Ok(growing.graph)
 }
 
-impl Growing {
+impl GraphBuilder {
     /// The number of a node; `None` if there are too many.
     fn add(&mut self, node: CallNode) -> Option<usize> {
         let key = (node.path.clone(), node.line);

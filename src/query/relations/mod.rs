@@ -29,7 +29,7 @@ use crate::error::Result;
 use crate::store::{Definition, DefinitionNode, Reference, Snapshot};
 
 pub(crate) use self::kinds::is_test;
-use self::opened::Opened;
+use self::opened::ParsedFile;
 pub(crate) use self::resolve::qualified;
 pub use self::resolve::{Resolution, ResolutionRule, Resolver};
 
@@ -178,7 +178,12 @@ pub fn under_other_name(resolver: &mut Resolver, import: &Reference) -> Result<V
     Ok(found)
 }
 
-fn contained(resolver: &mut Resolver, file: &Rc<Opened>, subject: &DefinitionNode, groups: &mut Groups) -> Result<()> {
+fn contained(
+    resolver: &mut Resolver,
+    file: &Rc<ParsedFile>,
+    subject: &DefinitionNode,
+    groups: &mut Groups,
+) -> Result<()> {
     let whole = qualified(subject);
     let mut inside = resolver.library.snapshot.children(subject.id)?;
     if kinds::is_type(&subject.definition.kind) && file.family.open_types {
@@ -209,7 +214,7 @@ fn contained(resolver: &mut Resolver, file: &Rc<Opened>, subject: &DefinitionNod
     Ok(())
 }
 
-fn calls(resolver: &mut Resolver, file: &Opened, subject: &DefinitionNode, groups: &mut Groups) -> Result<()> {
+fn calls(resolver: &mut Resolver, file: &ParsedFile, subject: &DefinitionNode, groups: &mut Groups) -> Result<()> {
     let Definition { start_line, end_line, .. } = subject.definition;
     let mut seen = HashSet::new();
     let mut references = resolver.library.snapshot.references_within(file.id, start_line, end_line)?;
@@ -304,7 +309,7 @@ fn under_alias(resolver: &mut Resolver, import: &Reference) -> Result<Option<(St
 }
 
 /// Files that import this one, and where they say so: all, or those of tests.
-fn importers(resolver: &mut Resolver, file: &Rc<Opened>, only_tests: bool) -> Result<Vec<(String, u32)>> {
+fn importers(resolver: &mut Resolver, file: &Rc<ParsedFile>, only_tests: bool) -> Result<Vec<(String, u32)>> {
     let mut found: Vec<(String, u32)> = Vec::new();
     for (target, own) in modules::spellings(file.family, &file.path) {
         for (path, import) in resolver.library.snapshot.importers_of(&target, STATED)? {

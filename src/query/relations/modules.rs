@@ -243,8 +243,8 @@ impl Module {
 
     /// Whether it offers the definitions of a home, with [`Self::names`] of the same family; if so, how many folders lead to
     /// the module.
-    pub(super) fn offers(&self, family: &Family, names: &[String], home: &Home) -> Option<usize> {
-        let Home { own, inside, whole } = home;
+    pub(super) fn offers(&self, family: &Family, names: &[String], home: &DefiningModule) -> Option<usize> {
+        let DefiningModule { own, inside, whole } = home;
         let any_container = family.spelling == Spelling::File;
         if self.anchor.is_some() {
             let here = (inside.is_empty() || any_container) && own == names;
@@ -266,7 +266,7 @@ impl Module {
 }
 
 /// Where a definition is, as modules of a family are compared with it.
-pub(super) struct Home {
+pub(super) struct DefiningModule {
     /// The module that its file is.
     own: Vec<String>,
     /// The containers in the file.
@@ -275,7 +275,7 @@ pub(super) struct Home {
     whole: Vec<String>,
 }
 
-impl Home {
+impl DefiningModule {
     /// That of a definition in `container` of the file at `path`; for modules that are written with an extension or without.
     pub(super) fn of(family: &Family, path: &str, container: Option<&str>, with_extension: bool) -> Self {
         let own = module_path(family, path, with_extension);
@@ -359,7 +359,7 @@ mod tests {
         let family = Family::of(language);
         let modules = Module::read(family, importer, written, 0, None);
         modules.iter().any(|module| {
-            let home = Home::of(family, path, container, module.has_extension(family));
+            let home = DefiningModule::of(family, path, container, module.has_extension(family));
             module.offers(family, &module.names(family), &home).is_some()
         })
     }

@@ -24,7 +24,7 @@ const INCLUDED: usize = 64;
 const OWN_ROOTS: &[&str] = &["crate", "self", "super", "std", "core", "alloc"];
 
 /// A file that the resolver reads.
-pub(super) struct Opened {
+pub(super) struct ParsedFile {
     pub path: String,
     pub id: FileId,
     pub language: String,
@@ -38,7 +38,7 @@ pub(super) struct Opened {
 
 pub(super) struct Library<'s> {
     pub snapshot: &'s Snapshot<'s>,
-    files: HashMap<String, Option<Rc<Opened>>>,
+    files: HashMap<String, Option<Rc<ParsedFile>>>,
     named: HashMap<String, Rc<[Rc<DefinitionNode>]>>,
     texts: HashMap<String, Rc<Text>>,
     tests: HashMap<String, bool>,
@@ -130,7 +130,7 @@ impl<'s> Library<'s> {
         }
     }
 
-    pub(super) fn open(&mut self, path: &str) -> Result<Option<Rc<Opened>>> {
+    pub(super) fn open(&mut self, path: &str) -> Result<Option<Rc<ParsedFile>>> {
         if let Some(known) = self.files.get(path) {
             return Ok(known.clone());
         }
@@ -139,7 +139,7 @@ impl<'s> Library<'s> {
             Some((id, language)) => {
                 let family = Family::of(&language);
                 let package = if family.spelling == Spelling::Go { self.package(modules::folder(path))? } else { None };
-                Some(Rc::new(Opened {
+                Some(Rc::new(ParsedFile {
                     path: path.to_owned(),
                     id,
                     language,
@@ -182,7 +182,7 @@ impl<'s> Library<'s> {
         Ok(found)
     }
 
-    pub(super) fn symbols(&self, file: &Opened) -> Result<Rc<[Rc<DefinitionNode>]>> {
+    pub(super) fn symbols(&self, file: &ParsedFile) -> Result<Rc<[Rc<DefinitionNode>]>> {
         if let Some(known) = file.symbols.get() {
             return Ok(Rc::clone(known));
         }
@@ -191,7 +191,7 @@ impl<'s> Library<'s> {
     }
 
     /// Definitions around a line, innermost first.
-    pub(super) fn around(&self, file: &Opened, line: u32) -> Result<Vec<Rc<DefinitionNode>>> {
+    pub(super) fn around(&self, file: &ParsedFile, line: u32) -> Result<Vec<Rc<DefinitionNode>>> {
         let symbols = self.symbols(file)?;
         let holds = |d: &DefinitionNode| d.definition.start_line <= line && line <= d.definition.end_line;
         let mut around: Vec<Rc<DefinitionNode>> = symbols.iter().filter(|d| holds(d)).cloned().collect();
@@ -236,7 +236,7 @@ impl<'s> Library<'s> {
     }
 
     /// What a module's name can mean at a line of a file.
-    pub(super) fn modules(&self, file: &Opened, written: &str, line: u32) -> Result<Vec<Module>> {
+    pub(super) fn modules(&self, file: &ParsedFile, written: &str, line: u32) -> Result<Vec<Module>> {
         let package = file.package.as_ref().map(|(folder, name)| (folder.as_str(), name.as_str()));
         let mut inline = 0;
         if file.family.spelling == Spelling::Rust && written.starts_with("super") {
@@ -248,7 +248,7 @@ impl<'s> Library<'s> {
     }
 
     /// The modules of this repository that are imported by the name of their package, or by an alias.
-    fn named_here(&self, file: &Opened, written: &str) -> Result<Vec<Module>> {
+    fn named_here(&self, file: &ParsedFile, written: &str) -> Result<Vec<Module>> {
         match file.family.spelling {
             Spelling::Script if !written.starts_with('.') && !written.contains(':') => {
                 let packages = match self.scripts.get() {
@@ -279,7 +279,7 @@ impl<'s> Library<'s> {
     }
 
     /// Files that a module can be, in the order of its paths.
-    pub(super) fn files_of(&mut self, file: &Opened, module: &Module) -> Result<Rc<[String]>> {
+    pub(super) fn files_of(&mut self, file: &ParsedFile, module: &Module) -> Result<Rc<[String]>> {
         let anchor = module.anchor.as_ref().map_or_else(String::new, |anchor| format!("/{}", anchor.join("/")));
         let key = (
             format!("{}:{}", file.language, modules::folder(&file.path)),
@@ -318,7 +318,7 @@ impl<'s> Library<'s> {
 
     /// Whether absolute imports may start from where `path` has the module: in Python not from inside a package, and
     /// a name of one part from nowhere but around the importing file.
-    pub(super) fn may_root(&mut self, file: &Opened, module: &Module, path: &str) -> Result<bool> {
+    pub(super) fn may_root(&mut self, file: &ParsedFile, module: &Module, path: &str) -> Result<bool> {
         if file.family.spelling != Spelling::Dotted || module.anchor.is_some() {
             return Ok(true);
         }
@@ -337,7 +337,7 @@ impl<'s> Library<'s> {
     }
 
     /// The files that a file includes, and those include.
-    pub(super) fn included(&mut self, file: &Rc<Opened>) -> Result<Rc<HashSet<String>>> {
+    pub(super) fn included(&mut self, file: &Rc<ParsedFile>) -> Result<Rc<HashSet<String>>> {
         if let Some(known) = file.included.get() {
             return Ok(Rc::clone(known));
         }

@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use super::opened::Opened;
+use super::opened::ParsedFile;
 use super::resolve::{Declarations, Resolution, ResolutionRule, Resolver};
 use super::{kinds, modules};
 use crate::store::{Definition, DefinitionNode};
@@ -17,7 +17,7 @@ type RankedItem = ((bool, bool, std::cmp::Reverse<usize>), Rc<DefinitionNode>);
 
 impl Resolver<'_> {
     /// By name alone: one definition is it, several are ranked.
-    pub(super) fn ranked(&mut self, file: &Opened, mut all: Declarations, is_common: bool) -> Option<Resolution> {
+    pub(super) fn ranked(&mut self, file: &ParsedFile, mut all: Declarations, is_common: bool) -> Option<Resolution> {
         let first = all.first()?;
         let Definition { path, container, .. } = &first.definition;
         let alone = all.iter().all(|d| (&d.definition.path, &d.definition.container) == (path, container));

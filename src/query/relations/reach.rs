@@ -139,7 +139,7 @@ fn referred(
 /// Whether a reference is to a definition that no longer exists, and how that is known.
 fn to_what_is_gone(
     resolver: &mut Resolver,
-    file: &super::opened::Opened,
+    file: &super::opened::ParsedFile,
     used: &Reference,
     subject: &Subject,
     found: Option<&resolve::Resolution>,

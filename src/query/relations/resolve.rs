@@ -11,8 +11,8 @@ use strum_macros::IntoStaticStr;
 use super::families::{Family, Scope, Spelling};
 use super::fields::Typed;
 use super::kinds;
-use super::modules::{self, Home, Module};
-use super::opened::{Library, Opened, is_wildcard, local};
+use super::modules::{self, DefiningModule, Module};
+use super::opened::{Library, ParsedFile, is_wildcard, local};
 use super::ranked::{TARGETS, shared};
 use super::receiver::{Receiver, receiver};
 use super::types::Bases;
@@ -76,14 +76,14 @@ pub struct Resolver<'s> {
     /// asks what those inherit from: without this, the time grows with the number of bases to the power of the depth.
     pub(super) heritage: HashMap<(SymbolId, usize), Bases>,
     /// Where definitions are, by the first language of the family and whether files are named with their extension.
-    homes: HashMap<(SymbolId, &'static str, bool), Rc<Home>>,
+    homes: HashMap<(SymbolId, &'static str, bool), Rc<DefiningModule>>,
     /// Whether any SCIP file is loaded, once that was asked.
     pub(super) has_scip: Option<bool>,
 }
 
 /// A name to resolve, with its context.
 pub(super) struct NameQuery<'a> {
-    pub file: &'a Rc<Opened>,
+    pub file: &'a Rc<ParsedFile>,
     pub line: u32,
     pub name: &'a str,
     pub kind: &'a str,
@@ -258,7 +258,12 @@ impl<'s> Resolver<'s> {
     }
 
     /// With a prototype comes its body: in the source next to the header, else the only one there is. Bodies first.
-    fn with_bodies(&self, file: &Opened, mut found: Declarations, all: &[Rc<DefinitionNode>]) -> Result<Declarations> {
+    fn with_bodies(
+        &self,
+        file: &ParsedFile,
+        mut found: Declarations,
+        all: &[Rc<DefinitionNode>],
+    ) -> Result<Declarations> {
         if !file.family.headers || found.iter().any(|d| kinds::has_body(d)) {
             return Ok(found);
         }
@@ -406,7 +411,7 @@ impl<'s> Resolver<'s> {
     }
 
     /// The imports of a file that give a name.
-    pub(super) fn bound(&self, file: &Opened, name: &str) -> Vec<Import> {
+    pub(super) fn bound(&self, file: &ParsedFile, name: &str) -> Vec<Import> {
         file.imports.iter().filter(|import| local(file.family, import) == Some(name)).cloned().collect()
     }
 
@@ -478,12 +483,12 @@ impl<'s> Resolver<'s> {
     }
 
     /// Where a definition is. A common name has hundreds of definitions, and each import of it is compared with all of them.
-    fn home(&mut self, family: &'static Family, declared: &DefinitionNode, with_extension: bool) -> Rc<Home> {
+    fn home(&mut self, family: &'static Family, declared: &DefinitionNode, with_extension: bool) -> Rc<DefiningModule> {
         let language = family.languages.first().copied().unwrap_or_default();
         let key = (declared.id, language, with_extension);
         let home = self.homes.entry(key).or_insert_with(|| {
             let Definition { path, container, .. } = &declared.definition;
-            Rc::new(Home::of(family, path, container.as_deref(), with_extension))
+            Rc::new(DefiningModule::of(family, path, container.as_deref(), with_extension))
         });
         Rc::clone(home)
     }

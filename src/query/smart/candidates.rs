@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use super::parsed_query::{self, ParsedQuery, QueryShape, Term, Word};
 use super::semantic::SemanticQuery;
-use super::weights::{Arm, Ranking};
+use super::weights::{Ranking, RankingStage};
 use crate::embed::built_in;
 use crate::error::Result;
 use crate::extract::kinds;
@@ -82,12 +82,12 @@ pub(super) fn find(
     scope: Option<&CorpusScope>,
     limit: usize,
 ) -> Result<Vec<ChunkAt>> {
-    if ranking.has(Arm::Synonyms) {
+    if ranking.has(RankingStage::Synonyms) {
         query.add_others();
     }
     let sought = weigh(corpus, query, scope)?;
     let mut found = Vec::new();
-    if ranking.has(Arm::Words) {
+    if ranking.has(RankingStage::Words) {
         found = holding(corpus, query, &sought, scope, limit)?;
         if found.len() < FEW
             && let Some(asked) = widened(query)
@@ -95,7 +95,7 @@ pub(super) fn find(
             add_new(&mut found, matching(corpus, &asked, scope, limit)?);
         }
     }
-    if ranking.has(Arm::Names) {
+    if ranking.has(RankingStage::Names) {
         let named = named(corpus, query)?;
         add_new(&mut found, named.into_iter().filter(|id| scope.is_none_or(|scope| scope.contains(*id))).collect());
     }

@@ -156,7 +156,7 @@ impl Parts {
 /// A stage of the ranking that can be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
-pub enum Arm {
+pub enum RankingStage {
     /// Candidates: chunks by their words.
     Words,
     /// Candidates: chunks that define a name that is asked for, however common it is as a word.
@@ -173,7 +173,7 @@ pub enum Arm {
     Transformer,
 }
 
-impl Arm {
+impl RankingStage {
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -184,11 +184,11 @@ impl Arm {
 }
 
 /// What an evaluation adds to each other, by name: stages that belong together.
-pub const ARMS: &[(&str, &[Arm])] = &[
-    ("bm25", &[Arm::Words, Arm::Names, Arm::Synonyms]),
-    ("vector", &[Arm::Semantic]),
-    ("rerank", &[Arm::Rerank]),
-    ("transformer", &[Arm::Transformer]),
+pub const ARMS: &[(&str, &[RankingStage])] = &[
+    ("bm25", &[RankingStage::Words, RankingStage::Names, RankingStage::Synonyms]),
+    ("vector", &[RankingStage::Semantic]),
+    ("rerank", &[RankingStage::Rerank]),
+    ("transformer", &[RankingStage::Transformer]),
 ];
 
 /// How a query is answered: the program's own way, or one that an evaluation compares it with.
@@ -198,17 +198,23 @@ pub struct Ranking {
     pub messages: Weights,
     pub documents: Weights,
     pub code: Weights,
-    pub arms: Vec<Arm>,
+    pub arms: Vec<RankingStage>,
 }
 
 impl Default for Ranking {
     fn default() -> Self {
-        Self { prose: PROSE, messages: MESSAGES, documents: DOCUMENTS, code: CODE, arms: Arm::VARIANTS.to_vec() }
+        Self {
+            prose: PROSE,
+            messages: MESSAGES,
+            documents: DOCUMENTS,
+            code: CODE,
+            arms: RankingStage::VARIANTS.to_vec(),
+        }
     }
 }
 
 impl Ranking {
-    pub fn has(&self, arm: Arm) -> bool {
+    pub fn has(&self, arm: RankingStage) -> bool {
         self.arms.contains(&arm)
     }
 

@@ -26,7 +26,7 @@ use super::gate::only;
 use super::pipe::{OpenRequest, SendError};
 use super::reply::{self, Reply, SESSION_ID};
 use super::repository::Repository;
-use super::rules::{self, Accepted};
+use super::rules::{self, AcceptedMediaTypes};
 use super::session::{self, Session};
 use crate::error::{Error, ErrorKind};
 use crate::serve::envelope::{self, Id, Malformed, Message, Params, RpcError};
@@ -86,7 +86,7 @@ async fn post(
         let reason = "The body must be JSON: Content-Type: application/json.\n";
         return Err(reply::closing(reply::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason)));
     }
-    let accepted = Accepted::of(headers);
+    let accepted = AcceptedMediaTypes::of(headers);
     if !accepted.json {
         let reason = "The client must accept application/json and text/event-stream.\n";
         return Err(reply::closing(reply::text(StatusCode::NOT_ACCEPTABLE, reason)));
@@ -169,7 +169,7 @@ fn session(
 struct Posted<'a> {
     repository: &'a Arc<Repository>,
     headers: &'a HeaderMap,
-    accepted: Accepted,
+    accepted: AcceptedMediaTypes,
     text: &'a str,
     message: &'a Message<'a>,
     params: &'a Params,
@@ -327,7 +327,7 @@ async fn batch(state: &State, repository: &Arc<Repository>, headers: &HeaderMap,
             }
         };
         let params = Params::parse(message.params).map_err(rejected)?;
-        let accepted = Accepted { json: true, events: false };
+        let accepted = AcceptedMediaTypes { json: true, events: false };
         let posted = Posted { repository, headers, accepted, text: raw.get(), message: &message, params: &params };
         posted.check_repository(false)?;
         match &message.id {
@@ -351,7 +351,7 @@ fn resume(state: &State, repository: &Arc<Repository>, headers: &HeaderMap) -> R
     let last = headers.get(LAST_EVENT_ID).and_then(|event| event.to_str().ok()).filter(|_| has_session_form(headers));
     let Some(last) = last else { return Err(not_allowed("POST, DELETE")) };
     let session = session(state, repository, headers, None)?;
-    if !Accepted::of(headers).events {
+    if !AcceptedMediaTypes::of(headers).events {
         return Err(reply::text(StatusCode::NOT_ACCEPTABLE, "The client must accept text/event-stream.\n"));
     }
     match session.resume(last) {

@@ -20,12 +20,12 @@ const FIRST_WITHOUT_HANDSHAKE: &str = "2026-07-28";
 
 /// Which media types a client accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Accepted {
+pub struct AcceptedMediaTypes {
     pub json: bool,
     pub events: bool,
 }
 
-impl Accepted {
+impl AcceptedMediaTypes {
     /// A client that sends no such header accepts everything.
     pub fn of(headers: &HeaderMap) -> Self {
         let mut accepted = Self { json: !headers.contains_key(header::ACCEPT), events: false };
@@ -147,13 +147,13 @@ mod tests {
     #[test]
     fn media_types_may_be_ranges() {
         let accepted = |value: &str| {
-            let Accepted { json, events } = Accepted::of(&headers(&[("accept", value)]));
+            let AcceptedMediaTypes { json, events } = AcceptedMediaTypes::of(&headers(&[("accept", value)]));
             (json, events)
         };
         assert_eq!(accepted("application/json, text/event-stream"), (true, true));
         assert_eq!(accepted("*/*"), (true, true));
         assert_eq!(accepted("text/event-stream;q=0, Application/JSON;q=0.5"), (true, false));
         assert_eq!(accepted("text/html"), (false, false));
-        assert_eq!(Accepted::of(&HeaderMap::new()), Accepted { json: true, events: true });
+        assert_eq!(AcceptedMediaTypes::of(&HeaderMap::new()), AcceptedMediaTypes { json: true, events: true });
     }
 }

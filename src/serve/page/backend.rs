@@ -40,7 +40,7 @@ pub struct Backend {
 }
 
 /// The repository that a request is about.
-enum About {
+enum RequestTarget {
     All,
     /// The folder at this path.
     Folder(PathBuf),
@@ -67,7 +67,7 @@ impl Backend {
         let about = self.about(target, &mut arguments)?;
         let arguments = Value::Object(arguments);
         let daemon = match &about {
-            About::Folder(root) => self.daemon(root).await,
+            RequestTarget::Folder(root) => self.daemon(root).await,
             _ => None,
         };
         if let Some(daemon) = daemon {
@@ -99,14 +99,16 @@ impl Backend {
         let work = move || {
             panics::caught(|| {
                 let mut members = match &about {
-                    About::Published(name) => {
+                    RequestTarget::Published(name) => {
                         Some(workspaces.members(std::slice::from_ref(name), &request.root, &request.budget)?)
                     }
                     _ => None,
                 };
                 let root = match (about, &mut members) {
-                    (About::Folder(root), _) => root,
-                    (About::Published(name), Some(members)) => members.only()?.ok_or_else(|| not_shown(&name))?,
+                    (RequestTarget::Folder(root), _) => root,
+                    (RequestTarget::Published(name), Some(members)) => {
+                        members.only()?.ok_or_else(|| not_shown(&name))?
+                    }
                     _ => request.root.clone(),
                 };
                 let request = Request { root, ..request };
@@ -120,24 +122,24 @@ impl Backend {
     }
 
     /// Which repository a request is about. Takes `repo` from the arguments, or names all repositories in it.
-    fn about(&self, target: BackendRequest, arguments: &mut Map<String, Value>) -> Result<About> {
+    fn about(&self, target: BackendRequest, arguments: &mut Map<String, Value>) -> Result<RequestTarget> {
         if self.repositories.is_empty() {
             return match arguments.contains_key("repo") {
                 true => Err(Error::invalid_argument("argument `repo`: the page shows only one repository")),
-                false => Ok(About::Folder(self.root.clone())),
+                false => Ok(RequestTarget::Folder(self.root.clone())),
             };
         }
         match arguments.remove("repo") {
             None if matches!(target, BackendRequest::Tool(ASKED_OF_ALL)) => {
                 arguments.insert("repo".to_owned(), json!(self.repositories));
-                Ok(About::All)
+                Ok(RequestTarget::All)
             }
-            None => Ok(About::Folder(self.root.clone())),
+            None => Ok(RequestTarget::Folder(self.root.clone())),
             Some(named) => {
                 let name = named.as_str().unwrap_or_default();
                 match self.repositories.iter().find(|one| *one == name) {
-                    Some(name) if Path::new(name).is_absolute() => Ok(About::Folder(PathBuf::from(name))),
-                    Some(name) => Ok(About::Published(name.clone())),
+                    Some(name) if Path::new(name).is_absolute() => Ok(RequestTarget::Folder(PathBuf::from(name))),
+                    Some(name) => Ok(RequestTarget::Published(name.clone())),
                     None => Err(not_shown(name)),
                 }
             }

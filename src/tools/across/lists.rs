@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::Across;
+use super::ScopedCall;
 use crate::error::{Error, Result};
 use crate::model::{first_of, printable};
 use crate::tools::{render, run};
@@ -23,7 +23,7 @@ pub(super) type SortKey = [i64; 4];
 
 /// The lists of several repositories as one, of which `limit` items are shown from `offset` on.
 pub(super) fn combined(
-    across: &Across,
+    across: &ScopedCall,
     lists: Vec<(PathBuf, (Vec<Value>, Value))>,
     list: &str,
     (offset, limit): (usize, Option<usize>),
@@ -88,11 +88,11 @@ fn by_role(item: &Value, index: usize, member: usize) -> SortKey {
     [i64::from(item["role"] != "definition"), int(index), int(member), 0]
 }
 
-pub(super) fn files(across: &Across) -> Result<Value> {
+pub(super) fn files(across: &ScopedCall) -> Result<Value> {
     across.list("files", "", (None, usize::MAX), in_order)
 }
 
-pub(super) fn symbols(across: &Across) -> Result<Value> {
+pub(super) fn symbols(across: &ScopedCall) -> Result<Value> {
     let offset = across.number("offset", "").unwrap_or(0);
     let limit = across.number("limit", "").map(|limit| limit.min(MAX_SYMBOLS));
     let need = limit.map(|limit| offset.saturating_add(limit)).or((offset > 0).then_some(offset + REFERENCES));
@@ -119,7 +119,7 @@ pub(super) fn symbols(across: &Across) -> Result<Value> {
 }
 
 /// Tags with their counts in all repositories; or everything without a tag.
-pub(super) fn tags(across: &Across) -> Result<Value> {
+pub(super) fn tags(across: &ScopedCall) -> Result<Value> {
     if across.arguments.get("untagged") == Some(&Value::Bool(true)) {
         return across.list("items", "", (None, usize::MAX), in_order);
     }
@@ -151,7 +151,7 @@ pub(super) fn tags(across: &Across) -> Result<Value> {
 }
 
 /// The sums of all repositories, and what each has.
-pub(super) fn stats(across: &Across) -> Result<Value> {
+pub(super) fn stats(across: &ScopedCall) -> Result<Value> {
     const SUMS: &[&str] = &[
         "total_files",
         "total_chunks",
@@ -198,7 +198,7 @@ pub(super) fn stats(across: &Across) -> Result<Value> {
 }
 
 /// The lines of a file of one repository: the only one that has it.
-pub(super) fn slice(across: &Across) -> Result<Value> {
+pub(super) fn slice(across: &ScopedCall) -> Result<Value> {
     let given = across.arguments.get("file_path").and_then(Value::as_str).unwrap_or_default();
     let has = |root: &&PathBuf| !given.is_empty() && root.join(given).starts_with(root) && root.join(given).is_file();
     let roots: Vec<&PathBuf> = across.roots.iter().filter(has).collect();

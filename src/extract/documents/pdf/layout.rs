@@ -48,7 +48,7 @@ pub(super) struct Line {
 /// A page as it is drawn.
 pub(super) struct Layout {
     lines: Vec<Line>,
-    open: Option<Open>,
+    open: Option<OpenLine>,
     /// Glyphs outside of it are not seen.
     page: Option<Rect>,
     unknown: usize,
@@ -56,7 +56,7 @@ pub(super) struct Layout {
 }
 
 /// The line that glyphs are added to.
-struct Open {
+struct OpenLine {
     line: Line,
     /// Where two glyphs meet, in order.
     joints: Vec<Joint>,
@@ -140,7 +140,7 @@ impl Layout {
         let Some(open) = &mut self.open else {
             if !is_space {
                 let line = Line { text: written(shown), size: height, is_bold, y };
-                self.open = Some(Open { line, joints: Vec::new(), is_spaced: false, backward: 0, pen });
+                self.open = Some(OpenLine { line, joints: Vec::new(), is_spaced: false, backward: 0, pen });
             }
             return;
         };
@@ -186,7 +186,7 @@ impl Pen {
     }
 }
 
-impl Open {
+impl OpenLine {
     /// With a space at each joint that is wider than the joints within words.
     fn line(self) -> Line {
         let own = self.joints.iter().filter(|joint| !joint.is_spaced).map(|joint| joint.gap);

@@ -18,7 +18,7 @@ use super::super::family::Member;
 use super::super::on_disk;
 use super::super::run_time_names::{is_fixture, is_passed_fixtures};
 use super::values::Values;
-use super::{Found, Resolver, last_name};
+use super::{MemberDefinitions, Resolver, last_name};
 
 /// Generic types of what a generator yields.
 const YIELDING: &[&str] = &["Iterator", "Iterable", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator"];
@@ -29,8 +29,8 @@ impl<'db> Resolver<'db> {
         &self,
         model: &SemanticModel<'db>,
         owner: &Expr,
-        resolve: impl FnOnce() -> Found<'db>,
-    ) -> Option<Found<'db>> {
+        resolve: impl FnOnce() -> MemberDefinitions<'db>,
+    ) -> Option<MemberDefinitions<'db>> {
         let is_unknown = matches!(owner.inferred_type(model), Some(Type::Dynamic(_)));
         if !is_unknown || !source_text(self.db, model.file()).contains("def test") && !self.is_conftest(model.file()) {
             return None;

@@ -37,7 +37,7 @@ const MAX_DEPTH: usize = 12;
 const FORMS: &[&str] = &["Generic", "Protocol", "object"];
 
 /// The definitions of a member or parameter.
-pub(super) struct Found<'db> {
+pub(super) struct MemberDefinitions<'db> {
     pub definitions: Vec<ResolvedDefinition<'db>>,
     /// Every value of the owner is known, so there are no other definitions.
     pub is_complete: bool,
@@ -48,7 +48,7 @@ pub(super) fn definitions<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,
     target: &Target<'_>,
-) -> Option<Found<'db>> {
+) -> Option<MemberDefinitions<'db>> {
     let resolver = Resolver::new(db);
     let unreachable = match target {
         Target::Expression(ExprRef::Attribute(attribute))
@@ -72,7 +72,7 @@ pub(super) fn through_fixtures<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,
     target: &Target<'_>,
-) -> Option<Found<'db>> {
+) -> Option<MemberDefinitions<'db>> {
     let resolver = Resolver::new(db);
     match target {
         Target::Expression(ExprRef::Attribute(attribute))
@@ -127,14 +127,14 @@ impl<'db> Resolver<'db> {
         SemanticModel::new(self.db, self.db.program_file(file))
     }
 
-    fn attribute(&self, model: &SemanticModel<'db>, attribute: &ast::ExprAttribute) -> Found<'db> {
+    fn attribute(&self, model: &SemanticModel<'db>, attribute: &ast::ExprAttribute) -> MemberDefinitions<'db> {
         let owner = self.of_expression(model, &attribute.value, MAX_DEPTH);
         self.members(&owner, attribute.attr.as_str())
     }
 
     /// The definitions of a member of these values.
-    fn members(&self, owner: &Values, name: &str) -> Found<'db> {
-        let mut found = Found { definitions: Vec::new(), is_complete: owner.is_complete };
+    fn members(&self, owner: &Values, name: &str) -> MemberDefinitions<'db> {
+        let mut found = MemberDefinitions { definitions: Vec::new(), is_complete: owner.is_complete };
         for value in &owner.known {
             match *value {
                 Value::Instance(class) | Value::Class(class) => {
@@ -151,9 +151,9 @@ impl<'db> Resolver<'db> {
     }
 
     /// The parameters that a keyword of a call can be.
-    fn keyword(&self, model: &SemanticModel<'db>, call: &ast::ExprCall, name: &str) -> Found<'db> {
+    fn keyword(&self, model: &SemanticModel<'db>, call: &ast::ExprCall, name: &str) -> MemberDefinitions<'db> {
         let callee = self.of_expression(model, &call.func, MAX_DEPTH);
-        let mut found = Found { definitions: Vec::new(), is_complete: callee.is_complete };
+        let mut found = MemberDefinitions { definitions: Vec::new(), is_complete: callee.is_complete };
         for value in &callee.known {
             let mut members = Vec::new();
             match *value {
