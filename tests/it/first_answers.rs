@@ -17,13 +17,17 @@ use crate::wire::until;
 use crate::worktrees::git;
 
 /// So many files keep a build busy while some requests are answered.
-const MANY: u64 = 6_000;
+const MANY: u64 = 4_000;
+
+/// The definitions of each.
+const FUNCTIONS: u64 = 6;
 
 fn large(files: u64) -> Repo {
     let repo = Repo::new("");
     for number in 0..files {
-        let functions: String =
-            (0..20).map(|at| format!("def function_{number}_{at}(a, b):\n    return call_{at}(a) + b\n\n")).collect();
+        let functions: String = (0..FUNCTIONS)
+            .map(|at| format!("def function_{number}_{at}(a, b):\n    return call_{at}(a) + b\n\n"))
+            .collect();
         repo.write(&format!("src/d{}/m{number}.py", number % 30), functions);
     }
     for at in [0, 1] {
@@ -220,7 +224,7 @@ fn a_build_that_is_killed_while_queries_need_files_first_leaves_a_sound_index() 
         let mut server = Server::start(repo.plain_command(&["mcp", "--no-daemon"]));
         let pid = server.pid();
         for _ in 0..random.below(3) {
-            let text = format!("function {} {}", random.below(1_600), random.below(20));
+            let text = format!("function {} {}", random.below(1_600), random.below(FUNCTIONS));
             let answer = server.response("query", &json!({ "text": text }));
             unfinished += u64::from(answer["result"]["indexing"].is_object());
         }
@@ -266,7 +270,7 @@ fn the_first_answer_has_the_hits_of_the_finished_index() {
 /// A switch to a branch in which most files differ: answers are of the new branch from the first one on.
 #[test]
 fn after_a_branch_switch_of_many_files_no_answer_is_of_the_old_branch() {
-    let repo = large(4_000);
+    let repo = large(2_000);
     let commit = |message: &str| {
         git(repo.path(), &["add", "-A"]);
         git(repo.path(), &["commit", "-qm", message]);
@@ -274,9 +278,9 @@ fn after_a_branch_switch_of_many_files_no_answer_is_of_the_old_branch() {
     git(repo.path(), &["init", "-q", "-b", "main"]);
     commit("first");
     git(repo.path(), &["checkout", "-q", "-b", "other"]);
-    for number in 0..4_000 {
+    for number in 0..2_000 {
         let functions: String =
-            (0..20).map(|at| format!("def other_{number}_{at}(a):\n    return changed_{at}(a)\n\n")).collect();
+            (0..FUNCTIONS).map(|at| format!("def other_{number}_{at}(a):\n    return changed_{at}(a)\n\n")).collect();
         repo.write(&format!("src/d{}/m{number}.py", number % 30), functions);
     }
     commit("second");
@@ -288,7 +292,7 @@ fn after_a_branch_switch_of_many_files_no_answer_is_of_the_old_branch() {
         [("other", "other", "function"), ("main", "function", "other"), ("other", "other", "function")]
     {
         git(repo.path(), &["checkout", "-q", branch]);
-        for number in [7, 3_999, 2_000] {
+        for number in [7, 1_999, 1_000] {
             let path = format!("src/d{}/m{number}.py", number % 30);
             let mut ask = |tool: &str, arguments: Value| {
                 let answer = server.response(tool, &arguments)["result"].take();

@@ -13,7 +13,7 @@ use ixmcp::extract::{self, LANGUAGES, Language, Options};
 use ixmcp::model::{Extracted, References, RepoPath};
 
 use crate::harness::{Repo, processor_time};
-use crate::sound::{open, sync};
+use crate::sound::{number, open, sync};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/languages")
@@ -201,33 +201,33 @@ impl Random {
     }
 }
 
-/// Texts that no person would write, some of them made from what a person did write in that language.
-fn hostile(sample: &str, random: &mut Random) -> Vec<(&'static str, String)> {
-    let bytes: Vec<u8> = (0..20_000).map(|_| u8::try_from(random.next() & 0xff).unwrap()).collect();
+/// Texts of about `size` bytes that no person would write, some of them made from what a person did write in that language.
+fn hostile(sample: &str, size: usize, random: &mut Random) -> Vec<(&'static str, String)> {
+    let bytes: Vec<u8> = (0..size).map(|_| u8::try_from(random.next() & 0xff).unwrap()).collect();
     let words: Vec<&str> = sample.split_whitespace().collect();
     let line = if words.is_empty() { "word ".to_owned() } else { sample.replace(['\r', '\n'], " ") };
     let mut shuffled = String::new();
-    while shuffled.len() < 20_000 {
+    while shuffled.len() < size {
         shuffled.push_str(words.get(random.below(words.len().max(1))).unwrap_or(&"word"));
         shuffled.push_str([" ", "\n", "", "\t"][random.below(4)]);
     }
     let cut = sample.floor_char_boundary(random.below(sample.len().max(1)));
     vec![
         ("empty", String::new()),
-        ("only newlines", "\n".repeat(20_000)),
-        ("only braces", "{".repeat(20_000)),
-        ("only parentheses", "(".repeat(20_000)),
-        ("only brackets", "[".repeat(20_000)),
-        ("only tags", "<a>".repeat(5_000)),
+        ("only newlines", "\n".repeat(size)),
+        ("only braces", "{".repeat(size)),
+        ("only parentheses", "(".repeat(size)),
+        ("only brackets", "[".repeat(size)),
+        ("only tags", "<a>".repeat(size / 4)),
         ("only indents", (0..300).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect()),
         ("random bytes", String::from_utf8_lossy(&bytes).into_owned()),
-        ("one line of 200 KB", line.repeat(200_000 / line.len().max(1) + 1)),
+        ("one long line", line.repeat(size * 10 / line.len().max(1) + 1)),
         ("CRLF", sample.replace('\n', "\r\n")),
         ("cut off", sample[..cut].to_owned()),
         ("shuffled words", shuffled),
-        ("unfinished strings", "x = \"open\n'half \"\"\" `tick ${ #{ <<EOF\n".repeat(500)),
-        ("unfinished comments", "/* (* <!-- --[[ {- #| =begin\n".repeat(500)),
-        ("deep definitions", "function a() { class b { ".repeat(2_000)),
+        ("unfinished strings", "x = \"open\n'half \"\"\" `tick ${ #{ <<EOF\n".repeat(size / 40)),
+        ("unfinished comments", "/* (* <!-- --[[ {- #| =begin\n".repeat(size / 40)),
+        ("deep definitions", "function a() { class b { ".repeat(size / 10)),
     ]
 }
 
@@ -238,7 +238,8 @@ const SECONDS_NOT_HOURS: Duration = Duration::from_secs(20);
 #[test]
 fn hostile_texts_are_covered_in_bounded_time() {
     let seed = 0x1234_5678;
-    println!("seed {seed:#x}");
+    let size = usize::try_from(number("IXMCP_HOSTILE_BYTES", 5_000)).unwrap();
+    println!("seed {seed:#x}, {size} bytes");
     let options = Options { skip_minified: false, skip_generated: false, ..Options::default() };
     for language in LANGUAGES {
         let mut random = Random(seed);
@@ -246,7 +247,7 @@ fn hostile_texts_are_covered_in_bounded_time() {
         let sample = std::fs::read_to_string(&case).unwrap();
         // The grammar is taken by name, so that no text chooses another.
         let name = case.file_name().unwrap().to_str().unwrap();
-        for (kind, text) in hostile(&sample, &mut random) {
+        for (kind, text) in hostile(&sample, size, &mut random) {
             let before = processor_time("thread-self");
             let path = RepoPath::new(name).unwrap();
             let Ok(extracted) = extract::extract(&path, text.as_bytes(), &options) else { continue };
@@ -274,7 +275,7 @@ fn a_file_of_one_line_takes_time_that_grows_with_its_size() {
     let options = Options { skip_minified: false, skip_generated: false, ..Options::default() };
     // Nodes without symbols, and symbols behind characters of several bytes.
     for (name, before, unit, after) in [("a.py", "x=[", "1,", "]"), ("a.py", "", "é=1;", "")] {
-        let [small, large] = [200_000, 1_600_000].map(|size: usize| {
+        let [small, large] = [50_000, 400_000].map(|size: usize| {
             let text = format!("{before}{}{after}", unit.repeat(size / unit.len()));
             let begun = processor_time("thread-self");
             let extracted = extract::extract(&RepoPath::new(name).unwrap(), text.as_bytes(), &options).unwrap();
