@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 
 use protobuf::Message;
-use scip::types::{Document, Index, Occurrence, PositionEncoding, SymbolInformation, SymbolRole};
+use scip::types::descriptor::Suffix;
+use scip::types::{Descriptor, Document, Index, Occurrence, PositionEncoding, SymbolInformation, SymbolRole};
 use serde::{Deserialize, Serialize};
 
 /// What begins the symbol of something that only its document can name.
@@ -178,6 +179,34 @@ fn name_of(symbol: &str) -> String {
     let name = scip::symbol::parse_symbol(symbol).ok().and_then(|symbol| Some(symbol.descriptors.last()?.name.clone()));
     let name = name.map(|name| ACCESSORS.iter().find_map(|word| name.strip_prefix(word)).unwrap_or(&name).to_owned());
     name.filter(|name| is_identifier(name)).unwrap_or_default()
+}
+
+/// A symbol of an npm package: `npm PACKAGE VERSION FOLDER/FILE/DESCRIPTORS`.
+pub struct PackageSymbol {
+    /// Empty if it is not stated.
+    pub package: String,
+    descriptors: Vec<Descriptor>,
+}
+
+impl PackageSymbol {
+    pub fn of(symbol: &str) -> Option<Self> {
+        let symbol = (!symbol.starts_with(LOCAL)).then(|| scip::symbol::parse_symbol(symbol).ok())??;
+        let package = symbol.package.into_option().filter(|package| package.manager == "npm")?;
+        Some(Self { package: package.name, descriptors: symbol.descriptors })
+    }
+
+    /// Each way to read it as the path of a file and what is in that file.
+    pub fn splits(&self) -> impl Iterator<Item = (String, String)> {
+        let is_namespace = |one: &&Descriptor| one.suffix == Suffix::Namespace.into();
+        let namespaces = self.descriptors.iter().take_while(is_namespace).count();
+        let is_file = |at: &usize| self.descriptors[*at].name.contains('.');
+        (0..namespaces).filter(is_file).map(|at| {
+            let (path, rest) = self.descriptors.split_at(at + 1);
+            let path: Vec<&str> = path.iter().map(|one| one.name.as_str()).collect();
+            let shown = |one: &Descriptor| format!("{}\n{}\n{}\n", one.name, one.disambiguator, one.suffix.value());
+            (path.join("/"), rest.iter().map(shown).collect())
+        })
+    }
 }
 
 /// Whether a character can be part of a name in code.

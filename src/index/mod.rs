@@ -47,6 +47,7 @@ mod registry;
 mod repair;
 mod repository;
 mod scip;
+mod scip_packages;
 mod seed;
 mod snapshot;
 mod state;

@@ -4,7 +4,7 @@
 //! Owns which files those are, that they are read in a child process, and which of their positions fit the files of the
 //! repository. A SCIP file that changed is read again before the next answer that uses it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::Read;
 use std::path::Path;
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::files::Files;
 use super::locked;
 use super::repository::Repository;
+use super::scip_packages;
 use crate::budget::Budget;
 use crate::child_process::{own_end, run_to_end};
 use crate::error::{Error, ErrorKind, Result};
@@ -175,7 +176,19 @@ impl Scip {
             let row = self.document(&document, stat, &mut rows.symbols);
             rows.documents.push(row);
         }
+        let mut packages: HashMap<String, Option<String>> = HashMap::new();
+        scip_packages::unite(&mut rows, |folder, package| {
+            let name = packages.entry(folder.to_owned()).or_insert_with(|| self.package_of(folder));
+            name.as_deref() == Some(package)
+        });
         Ok(rows)
+    }
+
+    /// The name of the npm package in a folder.
+    fn package_of(&self, folder: &str) -> Option<String> {
+        let (_, bytes) = self.files.read_exactly(&format!("{folder}package.json")).ok()?;
+        let manifest: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+        Some(manifest["name"].as_str()?.to_owned())
     }
 
     /// What comes before the paths of the documents: the project is that of the SCIP file's own folder, unless it states another

@@ -570,8 +570,8 @@ title: First
 ---
 ",
     );
-    for at in 0..1500 {
-        repo.write(&format!("src/m{at}.py"), format!("def f{at}(x):\n    return g{at}(x)\n").repeat(40));
+    for at in 0..1200 {
+        repo.write(&format!("src/m{at}.py"), format!("def f{at}(x):\n    return g{at}(x)\n").repeat(20));
     }
     repo
 }

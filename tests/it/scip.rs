@@ -129,6 +129,39 @@ fn a_scip_file_distinguishes_symbols_of_the_same_name() {
     assert_eq!(positions(&unlisted, "references"), ["app.ts:2:24"]);
 }
 
+/// scip-typescript does so where one project refers to another one of the same package.
+#[test]
+fn references_that_name_a_definition_by_its_package_are_those_of_the_definition() {
+    let repo = Repo::new(
+        r#"
+//- /package.json
+{ "name": "zoo" }
+//- /src/util.ts
+export function feed() {}
+//- /tests/app.ts
+import { feed } from '../src/util';
+feed();
+"#,
+    );
+    let by_package = "scip-typescript npm zoo 1.2.3 src/`util.ts`/feed().";
+    // The file of another package has the same path in it.
+    let foreign = "scip-typescript npm lodash 4.17.21 src/`util.ts`/feed().";
+    let uses = |symbol: &str| vec![occurrence(&[0, 9, 13], symbol, READ), occurrence(&[1, 0, 4], symbol, READ)];
+    for (symbol, found) in [(by_package, 3), (foreign, 1)] {
+        let defined = occurrence(&[0, 16, 20], "scip-typescript npm . . `util.ts`/feed().", DEFINITION);
+        let documents = vec![
+            document("src/util.ts", PositionEncoding::UTF16CodeUnitOffsetFromLineStart, vec![defined]),
+            document("tests/app.ts", PositionEncoding::UTF16CodeUnitOffsetFromLineStart, uses(symbol)),
+        ];
+        write(&repo, "index.scip", &index(documents));
+        let answer = references(&repo, "src/util.ts", 1, 17);
+        assert_eq!((&answer["precision"], positions(&answer, "references").len()), (&json!("scip"), found), "{answer}");
+        let answer = definition(&repo, "tests/app.ts", 2, 1);
+        let expected = if symbol == by_package { vec!["src/util.ts:1:17".to_owned()] } else { Vec::new() };
+        assert_eq!(positions(&answer, "definitions"), expected, "{answer}");
+    }
+}
+
 #[test]
 fn relations_and_changes_use_what_a_scip_file_states() {
     let repo = Repo::new(PROJECT);
@@ -411,8 +444,10 @@ fn is_answered(repo: &Repo, index: &Index, step: usize) -> usize {
             let total = usize::try_from(answer["total"].as_u64().unwrap()).unwrap();
             assert!(total >= uses, "{held} at {given}: {uses} of {answer}");
             let found = defined["definitions"].as_array().unwrap().len();
-            // A shorthand property has the definitions of both of its symbols.
-            let is_whole = if shared(&one.range) { found >= definitions } else { found == definitions };
+            // A shorthand property has the definitions of both of its symbols, and a reference that names its definition by
+            // the package finds the definition that is named by its project.
+            let has_more = shared(&one.range) || definitions == 0;
+            let is_whole = if has_more { found >= definitions } else { found == definitions };
             assert!(is_whole, "{held} at {given}: {definitions} of {defined}");
             compared += 1;
         }
