@@ -2,9 +2,10 @@
 //!
 //! Owns when it sweeps, in case events were lost, and when it gives memory back that is not used.
 
-use std::sync::Weak;
+use std::sync::{Mutex, Weak};
 use std::time::{Duration, Instant};
 
+use super::locked;
 use super::updates::Updates;
 
 /// How often everything is compared although it is watched, and if the system has no more watches.
@@ -17,6 +18,38 @@ const CLOSE_AFTER: Duration = Duration::from_secs(20);
 const IDLE_AFTER: Duration = Duration::from_secs(60);
 /// How soon a closed workspace is noticed.
 const POLL: Duration = Duration::from_secs(5);
+
+/// Mirrors that rest when nothing uses them. There may be hundreds: one thread looks at all.
+static MIRRORS: Mutex<Vec<Weak<Updates>>> = Mutex::new(Vec::new());
+
+/// Has a mirror give back memory and connections that are not used.
+pub(super) fn rest_regularly(updates: Weak<Updates>) {
+    let mut mirrors = locked(&MIRRORS);
+    mirrors.push(updates);
+    if mirrors.len() > 1 {
+        return;
+    }
+    let spawned = std::thread::Builder::new().name("rest".to_owned()).spawn(|| {
+        loop {
+            std::thread::sleep(POLL);
+            let mut mirrors = locked(&MIRRORS);
+            mirrors.retain(|updates| updates.strong_count() > 0);
+            if mirrors.is_empty() {
+                return;
+            }
+            let current = mirrors.clone();
+            drop(mirrors);
+            for updates in current.iter().filter_map(Weak::upgrade) {
+                updates.repository.store.rest_after(CLOSE_AFTER, IDLE_AFTER);
+                updates.model.unload_after(IDLE_AFTER);
+            }
+        }
+    });
+    if let Err(error) = spawned {
+        mirrors.clear();
+        tracing::warn!("mirrors keep their memory: {error}");
+    }
+}
 
 /// Sweeps at intervals, because events can be lost without notice.
 pub(super) fn sweep_regularly(updates: Weak<Updates>) {

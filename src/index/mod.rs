@@ -38,6 +38,7 @@ mod history;
 mod idle;
 mod lock;
 mod members;
+mod mirrored;
 mod needed;
 mod plan;
 mod reader;

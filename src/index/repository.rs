@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::dependency_indexes::is_dependency;
 use super::folders::Folders;
 use super::lock::UpdateLock;
+use super::mirrored::{Mirrored, Seen};
 use super::repair::Repaired;
 use super::state::State;
 use super::unindexed::DiskListing;
@@ -19,6 +20,7 @@ use crate::config::{Config, Sources, warn_once};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract::{FORMATS, Options};
 use crate::model::RepoPath;
+use crate::organisation::is_mirror;
 use crate::scan::Rules;
 use crate::store::{Snapshot, Store};
 
@@ -28,6 +30,8 @@ pub(super) struct Repository {
     pub store: Store,
     settings: Mutex<Arc<Settings>>,
     watch: OnceLock<Watch>,
+    /// If this is a mirror of a published repository.
+    mirrored: Option<Mirrored>,
     pub in_flight: InFlight,
     pub repaired: Repaired,
     /// For reads during a long update.
@@ -44,8 +48,11 @@ pub(super) struct Settings {
 impl Repository {
     pub(super) fn new(root: &Path, sources: Arc<Sources>, store: Store, repaired: Repaired) -> Result<Self> {
         let settings = Arc::new(Settings::load(root, folder_of(&store), &sources)?);
+        let mirrored =
+            is_mirror(root, &sources.environment).then(|| Mirrored::new(root, store.path(), &sources.environment));
         Ok(Self {
             root: root.to_owned(),
+            mirrored,
             sources,
             store,
             settings: Mutex::new(settings),
@@ -114,6 +121,30 @@ impl Repository {
     /// The watch if it reports every change.
     pub(super) fn full_watch(&self) -> Option<&Watch> {
         self.watch().filter(|watch| !watch.is_limited())
+    }
+
+    pub(super) fn is_mirror(&self) -> bool {
+        self.mirrored.is_some()
+    }
+
+    /// What the index of a mirror is to be made of.
+    pub(super) fn seen(&self) -> Option<Seen> {
+        self.mirrored.as_ref()?.seen()
+    }
+
+    /// Records that an update has ended that began after that was seen.
+    pub(super) fn note_indexed(&self, seen: Option<Seen>) {
+        if let Some(mirrored) = &self.mirrored {
+            mirrored.note_indexed(seen);
+        }
+    }
+
+    /// Whether nothing can have changed since the last update.
+    pub(super) fn is_unchanged(&self) -> bool {
+        match &self.mirrored {
+            Some(mirrored) => mirrored.is_indexed(),
+            None => self.full_watch().is_some_and(|watch| !watch.has_dirt()),
+        }
     }
 
     /// If two threads start a watch, one is enough.

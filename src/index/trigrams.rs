@@ -21,6 +21,8 @@ const LOOSE_SHARE: u64 = 8;
 /// Segments below this share of the full size are small; so many of them are merged.
 const SMALL_SHARE: u64 = 4;
 const MOST_SMALL: usize = 4;
+/// Mirrors are searched many at a time, so that little text in each is much together: they have trigrams from this share of the size on.
+const MIRROR_SHARE: u64 = 64;
 
 /// Keeps the substring index of one repository.
 pub(super) struct Trigrams {
@@ -38,7 +40,9 @@ impl Trigrams {
     /// another thread is gathering.
     pub(super) fn catch_up(&self, budget: &Budget) -> Result<()> {
         let Some(_alone) = if_free(&self.gathering) else { return Ok(()) };
-        gather(&self.repository.store, self.repository.settings().config.index.trigrams_from, budget)
+        let from = self.repository.settings().config.index.trigrams_from;
+        let share = if self.repository.is_mirror() { MIRROR_SHARE } else { 1 };
+        gather(&self.repository.store, from / share, budget)
     }
 }
 

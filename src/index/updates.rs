@@ -352,7 +352,7 @@ impl Updates {
         {
             return Ok(Some(Arc::clone(run)));
         }
-        if coverage == Coverage::Dirty && self.repository.full_watch().is_some_and(|watch| !watch.has_dirt()) {
+        if coverage == Coverage::Dirty && self.repository.is_unchanged() {
             return Ok(None);
         }
         let run = Arc::new(UpdateRun::new(coverage, Arc::default()));
@@ -368,7 +368,13 @@ impl Updates {
                             return Err(Error::new(ErrorKind::Cancelled, "there is no index, and no caller needs one"));
                         }
                         let lock = repository.lock(&budget)?;
-                        Update::new(repository, &lock, &worker.progress, &budget).run(coverage)
+                        let seen = repository.seen();
+                        let update = Update::new(repository, &lock, &worker.progress, &budget);
+                        update.run(coverage).inspect(|()| {
+                            if coverage != Coverage::Entities {
+                                repository.note_indexed(seen);
+                            }
+                        })
                     })
                 };
                 // Callers would wait for ever for an update that never ends.

@@ -113,6 +113,11 @@ impl Workspace {
         &self.repository.root
     }
 
+    /// Whether this is a mirror of a published repository.
+    pub fn is_mirror(&self) -> bool {
+        self.repository.is_mirror()
+    }
+
     /// The database of the index. Where the repository cannot hold it, it is in a folder of the user.
     pub fn database(&self) -> &Path {
         self.repository.store.path()
@@ -143,9 +148,14 @@ impl Workspace {
         self.repository.store.hold(budget)
     }
 
-    /// Watches for changes from now on. If the system cannot, every read sweeps.
+    /// Watches for changes from now on. If the system cannot, every read sweeps. Mirrors need no watch: see [`super::mirrored`].
     pub fn watch(&self) {
         if self.repository.store.is_read_only() || self.repository.watch().is_some() {
+            return;
+        }
+        if self.repository.is_mirror() {
+            self.repository.store.stay();
+            idle::rest_regularly(Arc::downgrade(&self.updates));
             return;
         }
         if !files::reports_all_changes(&self.repository.root) {

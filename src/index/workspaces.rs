@@ -50,14 +50,19 @@ impl Workspaces {
 
     /// The workspace of `start`: its nearest ancestor that is a repository, or else the folder itself.
     pub fn at(&self, start: &Path) -> Result<Arc<Workspace>> {
-        let root = self.root(start)?;
-        let slot = Arc::clone(locked(&self.opened).entry(root.clone()).or_default());
+        self.of_root(&self.root(start)?)
+    }
+
+    /// The workspace of the repository at `root`, which this process has found before.
+    pub fn of_root(&self, root: &Path) -> Result<Arc<Workspace>> {
+        let slot = Arc::clone(locked(&self.opened).entry(root.to_owned()).or_default());
         let mut opened = locked(&slot);
         if let Some(workspace) = &*opened {
             return Ok(Arc::clone(workspace));
         }
-        let workspace = Arc::new(Workspace::open(&root, Arc::clone(&self.sources))?);
-        if self.watching == Watching::Yes && self.watched.fetch_add(1, Ordering::Relaxed) < MAX_WATCHED {
+        let workspace = Arc::new(Workspace::open(root, Arc::clone(&self.sources))?);
+        let may_watch = || workspace.is_mirror() || self.watched.fetch_add(1, Ordering::Relaxed) < MAX_WATCHED;
+        if self.watching == Watching::Yes && may_watch() {
             workspace.watch();
         }
         Ok(Arc::clone(opened.insert(workspace)))

@@ -4,7 +4,7 @@
 //! visible first. A text is fetched once, and checked against its key; paths and sizes are the server's word and bounded. Does not
 //! own how a folder is indexed (`index`).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -26,7 +26,7 @@ use crate::platform::replace::{Durability, Permissions, replace};
 
 const REPOSITORY: &str = "SELECT name, commit, generation, published_at, files, bytes FROM ixmcp.repositories($1)";
 const FILES_OF: &str = "SELECT path, key, bytes FROM ixmcp.files_of($1)";
-const TEXTS_OF: &str = "SELECT key, content FROM ixmcp.texts_of($1)";
+const TEXTS_OF: &str = "SELECT key, content FROM ixmcp.texts_of($1, $2)";
 
 /// The folder of all mirrors, in the user's cache folder.
 const FOLDER: &str = "organisations";
@@ -46,6 +46,10 @@ const ATTEMPTS: usize = 5;
 const RETRY: Duration = Duration::from_millis(20);
 /// Characters of a hash that name a file.
 const HASH_LENGTH: usize = 32;
+/// In the folder of a mirror, while all its files are there: another text after each change. No published file has such a path.
+const VERSION: &str = ".git/version";
+/// When a mirror was used is recorded as precisely as this.
+const USE_RECORDED: Duration = Duration::from_secs(60);
 
 /// A repository as it is published. As long as this exists, no process changes its files.
 #[derive(Debug)]
@@ -71,6 +75,11 @@ struct State {
 }
 
 impl State {
+    /// Whether its folder is one of ours.
+    fn is_possible(&self) -> bool {
+        self.folder.len() == HASH_LENGTH && self.folder.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }
+
     fn is_of(&self, listed: &Published) -> bool {
         self.is_whole
             && self.generation == listed.generation
@@ -83,6 +92,11 @@ impl State {
 pub fn is_mirror(root: &Path, environment: &Environment) -> bool {
     let folder = environment.cache_folder().and_then(|cache| canonical(&cache.join(FOLDER)).ok());
     folder.is_some_and(|folder| root.starts_with(folder))
+}
+
+/// What distinguishes the files of a mirror from all that it had before. `None` while they are changed.
+pub fn version_of_mirror(root: &Path) -> Option<String> {
+    fs::read_to_string(root.join(VERSION)).ok()
 }
 
 /// The published repositories whose names match one of the patterns, up to date: each, or why it cannot be read. A pattern that
@@ -169,9 +183,10 @@ impl Mirroring<'_> {
     fn all(&mut self, patterns: &BTreeSet<String>, most: usize) -> Result<Answers> {
         let mut listed: BTreeMap<String, Published> = BTreeMap::new();
         let mut answers = Vec::new();
+        let mut known = self.states();
         for pattern in patterns {
             let found = published(&mut self.connection, pattern, self.budget)?;
-            self.forget_all_but(pattern, &found)?;
+            self.forget_all_but(pattern, &found, &mut known)?;
             if found.is_empty() {
                 let error =
                     Error::new(ErrorKind::IndexNotFound, "no repository of that name is published that you may read")
@@ -186,11 +201,32 @@ impl Mirroring<'_> {
             return Err(Error::invalid_argument(what)
                 .hint(format!("Narrow it: one call searches at most {most} with {} MiB.", MAX_BYTES >> 20)));
         }
+        // First those that are there: they answer even if there is no time for the others.
+        let mut missing = Vec::new();
         for (name, one) in &listed {
-            self.budget.check()?;
-            answers.push((name.clone(), self.mirror(one)));
+            let used = known.get(name).map(|(used, _)| *used);
+            // One that another process fetches now is waited for later.
+            let lock = self.lock_file(name)?;
+            let current = match lock.try_lock_shared() {
+                Ok(()) => self.current(one, used, lock),
+                Err(_) => None,
+            };
+            match current {
+                Some(mirror) => answers.push((name.clone(), Ok(mirror))),
+                None => missing.push(one),
+            }
         }
-        self.evict(&listed)?;
+        for one in missing {
+            match self.mirror(one) {
+                Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
+                Err(error) if error.kind == ErrorKind::Timeout => {
+                    answers.push((one.name.clone(), Err(error.hint("Ask again: what was fetched stays."))));
+                }
+                mirror => answers.push((one.name.clone(), mirror)),
+            }
+        }
+        known.retain(|name, _| !listed.contains_key(name));
+        self.evict(known.into_values().collect(), bytes)?;
         Ok(answers)
     }
 
@@ -215,32 +251,31 @@ impl Mirroring<'_> {
     }
 
     fn state(&self, name: &str) -> Option<State> {
-        let is_hash = |state: &State| {
-            state.folder.len() == HASH_LENGTH && state.folder.bytes().all(|byte| byte.is_ascii_hexdigit())
-        };
-        Self::read(&self.file(name, "json")).filter(|state: &State| state.name == name && is_hash(state))
+        Self::read(&self.file(name, "json")).filter(|state: &State| state.name == name && state.is_possible())
     }
 
     /// What is known of all mirrors, with when each was used last.
-    fn states(&self) -> Vec<(SystemTime, State)> {
+    fn states(&self) -> HashMap<String, (SystemTime, State)> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let files = entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json"));
         let known = files.filter_map(|entry| {
             let used = entry.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-            let state: State = Self::read(&entry.path())?;
-            Some((used, self.state(&state.name)?))
+            let state = Self::read(&entry.path()).filter(State::is_possible)?;
+            (self.file(&state.name, "json") == entry.path()).then(|| (state.name.clone(), (used, state)))
         });
         known.collect()
     }
 
     /// Removes the mirrors whose names match a pattern and that are not listed.
-    fn forget_all_but(&self, pattern: &str, listed: &[Published]) -> Result<()> {
-        let is_gone = |state: &State| matches(pattern, &state.name) && !listed.iter().any(|one| one.name == state.name);
-        self.states()
-            .iter()
-            .map(|(_, state)| state)
-            .filter(|state| is_gone(state))
-            .try_for_each(|state| self.remove(state))
+    fn forget_all_but(
+        &self,
+        pattern: &str,
+        listed: &[Published],
+        known: &mut HashMap<String, (SystemTime, State)>,
+    ) -> Result<()> {
+        let listed: HashSet<&str> = listed.iter().map(|one| one.name.as_str()).collect();
+        let gone = known.extract_if(|name, _| matches(pattern, name) && !listed.contains(name.as_str()));
+        gone.map(|(_, (_, state))| state).try_for_each(|state| self.remove(&state))
     }
 
     /// Removes a mirror, even while another process reads it.
@@ -268,12 +303,11 @@ impl Mirroring<'_> {
         Ok(())
     }
 
-    /// Removes those that were not used for the longest time, until what is kept is small enough.
-    fn evict(&self, used: &BTreeMap<String, Published>) -> Result<()> {
-        let mut states = self.states();
-        let mut bytes: i64 = states.iter().map(|(_, state)| state.bytes).sum();
-        states.sort_by_key(|(at, _)| *at);
-        for (_, state) in states.iter().filter(|(_, state)| !used.contains_key(&state.name)) {
+    /// Removes those of the others that were not used for the longest time, until all are small enough next to what is used.
+    fn evict(&self, mut others: Vec<(SystemTime, State)>, used: i64) -> Result<()> {
+        let mut bytes = others.iter().fold(used, |sum, (_, state)| sum.saturating_add(state.bytes));
+        others.sort_by_key(|(at, _)| *at);
+        for (_, state) in &others {
             if bytes <= MAX_BYTES {
                 break;
             }
@@ -286,22 +320,40 @@ impl Mirroring<'_> {
         Ok(())
     }
 
+    /// What is known of the mirror of a repository if that is as listed.
+    fn state_of(&self, listed: &Published) -> Option<State> {
+        let is_there = |state: &State| self.folder.join(&state.folder).join(VERSION).exists();
+        self.state(&listed.name).filter(|state| state.is_of(listed) && is_there(state))
+    }
+
+    /// The mirror of a repository, which is locked, if it is as listed. `used` says when it was used last.
+    fn current(&self, listed: &Published, used: Option<SystemTime>, lock: File) -> Option<Mirror> {
+        let state = self.state_of(listed)?;
+        let now = SystemTime::now();
+        if used.and_then(|used| now.duration_since(used).ok()).is_none_or(|since| since > USE_RECORDED) {
+            let file = self.file(&listed.name, "json");
+            // `evict` reads this time. A wrong one costs a download at most.
+            let _ = OpenOptions::new().write(true).open(file).and_then(|file| file.set_modified(now));
+        }
+        let root = self.folder.join(state.folder);
+        Some(Mirror { root, name: state.name, commit: state.commit, _reading: lock })
+    }
+
     /// The mirror of a repository as it is listed, or newer.
     fn mirror(&mut self, listed: &Published) -> Result<Mirror> {
         let mut listed = listed.clone();
         for _ in 0..ATTEMPTS {
             let lock = self.lock_file(&listed.name)?;
-            self.acquire(|| lock.try_lock_shared())?;
-            if let Some(state) = self.state(&listed.name).filter(|state| state.is_of(&listed)) {
-                let file = self.file(&listed.name, "json");
-                // `evict` reads this time. A wrong one costs a download at most.
-                let _ = OpenOptions::new().write(true).open(file).and_then(|file| file.set_modified(SystemTime::now()));
-                let root = self.folder.join(state.folder);
-                return Ok(Mirror { root, name: state.name, commit: state.commit, _reading: lock });
+            self.acquire(|| lock.try_lock())?;
+            // Another process may have fetched it meanwhile.
+            if self.state_of(&listed).is_none() {
+                listed = self.fetch(&listed.name)?;
             }
             lock.unlock().map_err(|error| Error::io("unlock", &self.folder, error))?;
-            self.acquire(|| lock.try_lock())?;
-            listed = self.fetch(&listed.name)?;
+            self.acquire(|| lock.try_lock_shared())?;
+            if let Some(mirror) = self.current(&listed, None, lock) {
+                return Ok(mirror);
+            }
         }
         Err(Error::new(ErrorKind::Busy, "the repository is published too often to be read")
             .hint("Try again in a moment."))
@@ -326,14 +378,21 @@ impl Mirroring<'_> {
             return Err(Error::new(ErrorKind::IndexNotFound, "the repository is not published any more"));
         };
         let state = self.state(name);
+        let random = || secret().map_err(|error| Error::internal("no random numbers").caused_by(error));
         let folder = match &state {
             Some(state) => state.folder.clone(),
-            None => secret().map_err(|error| Error::internal("no random numbers").caused_by(error))?[..HASH_LENGTH]
-                .to_owned(),
+            None => random()?[..HASH_LENGTH].to_owned(),
         };
         let root = self.folder.join(&folder);
         let made = own_folder::create_private(&root).and_then(|()| fs::create_dir_all(root.join(".git")));
         made.map_err(|error| Error::io("make", &root, error))?;
+        let version = root.join(VERSION);
+        match fs::remove_file(&version) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io("remove", &version, error));
+            }
+            _ => {}
+        }
         let mut state = State {
             name: name.to_owned(),
             folder,
@@ -354,9 +413,11 @@ impl Mirroring<'_> {
         for path in before.keys().filter(|path| path_of(path).is_ok_and(|path| !files.contains_key(&path))) {
             remove_file(&root, path)?;
         }
-        self.fetch_texts(&root, &files, &before)?;
+        self.fetch_texts(name, &root, &files, &before)?;
         let after: BTreeMap<&str, &str> = files.iter().map(|(path, (key, _))| (path.as_str(), key.as_str())).collect();
         Self::write(&list, &after)?;
+        replace(&version, random()?.as_bytes(), Permissions::Private, Durability::Unsynced)
+            .map_err(|error| Error::io("write", &version, error))?;
         state.is_whole = true;
         Self::write(&self.file(name, "json"), &state)?;
         Ok(listed)
@@ -393,7 +454,7 @@ impl Mirroring<'_> {
     }
 
     /// Writes the files whose texts differ from those that are there.
-    fn fetch_texts(&mut self, root: &Path, files: &Files, before: &BTreeMap<String, String>) -> Result<()> {
+    fn fetch_texts(&mut self, name: &str, root: &Path, files: &Files, before: &BTreeMap<String, String>) -> Result<()> {
         let mut wanted: BTreeMap<&str, (i64, Vec<&RepoPath>)> = BTreeMap::new();
         for (path, (key, bytes)) in files {
             let known = before.get(path.as_str()).filter(|known| !known.is_empty());
@@ -418,7 +479,7 @@ impl Mirroring<'_> {
             let keys: Vec<Vec<u8>> = some.keys().map(|key| bytes_of(key)).collect();
             let most = u64::try_from(size).unwrap_or_default().saturating_add(MARGIN_BYTES);
             let texts: Vec<String> = self.connection.run_for(most, self.budget, async |client| {
-                client.query(TEXTS_OF, &[&keys]).await?.iter().map(|row| row.try_get(1)).collect()
+                client.query(TEXTS_OF, &[&keys, &name]).await?.iter().map(|row| row.try_get(1)).collect()
             })?;
             for text in &texts {
                 // What was not asked for is not written.

@@ -23,6 +23,6 @@ const LISTING_BYTES: u64 = 256 << 20;
 
 pub use access::{Grant, Published, Swept, grant, published, revoke, sweep};
 pub use connection::Connection;
-pub use mirror::{Mirror, is_mirror, mirrors};
+pub use mirror::{Mirror, is_mirror, mirrors, version_of_mirror};
 pub use publication::{Publication, Report, publish, short_commit, unpublish};
 pub use schema::initialize;

@@ -364,7 +364,7 @@ fn options(settings: &Index) -> Options {
         skip_generated: settings.skip_generated,
         // Whatever the settings say: others read what is published.
         skip_secrets: true,
-        mask_secrets: settings.mask_secrets,
+        mask_secrets: true,
         notes: settings.notes.clone(),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the scan over stored text: of all files, or, once the substring index is complete, of those that have the
 //! trigrams that the pattern needs ([`need`]). One thread reads the database, the others search; hits come back in path
-//! and line order, and only those of the page asked for are kept. How many lines each file had is remembered for the
+//! and line order, and only those of the page asked for are kept. Little text is searched by the reading thread alone. How many lines each file had is remembered for the
 //! next page. While an update runs, files that are not indexed yet are searched on disk, by the same threads and rules.
 
 mod finder;
@@ -39,6 +39,8 @@ const IN_FLIGHT: usize = 64;
 /// With the substring index every matching line is counted if no more text than this is to be searched; else the search
 /// ends with the page, for counting would take longer than answering.
 const COUNTED_BYTES: u64 = 16 << 20;
+/// No more text than this is searched for a literal by the thread that reads it: starting others takes longer.
+const SEARCHED_WHILE_READ: u64 = 1 << 20;
 /// More candidates than this are filtered by one scan of all paths.
 const LOOKED_UP: usize = 2_000;
 
@@ -122,16 +124,19 @@ pub fn search(
     let (send_lines, lines) = crossbeam_channel::unbounded::<FileLines>();
     let counts = snapshot.line_counts(&format!("{pattern:?}"));
     let window = Window { offset, wanted, next_file: 0, seen: 0, waiting: BTreeMap::new(), kept: Vec::new(), counts };
-    // Not scoped: a searcher deep in a costly match is left behind when the time is up, and ends by itself.
-    for _ in 0..threads {
-        let (texts, send_lines, finder, budget) = (texts.clone(), send_lines.clone(), finder.clone(), budget.clone());
-        let disk = disk.cloned();
-        std::thread::spawn(move || {
-            search_texts(&finder, disk.as_deref(), &texts, &send_lines, context.min(MAX_CONTEXT), wanted, &budget);
-        });
-    }
-    drop((texts, send_lines));
+    let context = context.min(MAX_CONTEXT);
+    let searcher = Searcher { finder, disk: disk.cloned(), context, wanted, budget: budget.clone() };
     let mut reader = Reader {
+        searcher: searcher.clone(),
+        is_literal: !pattern.is_regex,
+        searches: false,
+        start: Some(Box::new(move || {
+            // Not scoped: a searcher deep in a costly match is left behind when the time is up, and ends by itself.
+            for _ in 0..threads {
+                let (texts, send_lines, searcher) = (texts.clone(), send_lines.clone(), searcher.clone());
+                std::thread::spawn(move || searcher.search_all(&texts, &send_lines));
+            }
+        })),
         snapshot,
         disk: disk.map(|disk| &**disk),
         next_on_disk: 0,
@@ -146,7 +151,7 @@ pub fn search(
     let complete = reader.read(&need)?;
     let (mut window, sent) = (reader.window, reader.sent);
     // The searchers end when there is no more text to come.
-    drop(send_text);
+    drop((reader.start, send_text));
     loop {
         match lines.recv_timeout(PAUSE) {
             Ok(found) => drop(window.take(found)),
@@ -194,6 +199,12 @@ pub fn search(
 
 /// Reads the texts that may have a line to show or to count, in path order, and hands them on.
 struct Reader<'a> {
+    searcher: Searcher,
+    is_literal: bool,
+    /// Whether this thread searches what it reads.
+    searches: bool,
+    /// Starts the searchers, when they are needed.
+    start: Option<Box<dyn FnOnce()>>,
     snapshot: &'a Snapshot<'a>,
     disk: Option<&'a dyn DiskFiles>,
     next_on_disk: usize,
@@ -223,7 +234,9 @@ impl Reader<'_> {
         {
             let mut files = self.snapshot.candidate_files(candidates)?;
             files.retain(|file| self.filter.admits(&file.path));
-            let is_counted = self.disk.is_none() && files.iter().map(|file| file.bytes).sum::<u64>() <= COUNTED_BYTES;
+            let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+            let is_counted = self.disk.is_none() && bytes <= COUNTED_BYTES;
+            self.searches = self.disk.is_none() && self.is_literal && bytes <= SEARCHED_WHILE_READ;
             for file in files {
                 if self.take(file, is_counted)?.is_break() {
                     return Ok(false);
@@ -255,7 +268,7 @@ impl Reader<'_> {
             let mut text = self.buffers.pop().unwrap_or_default();
             text.clear();
             self.snapshot.read_text(file.id, &mut text)?;
-            hand_on(FileText { ordinal, source: Source::Index(file), text }, self.send, self.budget)?;
+            self.have_searched(FileText { ordinal, source: Source::Index(file), text })?;
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -273,10 +286,23 @@ impl Reader<'_> {
                 return Ok(ControlFlow::Break(()));
             }
             self.sent += 1;
-            let file = FileText { ordinal: self.sent, source: Source::Disk(number), text: String::new() };
-            hand_on(file, self.send, self.budget)?;
+            self.have_searched(FileText { ordinal: self.sent, source: Source::Disk(number), text: String::new() })?;
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn have_searched(&mut self, file: FileText) -> Result<()> {
+        if self.searches {
+            match self.searcher.search(file) {
+                Some(found) => self.buffers.push(self.window.take(found)),
+                None => self.budget.check()?,
+            }
+            return Ok(());
+        }
+        if let Some(start) = self.start.take() {
+            start();
+        }
+        hand_on(file, self.send, self.budget)
     }
 
     /// Takes what was found so far; a break once the page is full and no more lines are to be counted.
@@ -304,27 +330,40 @@ fn hand_on(mut file: FileText, send: &Sender<FileText>, budget: &Budget) -> Resu
     }
 }
 
-fn search_texts(
-    finder: &Finder,
-    disk: Option<&dyn DiskFiles>,
-    texts: &Receiver<FileText>,
-    send: &Sender<FileLines>,
+/// Searches texts.
+#[derive(Clone)]
+struct Searcher {
+    finder: Finder,
+    disk: Option<Arc<dyn DiskFiles>>,
     context: u32,
     wanted: usize,
-    budget: &Budget,
-) {
-    for mut file in texts {
-        if let (Source::Disk(number), Some(disk)) = (&file.source, disk) {
+    budget: Budget,
+}
+
+impl Searcher {
+    fn search_all(&self, texts: &Receiver<FileText>, send: &Sender<FileLines>) {
+        for file in texts {
+            let Some(found) = self.search(file) else { return };
+            if send.send(found).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// `None` if the budget is spent.
+    fn search(&self, mut file: FileText) -> Option<FileLines> {
+        let Self { finder, budget, .. } = self;
+        if let (Source::Disk(number), Some(disk)) = (&file.source, &self.disk) {
             // A file whose search is not over at the deadline may match; the search of its text ends at once.
             let may_match = |text: &str| finder.matching_lines(text, budget).map_or(true, |lines| !lines.is_empty());
             file.text = disk.text(*number, &may_match).unwrap_or_default();
         }
-        let Ok(matching) = finder.matching_lines(&file.text, budget) else { return };
+        let matching = finder.matching_lines(&file.text, budget).ok()?;
         let lines = matching
             .iter()
-            .take(wanted)
+            .take(self.wanted)
             .map(|&MatchedLine { number, start, at }| {
-                let (before, around) = preview::around(&file.text, start, context);
+                let (before, around) = preview::around(&file.text, start, self.context);
                 let first = number - before;
                 let shown: Vec<String> = around.map(|line| preview::cut(line, at)).collect();
                 let last = first + u32::try_from(shown.len()).unwrap_or(1).max(1) - 1;
@@ -332,10 +371,7 @@ fn search_texts(
             })
             .collect();
         let FileText { ordinal, source, text } = file;
-        let found = FileLines { ordinal, source, count: matching.len(), lines, buffer: text };
-        if send.send(found).is_err() {
-            return;
-        }
+        Some(FileLines { ordinal, source, count: matching.len(), lines, buffer: text })
     }
 }
 

@@ -53,9 +53,11 @@ const READER_PRAGMAS: &str = "
 /// 130 indexes take 7 % longer and half the memory.
 const READER_PRAGMAS_OF_MANY: &str = "
     PRAGMA query_only = ON;
-    PRAGMA cache_size = -1024;
     PRAGMA mmap_size = 0;
 ";
+/// They share so many KiB of cached pages: too few for what a query reads of each would be read again by every query.
+const CACHE_OF_MANY: usize = 128 << 10;
+const MIN_CACHE: usize = 512;
 /// More open indexes than this are many.
 const MANY: usize = 16;
 
@@ -138,8 +140,14 @@ pub(super) fn connect(path: &Path, mode: Mode) -> Result<IndexConnection> {
             Ok(IndexConnection::new(migrate::up(connection, path)?, path))
         }
         Mode::Read => {
-            let are_many = OPEN_STORES.load(Ordering::Relaxed) > MANY;
-            connection.execute_batch(if are_many { READER_PRAGMAS_OF_MANY } else { READER_PRAGMAS })?;
+            let open = OPEN_STORES.load(Ordering::Relaxed);
+            if open > MANY {
+                connection.execute_batch(READER_PRAGMAS_OF_MANY)?;
+                let kibibytes = i64::try_from((CACHE_OF_MANY / open).max(MIN_CACHE)).unwrap_or_default();
+                connection.pragma_update(None, "cache_size", -kibibytes)?;
+            } else {
+                connection.execute_batch(READER_PRAGMAS)?;
+            }
             // The first read opens the log and the shared memory.
             migrate::check(&connection, path)?;
             Ok(IndexConnection::new(connection, path))

@@ -171,10 +171,15 @@ impl ScopedCall<'_> {
         *indexing = Some((before + done, of + total));
     }
 
+    /// The daemons of which one may serve a repository. None serves a mirror.
+    fn daemons_of(&self, root: &Path) -> Option<&Arc<dyn Daemons>> {
+        self.tools.daemons.as_ref().filter(|_| !self.published.contains_key(root))
+    }
+
     /// Whether the daemon of a repository runs and has brought its index up to date.
     fn is_fresh_by_daemon(&self, root: &Path) -> bool {
-        let daemons = self.tools.daemons.as_ref();
-        let answer = daemons.and_then(|daemons| daemons.call(root, "ixmcp/freshen", Map::new(), &self.budget()));
+        let answer =
+            self.daemons_of(root).and_then(|daemons| daemons.call(root, "ixmcp/freshen", Map::new(), &self.budget()));
         answer.is_some_and(|answer| answer.is_ok_and(|answer| answer["fresh"] == true))
     }
 
@@ -209,19 +214,24 @@ impl ScopedCall<'_> {
 
     /// One repository's answer, without a limit on its size: by its daemon, if that runs.
     fn ask(&self, root: &Path, arguments: &Map<String, Value>) -> Result<Value> {
+        self.ask_for(root, arguments, true)
+    }
+
+    /// The same with or without what is only said if nothing is found.
+    fn ask_for(&self, root: &Path, arguments: &Map<String, Value>, is_part: bool) -> Result<Value> {
         let budget = self.budget();
         let mut params = Map::new();
         params.insert("tool".to_owned(), json!(self.tool.name));
         params.insert("arguments".to_owned(), Value::Object(arguments.clone()));
-        let daemons = self.tools.daemons.as_ref();
-        let mut answer = match daemons.and_then(|daemons| daemons.call(root, "ixmcp/call", params, &budget)) {
-            Some(answer) => answer?,
-            None => {
-                let workspace = self.tools.workspaces.at(root)?;
-                let request = Request { cap: None, budget, on_progress: None, ..self.request.clone() };
-                run(self.tool, &workspace, &request, &Arc::default(), arguments)?
-            }
-        };
+        let mut answer =
+            match self.daemons_of(root).and_then(|daemons| daemons.call(root, "ixmcp/call", params, &budget)) {
+                Some(answer) => answer?,
+                None => {
+                    let workspace = self.tools.workspaces.of_root(root)?;
+                    let request = Request { cap: None, budget, on_progress: None, is_part, ..self.request.clone() };
+                    run(self.tool, &workspace, &request, &Arc::default(), arguments)?
+                }
+            };
         if let Some(reason) = answer["stale"].as_str() {
             self.note_stale(root, reason);
         }
@@ -292,7 +302,7 @@ impl ScopedCall<'_> {
         filter: &PathFilter,
         query: impl Fn(&Corpus, &[RankedMember]) -> Result<Value>,
     ) -> Result<Value> {
-        let opened = self.each(|root| self.tools.workspaces.at(root))?;
+        let opened = self.each(|root| self.tools.workspaces.of_root(root))?;
         let mut ready = self.each_of(opened, |root, workspace| {
             if self.is_fresh_by_daemon(root) {
                 return Ok((Arc::clone(workspace), None));

@@ -122,7 +122,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let name = &arguments.symbol_name;
         let page = symbols::occurrences(snapshot, name, arguments.kind.as_deref(), how, offset, limit)?;
         let is_unknown = page.items.is_empty() && page.total == Some(0);
-        let suggestions = if is_unknown { symbols::similar_names(snapshot, name)? } else { Vec::new() };
+        let suggestions =
+            if is_unknown && !call.request.is_part { symbols::similar_names(snapshot, name)? } else { Vec::new() };
         let relations = match arguments.relations {
             Some(true) => related(snapshot, name, depth)?,
             _ => Vec::new(),

@@ -447,7 +447,7 @@ fn run(
     if workspace.files.masks_secrets() {
         render::mask(&mut answer);
     }
-    if worktree::is_named_by(tool.name) {
+    if !request.is_part && worktree::is_named_by(tool.name) {
         name_worktree(&mut answer, workspace.root());
     }
     if let (Some(list), Some(cap)) = (tool.list, request.cap) {

@@ -30,6 +30,8 @@ pub struct Request {
     pub index_wait: IndexWait,
     /// Receives progress, if the caller wants it.
     pub on_progress: Option<OnProgress>,
+    /// Other repositories answer the same call: what an answer says if nothing is found is not needed.
+    pub is_part: bool,
     /// The process exits after this call, so nothing is prepared for later changes.
     pub is_last: bool,
 }
@@ -61,6 +63,7 @@ impl Request {
             budget: Budget::unlimited(),
             index_wait: IndexWait::default(),
             on_progress: None,
+            is_part: false,
             is_last: false,
         }
     }

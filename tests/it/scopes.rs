@@ -529,6 +529,10 @@ fn many_repositories_of_which_one_in_ten_fails_are_answered() {
     let answer = several.own.call("query", &literal);
     assert_eq!(answer["total"], count - count / 10);
     assert_eq!(hits(&answer).len(), count - count / 10);
+    // Names that are similar are looked for once nothing was found; what failed is reported once.
+    let unknown = several.own.call("get_symbol", &json!({ "repo": repo, "symbol_name": "handler_2x" }));
+    assert_eq!((&unknown["total"], problems(&unknown).len()), (&json!(0), count / 10), "{unknown}");
+    assert!(unknown["suggestions"].to_string().contains("handler_2"), "{unknown}");
     // Over MCP, the problems leave space for hits.
     let more = (count + 30).min(512) - count;
     let missing = (0..more).map(|number| several.text(&format!("missing{number}")));

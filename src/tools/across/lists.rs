@@ -97,16 +97,23 @@ pub(super) fn symbols(across: &ScopedCall) -> Result<Value> {
     let limit = across.number("limit", "").map(|limit| limit.min(MAX_SYMBOLS));
     let need = limit.map(|limit| offset.saturating_add(limit)).or((offset > 0).then_some(offset + REFERENCES));
     let lists = across.each(|root| across.first(root, "symbols", "", need))?;
-    let suggested: Vec<Value> =
-        lists.iter().flat_map(|(_, (_, rest))| rest["suggestions"].as_array().cloned().unwrap_or_default()).collect();
+    let answered: Vec<(PathBuf, ())> = lists.iter().map(|(root, _)| (root.clone(), ())).collect();
     let definitions = |items: &[Value]| items.iter().filter(|item| item["role"] == "definition").count();
     let all: usize = lists.iter().map(|(_, (items, _))| definitions(items)).sum();
     // Without a limit: the definitions, and some references.
     let limit = limit.unwrap_or(all.saturating_sub(offset) + REFERENCES);
     let mut answer = combined(across, lists, "symbols", (offset, Some(limit)), by_role);
     if answer["total"] == 0 {
+        // They have said the rest already.
+        let remarks = std::mem::take(&mut *across.remarks());
+        let answers =
+            across.each_of(answered, |root, ()| Ok(across.ask_for(root, across.arguments, false).unwrap_or_default()));
+        *across.remarks() = remarks;
+        let answers = answers?;
         let mut names: Vec<Value> = Vec::new();
-        for name in suggested {
+        for name in
+            answers.into_iter().flat_map(|(_, rest)| rest["suggestions"].as_array().cloned().unwrap_or_default())
+        {
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -207,7 +214,7 @@ pub(super) fn slice(across: &ScopedCall) -> Result<Value> {
         [root] => {
             let mut arguments = across.arguments.clone();
             arguments.remove("repo");
-            let workspace = across.tools.workspaces.at(root)?;
+            let workspace = across.tools.workspaces.of_root(root)?;
             let mut answer = run(across.tool, &workspace, across.request, &Arc::default(), &arguments)?;
             across.name_repository(&mut answer, root);
             Ok(answer)

@@ -91,6 +91,9 @@ fn tables_and_functions_of_the_owner_are_closed_to_teams() {
         format!("SELECT ixmcp.grant_repos('{pay}', '*', true, NULL)"),
         format!("SELECT ixmcp.revoke_repos('{pay}', '*')"),
         "SELECT ixmcp.readable()".to_owned(),
+        "SELECT ixmcp.readable_named(ARRAY['pay-api'])".to_owned(),
+        "SELECT ixmcp.has_text(1, '')".to_owned(),
+        "SELECT ixmcp.reads_everything()".to_owned(),
         "SELECT ixmcp.opened('')".to_owned(),
         "SELECT ixmcp.unpacked('', ARRAY[1])".to_owned(),
         "SET ROLE ixmcp_owner".to_owned(),
@@ -128,6 +131,72 @@ fn nothing_reports_whether_a_text_exists_that_the_caller_cannot_read() {
     assert_eq!(report["sent"], 1, "{report}");
     let texts = organisation.sql("SELECT count(*) FROM ixmcp.texts");
     assert_eq!(texts, "2", "the text is stored once");
+}
+
+/// The pages that each of two statements reads when nothing is read for the first time any more.
+fn pages_of(organisation: &Organisation, role: &str, statements: [String; 2]) -> [u64; 2] {
+    let explained = statements.map(|statement| {
+        format!("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT * FROM ixmcp.{statement};")
+    });
+    let plans = organisation.sql_as(role, &explained.concat().repeat(12)).unwrap();
+    let mut of = [u64::MAX; 2];
+    for (at, plan) in plans.split("Function Scan").skip(1).enumerate() {
+        let pages = plan.lines().nth(1).unwrap_or_default();
+        assert!(pages.contains("Buffers: shared"), "{plan}");
+        let read = pages.split_whitespace().filter_map(|word| word.rsplit('=').next()?.parse::<u64>().ok()).sum();
+        of[at % 2] = of[at % 2].min(read);
+    }
+    of
+}
+
+#[test]
+fn what_a_caller_may_not_read_leaves_no_trace_in_what_its_calls_cost() {
+    let (organisation, pay, shop) = two_teams();
+    // So many texts that indexes are used.
+    organisation.sql(
+        "CREATE TABLE ixmcp.made AS SELECT sha256(convert_to(t, 'UTF8')) AS key, t AS content
+            FROM (SELECT 'def many_' || n || '(): return ' || md5(n::text) || repeat(' filled', 40) FROM generate_series(1, 4000) n) x(t);
+        INSERT INTO ixmcp.texts (key, bytes) SELECT key, length(content) FROM ixmcp.made;
+        INSERT INTO ixmcp.contents SELECT key, content FROM ixmcp.made;
+        INSERT INTO ixmcp.files SELECT r.id, encode(m.key, 'hex'), m.key, 'python', 'x', 1, 'x.py'
+            FROM ixmcp.made m, ixmcp.repos r WHERE r.name = 'pay-api';
+        INSERT INTO ixmcp.derived SELECT m.key, 'x.py', 'x', r.trust, ARRAY[4711] FROM ixmcp.made m, ixmcp.repos r WHERE r.name = 'pay-api';
+        DROP TABLE ixmcp.made; ANALYZE",
+    );
+    organisation.sql("VACUUM");
+    let upload = begin(&organisation, &shop, "shop-web");
+    let (there, absent) = (format!("sha256('{SECRET}')"), "sha256('nowhere')".to_owned());
+    let key = |call: &dyn Fn(&str) -> String| [call(&there), call(&absent)];
+    let either = |call: &dyn Fn(&str) -> String, one: &str, other: &str| [call(one), call(other)];
+    for probes in [
+        key(&|key| format!("missing({upload}, ARRAY[{key}])")),
+        key(&|key| format!("texts_of(ARRAY[{key}])")),
+        key(&|key| format!("texts_of(ARRAY[{key}], 'shop-web')")),
+        either(&|literal| format!("files_with(ARRAY['shop-web'], ARRAY['{literal}'], 10)"), "def many_", "def none_"),
+        either(&|term| format!("files_defining(ARRAY['shop-web'], ARRAY[{term}], 10)"), "4711", "4712"),
+        either(&|name| format!("files_of(ARRAY['{name}'])"), "pay-api", "pay-apx"),
+        either(&|name| format!("files_with(ARRAY['{name}'], ARRAY['def'], 10)"), "pay-api", "pay-apx"),
+        either(&|name| format!("texts_of(ARRAY[{there}], '{name}')"), "pay-api", "pay-apx"),
+        either(&|name| format!("repositories('{name}')"), "pay-api", "pay-apx"),
+    ] {
+        let [of_existing, of_absent] = pages_of(&organisation, &shop, probes.clone());
+        assert_eq!(of_existing, of_absent, "{probes:?}");
+    }
+    // Nothing reports that others in the trust group derived something from a text that the caller does not have.
+    organisation.admin(&["org", "grant", &shop, "shop-*", "--publish", "--trust", "core"]);
+    organisation.admin(&["org", "grant", &pay, "pay-*", "--publish", "--trust", "core"]);
+    organisation.ok(&committed(PAY), &pay, &["publish", "--as", "pay-api", "--force"]);
+    let extractor =
+        organisation.sql("SELECT extractor FROM ixmcp.derived WHERE inputs = 'pay.py' ORDER BY trust DESC LIMIT 1");
+    let stage = format!(
+        "SELECT ixmcp.stage_files({upload}, ARRAY['a/pay.py', 'b/pay.py'], ARRAY[{there}, {absent}], ARRAY['python', 'python'], ARRAY['1', '2'], ARRAY[1, 1], ARRAY['pay.py', 'pay.py'])"
+    );
+    organisation.sql_as(&shop, &stage).unwrap();
+    let underived = format!("SELECT path FROM ixmcp.underived({upload}, '{extractor}') ORDER BY path");
+    assert_eq!(organisation.sql_as(&shop, &underived).unwrap(), "a/pay.py\nb/pay.py");
+    // The number of an upload says nothing about how often others publish.
+    let numbers: Vec<i64> = (0..3).map(|_| begin(&organisation, &shop, "shop-web").parse().unwrap()).collect();
+    assert!(numbers.windows(2).all(|pair| pair[0].abs_diff(pair[1]) > 1000), "{numbers:?}");
 }
 
 #[test]
@@ -238,6 +307,7 @@ fn what_is_derived_from_a_text_is_shared_within_a_trust_group_only() {
     let upload = begin(&organisation, &evil, "evil-a");
     let stage = format!(
         "SELECT ixmcp.stage_files({upload}, ARRAY['pay.py'], ARRAY[sha256('{SECRET}')], ARRAY['python'], ARRAY['1'], ARRAY[1], ARRAY['pay.py']);
+        SELECT ixmcp.missing({upload}, ARRAY[sha256('{SECRET}')]);
         SELECT ixmcp.send_terms({upload}, 'forged', ARRAY['pay.py'], ARRAY['{{4711}}']);
         SELECT ixmcp.finish_publication({upload}, repeat('a', 40))"
     );
@@ -278,6 +348,7 @@ fn arguments_are_values_whatever_they_contain() {
         format!("files_with(ARRAY['{evil}'], ARRAY['{evil}', '%', '_', '\\'], 10)"),
         format!("files_defining(ARRAY['{evil}'], ARRAY[1], 10)"),
         format!("texts_of(ARRAY['{evil}'::bytea])"),
+        format!("texts_of(ARRAY['{evil}'::bytea], '{evil}')"),
         // Patterns of LIKE are no patterns here.
         "repositories('%')".to_owned(),
         "repositories('____api')".to_owned(),

@@ -37,17 +37,21 @@ fn the_tracked_files_of_a_commit_are_published_and_nothing_else() {
         "{PAY}//- /.gitignore\nbuild/\n//- /.env\nPASSWORD=hunter2hunter2\n//- /id_rsa\n-----BEGIN OPENSSH PRIVATE KEY-----\nx\n"
     ));
     repo.write("image.bin", b"\0\x01\x02\xff".as_slice());
+    // Not a secret file: what is secret in it is masked, whatever the settings of the local index say.
+    let token = ["ghp", "_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"].concat();
+    repo.write("conf.py", format!("def connect(): pass\ntoken = \"{token}\"\n"));
+    repo.write(".ixmcp.toml", "[secrets]\nmask = false\n");
     commit_all(&repo, "binary");
     repo.write("untracked.py", "def untracked_secret(): pass\n");
     repo.write("build/ignored.py", "def ignored_secret(): pass\n");
     repo.write("pay.py", "def not_committed(): pass\n");
     let report = organisation.json(&repo, &team, &["publish", "--as", "pay-api"]);
     assert_eq!(report["unchanged"], false, "{report}");
-    assert_eq!(report["files"], 3, "{report}");
-    assert_eq!(paths(&organisation, "pay-api"), [".gitignore", "docs/guide.md", "pay.py"]);
+    assert_eq!(report["files"], 5, "{report}");
+    assert_eq!(paths(&organisation, "pay-api"), [".gitignore", ".ixmcp.toml", "conf.py", "docs/guide.md", "pay.py"]);
     let texts = organisation.sql("SELECT content FROM ixmcp.contents");
-    assert!(texts.contains("charge_card"), "{texts}");
-    for absent in ["untracked_secret", "ignored_secret", "not_committed", "hunter2", "PRIVATE KEY"] {
+    assert!(texts.contains("charge_card") && texts.contains("def connect(): pass\ntoken = \"ghp_****"), "{texts}");
+    for absent in ["untracked_secret", "ignored_secret", "not_committed", "hunter2", "PRIVATE KEY", &token] {
         assert!(!texts.contains(absent), "{absent}: {texts}");
     }
 }
@@ -427,6 +431,9 @@ fn what_was_published_with_the_first_schema_is_kept() {
         INSERT INTO ixmcp.files SELECT 1, row_number() OVER () || '.py', key, 'python', 'x', 1, 'x.py' FROM ixmcp.texts",
     );
     migrate("V2__partitions");
+    check_whole(&organisation, &[90]);
+    migrate("V3__pending_lists");
+    migrate("V4__no_traces");
     check_whole(&organisation, &[90]);
     let role = organisation.ungranted_role("reader");
     organisation.sql(&format!("GRANT ixmcp_user TO {role}; SELECT ixmcp.grant_repos('{role}', 'pay', false, NULL)"));

@@ -223,6 +223,64 @@ fn a_call_that_is_cancelled_or_past_its_deadline_leaves_no_statement_on_the_serv
 }
 
 #[test]
+fn repositories_that_are_not_fetched_in_time_are_problems_and_the_others_answer() {
+    let (organisation, team, ..) = published();
+    let asking = Repo::new("//- /own.md\nnothing\n");
+    let mut client = Server::start_mcp(organisation.command(&asking, &team, &["mcp", "--no-daemon"]));
+    let search = |repo: &str| json!({ "text": "charge_card", "mode": "literal", "repo": repo, "timeout_ms": 4000 });
+    assert_eq!(client.tool("query", &search("org:pay-api"))["total"], 1);
+    std::thread::scope(|scope| {
+        // No text can be fetched while this table is locked.
+        scope.spawn(|| {
+            organisation
+                .sql_as("postgres", "BEGIN; LOCK TABLE ixmcp.contents IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(600)")
+                .unwrap_err()
+        });
+        let holder = "SELECT coalesce(max(pid), 0) FROM pg_locks WHERE relation = 'ixmcp.contents'::regclass AND mode = 'AccessExclusiveLock' AND granted";
+        until("the table is locked", || organisation.sql(holder) != "0");
+        let found = client.tool("query", &search("org:*"));
+        assert_eq!((&found["total"], &found["results"][0]["repo"]), (&json!(1), &json!("org:pay-api")), "{found}");
+        assert_eq!(
+            (found["problems"].as_array().unwrap().len(), &found["problems"][0]["repo"]),
+            (1, &json!("org:shop")),
+            "{found}"
+        );
+        let reason = found["problems"][0]["reason"].as_str().unwrap();
+        assert!(reason.contains("TIMEOUT") && reason.contains("Ask again"), "{found}");
+        organisation.sql(&format!("SELECT pg_terminate_backend(({holder}))"));
+    });
+    let found = client.tool("query", &search("org:*"));
+    assert_eq!((&found["total"], found.get("problems")), (&json!(3), None), "{found}");
+}
+
+#[test]
+fn mirrors_are_not_watched_and_follow_what_is_published() {
+    let (organisation, team, pay, _) = published();
+    let asking = Repo::new("//- /own.md\nnothing\n");
+    let mut client = Server::start_mcp(organisation.command(&asking, &team, &["mcp", "--no-daemon"]));
+    let search = json!({ "text": "charge_", "mode": "literal", "repo": "org:pay-api" });
+    assert_eq!(client.tool("query", &search)["total"], 1);
+    assert_eq!(client.tool("query", &json!({ "text": "charge_", "mode": "literal", "repo": "org:*" }))["total"], 3);
+    let tasks = fs::read_dir(format!("/proc/{}/task", client.pid().as_raw_nonzero())).unwrap().flatten();
+    let names = tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
+    let watches = names.filter(|name| name.starts_with("notify-rs inot")).count();
+    assert!(watches <= 1, "{watches} watches, one of them of the own repository");
+    // Published by others, fetched by another process, and removed with its index: each is noticed without a watch.
+    pay.write("pay.py", "def charge_cheque(cheque):\n    return cheque\n\ndef charge_card(card): pass\n");
+    git(pay.path(), &["commit", "-qam", "second"]);
+    organisation.ok(&pay, &team, &["publish", "--as", "pay-api"]);
+    assert_eq!(client.tool("query", &search)["total"], 2);
+    pay.write("pay.py", "def charge_all(): pass\n\ndef charge_card(card): pass\n\ndef charge_none(): pass\n");
+    git(pay.path(), &["commit", "-qam", "third"]);
+    organisation.ok(&pay, &team, &["publish", "--as", "pay-api"]);
+    let other = ["query", "charge_none", "--mode", "literal", "--repo", "org:pay-api"];
+    organisation.ok(&asking, &team, &other);
+    assert_eq!(client.tool("query", &search)["total"], 3);
+    fs::remove_dir_all(asking.home().join(".cache/ixmcp/organisations")).unwrap();
+    assert_eq!(client.tool("query", &search)["total"], 3);
+}
+
+#[test]
 fn the_page_searches_published_repositories_and_shows_their_files() {
     let (organisation, team, pay, _) = published();
     let asking = Repo::new("//- /own.md\nnothing\n");
