@@ -15,8 +15,8 @@ use crate::tools::check::Answer;
 
 /// Type-check the Python project, or only some of its files and folders
 ///
-/// Exits with 0 if no problems are found, 1 if there are errors or warnings, 2 if the check failed or the settings are
-/// invalid.
+/// Exits with 0 if no problems are found, 1 if there are errors or warnings, 2 if the check failed, the settings are
+/// invalid or a file could not be read.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Check only these files and folders, relative to the current folder or the repository, or absolute
@@ -75,6 +75,10 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     }
     if answer.misconfigured {
         output::note("the settings are invalid and were ignored");
+        return Ok(Outcome::Broken);
+    }
+    if let Some(unreadable) = answer.unreadable {
+        output::note(&format!("{} could not be read", output::count(unreadable as u64, "file", "files")));
         return Ok(Outcome::Broken);
     }
     // `--severity error` ignores warnings, so they do not fail the check either.
@@ -205,7 +209,7 @@ fn sarif(answer: &Answer) -> Value {
                 "rules": rules.iter().map(|rule| json!({ "id": rule })).collect::<Vec<_>>(),
             }},
             "columnKind": "unicodeCodePoints",
-            "invocations": [{ "executionSuccessful": !answer.misconfigured }],
+            "invocations": [{ "executionSuccessful": !answer.misconfigured && answer.unreadable.is_none() }],
             "results": answer.diagnostics.iter().map(result).collect::<Vec<_>>(),
         }],
     })

@@ -151,6 +151,9 @@ pub struct Diagnostic {
     pub notes: Vec<Note>,
 }
 
+/// The rule for files that cannot be read.
+pub const UNREADABLE: &str = "io";
+
 /// The rule for invalid settings.
 pub const INVALID_SETTING: &str = "invalid-setting";
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Diagnostic, INVALID_SETTING, Query, Severity};
+use crate::pytypes::values::{Answer as Answered, Diagnostic, INVALID_SETTING, Query, Severity, UNREADABLE};
 use crate::query::Page;
 
 pub(super) static CHECK: Declaration = Declaration {
@@ -67,6 +67,9 @@ pub(crate) struct Answer {
     /// The settings are invalid, or name something that does not exist. Those settings are ignored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub misconfigured: bool,
+    /// Files that could not be read, such as notebooks that are not JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<usize>,
     /// Total number of diagnostics; in progress notifications, of files.
     pub total: usize,
     pub truncated: bool,
@@ -111,6 +114,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let errors = count(|severity| severity >= Severity::Error);
     let warnings = count(|severity| severity == Severity::Warning);
     let misconfigured = checked.diagnostics.iter().any(|one| one.code == INVALID_SETTING);
+    let unreadable = checked.diagnostics.iter().filter(|one| one.code == UNREADABLE).count();
     let wanted: Vec<_> = checked.diagnostics.into_iter().filter(|one| fits(one.severity)).collect();
     let total = wanted.len();
     let diagnostics = Page::of(wanted, offset, limit);
@@ -123,6 +127,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         errors,
         warnings,
         misconfigured,
+        unreadable: (unreadable > 0).then_some(unreadable),
         passed: errors == 0 && (warnings == 0 || checked.warnings_pass),
         precision: "types".to_owned(),
     })

@@ -27,6 +27,35 @@ fn found(output: &Output) -> BTreeSet<String> {
     lines(output).into_iter().filter(|line| !(line.starts_with("Found ") || line.starts_with("All checks"))).collect()
 }
 
+#[test]
+fn broken_environments_and_unreadable_files_end_it_as_theirs() {
+    let cases: [(&str, &[u8], i32); 10] = [
+        ("book.ipynb", b"{nope", 2),
+        ("book.ipynb", b"{\"cells\": 3}", 2),
+        ("book.ipynb", b"", 2),
+        ("book.ipynb", b"{\"worksheets\": [], \"metadata\": {}, \"nbformat\": 3, \"nbformat_minor\": 0}", 2),
+        ("other.py", b"x = \"\xff\"\n", 2),
+        ("ty.toml", b"environment.python = \"gone\"\n", 2),
+        ("ty.toml", b"environment.python = \"main.py\"\n", 2),
+        ("ty.toml", b"environment.python = \"empty\"\n", 2),
+        (".venv/pyvenv.cfg", b"home = /nowhere\n", 2),
+        (".venv/other", b"", 0),
+    ];
+    for (name, content, expected) in cases {
+        let repo = Repo::new("//- /main.py\nx: int = 1\n//- /empty/keep.txt\n");
+        repo.write(name, content);
+        let mut theirs = Command::new(clients().join("ty/bin/ty"));
+        let theirs = theirs.arg("check").current_dir(repo.path()).env_remove("VIRTUAL_ENV").env_remove("CONDA_PREFIX");
+        let said = theirs.output().unwrap();
+        assert_eq!(said.status.code(), Some(expected), "{name}: {}", String::from_utf8_lossy(&said.stderr));
+        for options in [&[][..], &["--exit-zero-on-warning"], &["--severity", "warning"], &["--json"]] {
+            let output = repo.run(&[&["check"], options].concat());
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(output.status.code(), Some(expected), "{name} {options:?}: {text}");
+        }
+    }
+}
+
 const WRONG: &str = r#"
 //- /a.py
 x: int = ""

@@ -346,3 +346,26 @@ class Box:
     let run = Command::new("python3").args(["-c", without]).current_dir(repo.path()).output().unwrap();
     assert!(run.status.success(), "{text}\n{run:?}");
 }
+
+#[test]
+fn a_file_of_thousands_of_generated_lines_is_annotated() {
+    use std::fmt::Write;
+
+    let mut text = String::new();
+    for at in 0..1200 {
+        write!(
+            text,
+            "class Node{at}:\n    def __init__(self, value, parent=None):\n        self.value = value\n        self.children = []\n\n    \
+             def add(self, child):\n        self.children.append(child)\n        return self\n\n\ndef call_{at}():\n    \
+             return Node{at}({at}).add(Node{at}(1, None))\n\n\n"
+        )
+        .unwrap();
+    }
+    assert!(text.len() > 200_000);
+    let repo = Repo::new("");
+    repo.write("generated.py", text);
+    let answer: Value = serde_json::from_str(&repo.ok(&["infer", "generated.py", "--json"])).unwrap();
+    let found = suggested(&answer);
+    assert!(found.contains(&"generated.py: call_1199 Node1199".to_owned()), "{:?}", found.last());
+    assert!(found.contains(&"generated.py: value int".to_owned()), "{:?}", found.first());
+}

@@ -53,6 +53,9 @@ pub(super) trait Db: SemanticDb {
     fn project(&self) -> Project;
 
     fn disk(&self) -> &OsSystem;
+
+    /// The database itself, for what is not a query.
+    fn itself(&self) -> &Database;
 }
 
 #[salsa::db]
@@ -331,5 +334,9 @@ impl Db for Database {
 
     fn disk(&self) -> &OsSystem {
         &self.system
+    }
+
+    fn itself(&self) -> &Database {
+        self
     }
 }

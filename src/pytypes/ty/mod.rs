@@ -240,6 +240,9 @@ impl Engine for Embedded {
 /// How long an isolated query keeps reporting its file as in progress.
 const MAX_ISOLATED_REPORTING: Duration = Duration::from_secs(60);
 
+/// The size in bytes of the largest file that is annotated without its project: about 5,000 lines.
+const MAX_ALONE: u64 = 200_000;
+
 /// Answers a query on a database that is created for it alone.
 struct Isolated {
     root: PathBuf,
@@ -264,6 +267,12 @@ impl Answerer for Isolated {
             return self.infer_all(within, *min_confidence, observer);
         }
         let Some(file) = query.file() else { return Err(wrong_answerer()) };
+        // In one pass over the project, annotations are verified in far fewer checks.
+        if let Query::Infer { symbol: None, min_confidence, .. } = query
+            && std::fs::metadata(file).is_ok_and(|file| file.len() > MAX_ALONE)
+        {
+            return self.infer_all(&[file.to_owned()], *min_confidence, observer);
+        }
         let path = PathDisplay { root: self.root.clone() }.relative(Path::new(file));
         // The query processes many files and reports progress with each step, so only a hang counts as stuck. Reporting
         // stops after a time limit that covers any hand-written file: with hostile input every step may end and the

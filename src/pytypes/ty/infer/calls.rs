@@ -5,20 +5,22 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::source_text;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
 use ruff_python_ast::{self as ast, AnyNodeRef, Expr, ExprRef, Stmt};
-use ruff_text_size::Ranged;
+use ruff_text_size::{Ranged, TextRange};
+use ty_python_core::ProgramFile;
 use ty_python_core::definition::Definition;
 use ty_python_semantic::types::Type;
 use ty_python_semantic::{Db as _, HasType, ImportAliasResolution, SemanticModel, contains_identifier};
 
 use super::evidence::{is_mock, known_part};
 use super::slots::is_decorated;
-use crate::pytypes::ty::db::{Database, Db as _};
+use crate::pytypes::ty::db::{Database, Db};
 use crate::pytypes::ty::target::Target;
 
 /// The maximum number of files that are searched for calls of the functions of one file.
@@ -42,8 +44,16 @@ pub(super) struct Calls<'db> {
     pub files: HashMap<Definition<'db>, BTreeSet<File>>,
 }
 
-/// Searches the project for calls of these functions.
-pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>]) -> Calls<'db> {
+/// Where calls of some functions are searched for. It follows from their names and the imports of the project, which annotations do not change.
+pub(super) struct Searched {
+    functions: BTreeSet<String>,
+    classes: BTreeSet<String>,
+    names: Arc<BTreeSet<String>>,
+    files: Vec<File>,
+}
+
+/// Searches the project for calls of these functions. `searched` is what the last search of the same functions left.
+pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>], searched: &mut Option<Searched>) -> Calls<'db> {
     let mut calls = Calls { arguments: HashMap::new(), files: HashMap::new() };
     // A constructor is called by the name of its class.
     let (mut names, mut classes) = (BTreeSet::new(), BTreeSet::new());
@@ -57,14 +67,39 @@ pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>]) -> Calls
     if names.is_empty() && classes.is_empty() {
         return calls;
     }
+    let known = searched.take().filter(|last| last.functions == names && last.classes == classes);
+    let known = known.unwrap_or_else(|| search(db, functions, names, classes));
+    let by_definition: HashMap<Definition<'db>, &Called<'_, 'db>> =
+        functions.iter().map(|one| (one.definition, one)).collect();
+    for &file in &known.files {
+        for call in calls_in(db, db.program_file(file), Arc::clone(&known.names)) {
+            for called in call.callees.iter().filter_map(|callee| by_definition.get(callee)) {
+                // Arguments that a function passes on to itself add no information.
+                let is_own = called.file == file && called.function.range().contains_range(call.range);
+                if !is_own && (!is_data(db, file) || is_data(db, called.file)) {
+                    calls.add(db, file, call, called);
+                }
+            }
+        }
+    }
+    *searched = Some(known);
+    calls
+}
+
+fn search(
+    db: &Database,
+    functions: &[Called<'_, '_>],
+    functions_named: BTreeSet<String>,
+    classes_named: BTreeSet<String>,
+) -> Searched {
+    let (mut names, mut classes) = (functions_named.clone(), classes_named.clone());
     let own: HashSet<File> = functions.iter().map(|one| one.file).collect();
     let mut files: Vec<File> = db.project().files(db).iter().copied().filter(|file| !own.contains(file)).collect();
     // The settings may exclude them.
     files.extend(&own);
     files.sort_by_key(|file| (!own.contains(file), file.path(db).as_str().to_owned()));
-    let is_data = |file: File| is_test_data(Path::new(file.path(db).as_str()));
-    if !own.iter().any(|file| is_data(*file)) {
-        files.retain(|file| !is_data(*file));
+    if !own.iter().any(|file| is_data(db, *file)) {
+        files.retain(|file| !is_data(db, *file));
     }
     let holding = |names: &BTreeSet<String>| {
         if names.len() > MAX_NAMES {
@@ -92,17 +127,7 @@ pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>]) -> Calls
     if has_classes {
         names.extend(CONSTRUCTING.iter().map(|&name| name.to_owned()));
     }
-    let by_definition: HashMap<Definition<'db>, &Called<'_, 'db>> =
-        functions.iter().map(|one| (one.definition, one)).collect();
-    for file in files {
-        let program_file = db.program_file(file);
-        let model = SemanticModel::new(db, program_file);
-        let parsed = parsed_module(db, program_file.python_file(db)).load(db);
-        let (names, functions, is_data) = (&names, &by_definition, is_data(file));
-        let mut finder = CallFinder { model: &model, names, functions, file, is_data, calls: &mut calls };
-        AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut finder);
-    }
-    calls
+    Searched { functions: functions_named, classes: classes_named, names: Arc::new(names), files }
 }
 
 /// The maximum depth of subclasses that are followed to find calls of an inherited constructor.
@@ -143,19 +168,50 @@ pub(super) fn last_name(expression: &Expr) -> Option<&str> {
     }
 }
 
+/// A call, as far as it is evidence.
+#[derive(Clone, Debug, PartialEq, Eq, salsa::SalsaValue)]
+struct FoundCall<'db> {
+    range: TextRange,
+    callees: Vec<Definition<'db>>,
+    /// The receiver is a class, so a method gets its receiver as argument: `Base.method(self, …)`.
+    is_of_class: bool,
+    /// The name after the dot.
+    method: Option<String>,
+    arguments: Vec<Argument<'db>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, salsa::SalsaValue)]
+struct Argument<'db> {
+    /// The keyword; `None` for a positional argument, or after `**`.
+    name: Option<String>,
+    is_positional: bool,
+    is_unpacked: bool,
+    known: Option<Type<'db>>,
+    /// A part of its type is unknown.
+    is_partly_unknown: bool,
+}
+
+/// The calls in a file whose callee has one of these names. Memoized until a type that they depend on changes.
+#[salsa::tracked(returns(ref))]
+fn calls_in<'db>(db: &'db dyn Db, file: ProgramFile<'db>, names: Arc<BTreeSet<String>>) -> Vec<FoundCall<'db>> {
+    let model = SemanticModel::new(db, file);
+    let parsed = parsed_module(db, file.python_file(db)).load(db);
+    let mut finder = CallFinder { model: &model, names, found: Vec::new() };
+    AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut finder);
+    finder.found
+}
+
 struct CallFinder<'a, 'db> {
     model: &'a SemanticModel<'db>,
-    names: &'a BTreeSet<String>,
-    functions: &'a HashMap<Definition<'db>, &'a Called<'a, 'db>>,
-    file: File,
-    /// The file is data of tests.
-    is_data: bool,
-    calls: &'a mut Calls<'db>,
+    names: Arc<BTreeSet<String>>,
+    found: Vec<FoundCall<'db>>,
 }
 
 impl<'s> SourceOrderVisitor<'s> for CallFinder<'_, '_> {
     fn visit_expr(&mut self, expression: &'s Expr) {
-        if let Expr::Call(call) = expression {
+        if let Expr::Call(call) = expression
+            && last_name(&call.func).is_some_and(|name| self.names.contains(name))
+        {
             self.call(call);
         }
         walk_expr(self, expression);
@@ -164,38 +220,58 @@ impl<'s> SourceOrderVisitor<'s> for CallFinder<'_, '_> {
 
 impl<'db> CallFinder<'_, 'db> {
     fn call(&mut self, call: &ast::ExprCall) {
-        if !last_name(&call.func).is_some_and(|name| self.names.contains(name)) {
+        let target = Target::Callee { callee: ExprRef::from(&*call.func), call, on_parenthesis: true };
+        let mut callees: Vec<Definition<'db>> = Vec::new();
+        for declared in target.declared(self.model, ImportAliasResolution::ResolveAliases) {
+            callees.extend(declared.definition().filter(|found| !callees.contains(found)));
+        }
+        if callees.is_empty() {
             return;
         }
-        let callee = ExprRef::from(&*call.func);
-        let target = Target::Callee { callee, call, on_parenthesis: true };
-        let mut meant: Vec<&Called<'_, 'db>> = Vec::new();
-        for declared in target.declared(self.model, ImportAliasResolution::ResolveAliases) {
-            let found = declared.definition().and_then(|definition| self.functions.get(&definition).copied());
-            meant.extend(found.filter(|found| !meant.iter().any(|one| one.definition == found.definition)));
-        }
-        for called in meant {
-            // Arguments that a function passes on to itself add no information.
-            let is_own = called.file == self.file && called.function.range().contains_range(call.range());
-            let is_evidence = !self.is_data || is_test_data(Path::new(called.file.path(self.model.db()).as_str()));
-            if !is_own && is_evidence {
-                self.arguments(call, called.definition, called.function);
-            }
-        }
+        let attribute = call.func.as_attribute_expr();
+        let owner = attribute.and_then(|attribute| attribute.value.inferred_type(self.model));
+        let by_position = call.arguments.args.iter().map(|argument| {
+            let value = (!argument.is_starred_expr()).then_some(argument);
+            self.argument(None, true, value)
+        });
+        let by_name = call.arguments.keywords.iter().map(|keyword| {
+            let value = keyword.arg.is_some().then_some(&keyword.value);
+            self.argument(keyword.arg.as_ref().map(ToString::to_string), false, value)
+        });
+        let arguments = by_position.chain(by_name).collect();
+        self.found.push(FoundCall {
+            range: call.range(),
+            callees,
+            is_of_class: matches!(owner, Some(Type::ClassLiteral(_) | Type::GenericAlias(_) | Type::SubclassOf(_))),
+            method: attribute.map(|attribute| attribute.attr.to_string()),
+            arguments,
+        });
     }
 
+    /// `value` is `None` for what is unpacked.
+    fn argument(&self, name: Option<String>, is_positional: bool, value: Option<&Expr>) -> Argument<'db> {
+        let (db, environment) = (self.model.db(), self.model.program_environment());
+        let inferred = value.and_then(|value| value.inferred_type(self.model));
+        let known = inferred.and_then(|inferred| known_part(db, &environment, inferred));
+        let known = known.filter(|known| !is_mock(db, &environment, *known));
+        let is_partly_unknown = known.is_some() && known != inferred;
+        Argument { name, is_positional, is_unpacked: value.is_none(), known, is_partly_unknown }
+    }
+}
+
+impl<'db> Calls<'db> {
     /// Assigns the arguments of a call to parameters, as far as the call alone determines it.
-    fn arguments(&mut self, call: &ast::ExprCall, definition: Definition<'db>, function: &ast::StmtFunctionDef) {
+    fn add(&mut self, db: &'db Database, file: File, call: &FoundCall<'db>, called: &Called<'_, 'db>) {
+        let (definition, function) = (called.definition, called.function);
         let parameters = &function.parameters;
         let all: Vec<&ast::ParameterWithDefault> = parameters.posonlyargs.iter().chain(&parameters.args).collect();
         // A bound receiver takes the first parameter; a function called through its module has no receiver.
-        let in_class =
-            ty_python_core::scope::ScopeKind::Class == definition.scope(self.model.db()).scope(self.model.db()).kind();
+        let in_class = ty_python_core::scope::ScopeKind::Class == definition.scope(db).scope(db).kind();
         let takes_receiver = in_class && !is_decorated(function, "staticmethod");
-        let bound = usize::from(takes_receiver && !self.gives_receiver(call, function));
+        let bound = usize::from(takes_receiver && !call.gives_receiver(function));
         let mut given = BTreeSet::new();
-        for (at, argument) in call.arguments.args.iter().enumerate() {
-            if argument.is_starred_expr() {
+        for (at, argument) in call.arguments.iter().filter(|one| one.is_positional).enumerate() {
+            if argument.is_unpacked {
                 // An unpacked argument may fill any of the remaining parameters.
                 for parameter in all.iter().skip(at + bound) {
                     self.note(definition, parameter.parameter.name.as_str(), None);
@@ -207,45 +283,40 @@ impl<'db> CallFinder<'_, 'db> {
                 self.note(definition, parameter.parameter.name.as_str(), Some(argument));
             }
         }
-        for keyword in &call.arguments.keywords {
-            if let Some(name) = &keyword.arg {
-                given.insert(name.as_str());
-                self.note(definition, name.as_str(), Some(&keyword.value));
-            }
+        let mut by_name = call.arguments.iter().filter(|one| !one.is_positional);
+        for (name, argument) in by_name.clone().filter_map(|one| Some((one.name.as_deref()?, one))) {
+            given.insert(name);
+            self.note(definition, name, Some(argument));
         }
-        if call.arguments.keywords.iter().any(|keyword| keyword.arg.is_none()) {
+        if by_name.any(|one| one.is_unpacked) {
             let named = parameters.args.iter().skip(bound).chain(&parameters.kwonlyargs);
             let names = named.map(|one| one.parameter.name.as_str());
             for name in names.filter(|name| !given.contains(name)) {
                 self.note(definition, name, None);
             }
         }
-        self.calls.files.entry(definition).or_default().insert(self.file);
+        self.files.entry(definition).or_default().insert(file);
     }
 
-    /// Whether the receiver is an explicit argument: `Base.__init__(self, …)`, `super().__new__(cls, …)`.
-    fn gives_receiver(&self, call: &ast::ExprCall, function: &ast::StmtFunctionDef) -> bool {
-        let Expr::Attribute(attribute) = &*call.func else { return false };
-        if attribute.attr.id != function.name.id || is_decorated(function, "classmethod") {
-            return false;
-        }
-        let owner = attribute.value.inferred_type(self.model);
-        function.name.as_str() == "__new__"
-            || matches!(owner, Some(Type::ClassLiteral(_) | Type::GenericAlias(_) | Type::SubclassOf(_)))
-    }
-
-    fn note(&mut self, definition: Definition<'db>, parameter: &str, argument: Option<&Expr>) {
-        let (db, environment) = (self.model.db(), self.model.program_environment());
-        let inferred = argument.and_then(|argument| argument.inferred_type(self.model));
-        let known = inferred.and_then(|inferred| known_part(db, &environment, inferred));
-        let known = known.filter(|known| !is_mock(db, &environment, *known));
-        let noted = self.calls.arguments.entry((definition, parameter.to_owned())).or_default();
-        noted.push(known);
-        // A part of the argument is unknown.
-        if known.is_some() && known != inferred {
+    fn note(&mut self, definition: Definition<'db>, parameter: &str, argument: Option<&Argument<'db>>) {
+        let noted = self.arguments.entry((definition, parameter.to_owned())).or_default();
+        noted.push(argument.and_then(|argument| argument.known));
+        if argument.is_some_and(|argument| argument.is_partly_unknown) {
             noted.push(None);
         }
     }
+}
+
+impl FoundCall<'_> {
+    /// Whether the receiver is an explicit argument: `Base.__init__(self, …)`, `super().__new__(cls, …)`.
+    fn gives_receiver(&self, function: &ast::StmtFunctionDef) -> bool {
+        let is_named = self.method.as_deref() == Some(function.name.as_str());
+        is_named && !is_decorated(function, "classmethod") && (function.name.as_str() == "__new__" || self.is_of_class)
+    }
+}
+
+fn is_data(db: &Database, file: File) -> bool {
+    is_test_data(Path::new(file.path(db).as_str()))
 }
 
 /// Whether a file is data of tests rather than code that calls the project.

@@ -3,10 +3,14 @@
 //! Owns reading the body of the function up to where the name is bound again. A use after a type check is not evidence: there the parameter
 //! is narrower than its annotation.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
 use ruff_python_ast::{self as ast, ArgOrKeyword, CmpOp, Expr, Stmt};
+use ty_python_core::ProgramFile;
 use ty_python_core::definition::DefinitionKind;
 use ty_python_semantic::types::ide_support::resolved_call_signature;
 use ty_python_semantic::types::{KnownClass, Type, TypeDefinition, UnionType};
@@ -15,9 +19,11 @@ use ty_python_semantic::{
 };
 
 use super::evidence::known_part;
-use crate::pytypes::ty::db::Database;
+use super::slots::{self, Slot, SlotSource};
+use crate::pytypes::ty::db::{Database, Db};
 
 /// What a parameter is handed on to.
+#[derive(Clone, Debug, PartialEq, Eq, salsa::SalsaValue)]
 pub(super) struct HandedOn<'db> {
     /// Declarations of the project.
     own: Vec<Type<'db>>,
@@ -48,7 +54,34 @@ fn narrowest<'db>(db: &'db Database, environment: &ProgramEnvironment<'db>, type
     types.iter().copied().find(|one| types.iter().all(|other| is_within(*one, *other)))
 }
 
+/// What the parameter of this slot is handed on to.
 pub(super) fn of_parameter<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    slot: &Slot<'_>,
+    function: &ast::StmtFunctionDef,
+) -> Cow<'db, HandedOn<'db>> {
+    let known = (!slot.is_annotated).then(|| in_file(db, model.program_file()).get(&slot.range.start().to_u32()));
+    known.flatten().map_or_else(|| Cow::Owned(find(db, model, function, &slot.name)), Cow::Borrowed)
+}
+
+/// What the parameters without annotations in a file are handed on to, by the offset of their names. Memoized until a type that it depends on
+/// changes.
+#[salsa::tracked(returns(ref))]
+fn in_file<'db>(db: &'db dyn Db, file: ProgramFile<'db>) -> BTreeMap<u32, HandedOn<'db>> {
+    let parsed = parsed_module(db, file.python_file(db)).load(db);
+    let model = SemanticModel::new(db, file);
+    let open = slots::find(parsed.suite()).into_iter().filter(|slot| !slot.is_annotated);
+    let found = open.filter_map(|slot| match slot.of {
+        SlotSource::Parameter(function, parameter) if !parameter.is_variadic => {
+            Some((slot.range.start().to_u32(), find(db.itself(), &model, function, &slot.name)))
+        }
+        _ => None,
+    });
+    found.collect()
+}
+
+fn find<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,
     function: &ast::StmtFunctionDef,
@@ -126,7 +159,6 @@ impl<'db> Finder<'_, 'db> {
     }
 
     fn is_own(&self, file: File) -> bool {
-        use crate::pytypes::ty::db::Db as _;
         self.db.project().files(self.db).contains(&file) || file == self.model.file()
     }
 

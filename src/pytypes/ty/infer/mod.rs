@@ -22,6 +22,7 @@ mod project;
 mod slots;
 mod verification;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -66,6 +67,9 @@ struct Inference {
     explanation: String,
     confidence: Confidence,
 }
+
+/// What was inferred for slots, or why nothing.
+type Conclusions = Vec<(Key, std::result::Result<Inference, String>)>;
 
 /// The state of a slot across the versions of the text. Offsets are those of the original.
 struct SlotState {
@@ -130,7 +134,7 @@ pub(super) fn infer(
         return Err(Error::not_found(format!("no class, function or variable `{name}` in this file"))
             .hint("Name it as Class.method; `symbols` lists them."));
     }
-    let mut work = InferenceRun { trial, checked: Vec::new(), near: 0, is_over };
+    let mut work = InferenceRun { trial, checked: Vec::new(), near: 0, is_over, searched: RefCell::default() };
     work.run(own, min_confidence)
 }
 
@@ -203,6 +207,8 @@ struct InferenceRun<'w> {
     /// How many of them name the file's module or one of its top-level names.
     near: usize,
     is_over: &'w dyn Fn() -> bool,
+    /// Where calls were searched for the last time.
+    searched: RefCell<Option<calls::Searched>>,
 }
 
 impl InferenceRun<'_> {
@@ -291,9 +297,18 @@ impl InferenceRun<'_> {
 
     /// Infers annotations that were not found before from the current state of the texts.
     fn round(&self, texts: &mut [FileState], level: Confidence) -> BTreeMap<Key, Inference> {
+        Self::of_level(texts, self.infer_open(texts), level)
+    }
+
+    /// What follows from the current state of the texts for the slots that lack an annotation.
+    fn infer_open(&self, texts: &[FileState]) -> Conclusions {
+        self.infer_slots(texts, |(file, at), state| state.is_open && !texts[file].found.contains_key(&at))
+    }
+
+    /// The annotations with this confidence. The others are noted with the reason.
+    fn of_level(texts: &mut [FileState], concluded: Conclusions, level: Confidence) -> BTreeMap<Key, Inference> {
         let mut more = BTreeMap::new();
-        let is_asked = |(file, at): Key, state: &SlotState| state.is_open && !texts[file].found.contains_key(&at);
-        for (key, inferred) in self.infer_slots(texts, is_asked) {
+        for (key, inferred) in concluded {
             let text = &mut texts[key.0];
             match inferred {
                 Ok(one) if text.rejected.get(&key.1) == Some(&one.annotation.text) => {}
@@ -309,11 +324,7 @@ impl InferenceRun<'_> {
     }
 
     /// Infers the annotations of slots from the current state of the texts.
-    fn infer_slots(
-        &self,
-        texts: &[FileState],
-        is_asked: impl Fn(Key, &SlotState) -> bool,
-    ) -> Vec<(Key, std::result::Result<Inference, String>)> {
+    fn infer_slots(&self, texts: &[FileState], is_asked: impl Fn(Key, &SlotState) -> bool) -> Conclusions {
         let db = self.trial.db();
         let asks = |file: usize, of: &dyn Fn(&SlotState) -> bool| {
             let mut states = texts[file].states.iter().enumerate();
@@ -341,7 +352,8 @@ impl InferenceRun<'_> {
                 classes.extend(open.map(|(class, range)| ((text.file, range), (text.file, class))));
             }
         }
-        let context = Context { calls: calls::of(db, &functions), below: Below::of(db, &classes) };
+        let calls = calls::of(db, &functions, &mut self.searched.borrow_mut());
+        let context = Context { calls, below: Below::of(db, &classes) };
         let mut all = Vec::new();
         for ((file, model, _), slots) in files.iter().zip(&slots) {
             for (at, (slot, state)) in slots.iter().zip(&texts[*file].states).enumerate() {

@@ -2,13 +2,15 @@
 //!
 //! Owns the mapping of a parameter to that of the related method. The caller checks whether its type is known.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::source_text;
 use ruff_python_ast::{self as ast, Stmt};
 use ruff_text_size::TextRange;
+use ty_python_core::ProgramFile;
 use ty_python_core::definition::Definition;
 use ty_python_core::scope::ScopeKind;
 use ty_python_semantic::types::Type;
@@ -16,13 +18,15 @@ use ty_python_semantic::{Db as _, HasDefinition, HasType, SemanticModel, contain
 
 use super::annotation::{Annotation, Import};
 use super::calls::last_name;
-use crate::pytypes::ty::db::{Database, Db as _};
+use super::slots::{self, Slot, SlotSource};
+use crate::pytypes::ty::db::{Database, Db};
 use crate::pytypes::ty::family;
 
 /// The maximum number of superclasses that are searched.
 const MAX_CLASSES: usize = 50;
 
 /// An overridden method.
+#[derive(Clone, Debug, PartialEq, Eq, salsa::SalsaValue)]
 pub(super) struct Overridden<'db> {
     pub definition: Definition<'db>,
     pub class: String,
@@ -38,8 +42,35 @@ pub(super) struct ReturnAbove<'db> {
     pub declared: Option<Type<'db>>,
 }
 
-/// The method in the nearest superclass that has the parameter too.
-pub(super) fn find<'db>(
+/// The method in the nearest superclass that has the parameter of this slot too.
+pub(super) fn of_parameter<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    slot: &Slot<'_>,
+    function: &ast::StmtFunctionDef,
+) -> Option<Cow<'db, Overridden<'db>>> {
+    if slot.is_annotated {
+        return find(db, model, function, &slot.name).map(Cow::Owned);
+    }
+    in_file(db, model.program_file()).get(&slot.range.start().to_u32()).map(Cow::Borrowed)
+}
+
+/// The methods that those in a file override, by the offset of the name of a parameter without annotation. Memoized until a class changes.
+#[salsa::tracked(returns(ref))]
+fn in_file<'db>(db: &'db dyn Db, file: ProgramFile<'db>) -> BTreeMap<u32, Overridden<'db>> {
+    let parsed = parsed_module(db, file.python_file(db)).load(db);
+    let model = SemanticModel::new(db, file);
+    let open = slots::find(parsed.suite()).into_iter().filter(|slot| !slot.is_annotated);
+    let found = open.filter_map(|slot| match slot.of {
+        SlotSource::Parameter(function, parameter) if !parameter.is_variadic => {
+            Some((slot.range.start().to_u32(), find(db.itself(), &model, function, &slot.name)?))
+        }
+        _ => None,
+    });
+    found.collect()
+}
+
+fn find<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,
     function: &ast::StmtFunctionDef,

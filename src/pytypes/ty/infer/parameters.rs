@@ -37,8 +37,8 @@ pub(super) fn of_parameter<'db>(
     let default = parameter.default.and_then(|default| default.inferred_type(model));
     let is_optional = parameter.default.is_some_and(Expr::is_none_literal_expr);
     let default = if is_optional { None } else { known(db, model, default) };
-    let above = overridden::find(db, model, function, &slot.name);
-    if let Some(evidence) = of_above(db, model, above.as_ref(), default, is_optional) {
+    let above = overridden::of_parameter(db, model, slot, function);
+    if let Some(evidence) = of_above(db, model, above.as_deref(), default, is_optional) {
         return Ok(evidence);
     }
     if let Some(annotation) = overridden::of_language(function, &slot.name) {
@@ -50,7 +50,7 @@ pub(super) fn of_parameter<'db>(
     }
     // A call through the superclass reaches this method too.
     let own = (function.definition(model), slot.name.clone());
-    let meant: Vec<_> = std::iter::once(own).chain(above.map(|above| (above.definition, above.name))).collect();
+    let meant: Vec<_> = std::iter::once(own).chain(above.map(|above| (above.definition, above.name.clone()))).collect();
     let given: Vec<Option<Type<'db>>> =
         meant.iter().filter_map(|one| context.calls.arguments.get(one)).flatten().copied().collect();
     // Arguments of unknown type do not contradict the known ones.
@@ -60,7 +60,7 @@ pub(super) fn of_parameter<'db>(
     let adds_nothing = arguments.iter().all(|one| is_none(one) || matches!(one, Type::Never));
     let is_marker_default = default.is_some_and(|default| is_marker(db, model, default));
     let has_own = (default.is_some() && !is_marker_default) || !adds_nothing;
-    let handed = handed_on::of_parameter(db, model, function, &slot.name);
+    let handed = handed_on::of_parameter(db, model, slot, function);
     let may_be_none = is_optional || arguments.iter().any(is_none) || (default.is_none() && handed.is_tested_for_none);
     let none = may_be_none.then(|| Type::none(db, &environment));
     let union = |types: &mut dyn Iterator<Item = Type<'db>>| UnionType::from_elements(db, &environment, types);

@@ -3,6 +3,7 @@
 //! Owns the rounds over all of them: what follows from the current state of the texts is written into them and checked with every file of
 //! the project, before more is inferred from it. So nothing rests on an annotation that cannot stay, and the whole causes no new diagnostic.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use super::super::on_disk;
 use super::super::trial::{self, Trial};
 use super::blame::{self, Blame, Fault};
 use super::verification::Findings;
-use super::{FileState, Inference, InferenceRun, Key, rejection};
+use super::{Conclusions, FileState, Inference, InferenceRun, Key, rejection};
 use crate::error::Result;
 use crate::pytypes::engine::Observer;
 use crate::pytypes::ty::db::{Database, Db as _};
@@ -49,9 +50,9 @@ pub(in crate::pytypes::ty) fn infer_all(
     let checked = checked(trial.db());
     let texts: Vec<FileState> = targets.iter().map(|file| FileState::new(trial.db(), *file, None, true)).collect();
     let is_over = || flag.load(Ordering::Relaxed);
-    let run = InferenceRun { trial, checked, near: 0, is_over: &is_over };
+    let run = InferenceRun { trial, checked, near: 0, is_over: &is_over, searched: RefCell::default() };
     let before = run.trial.findings_observed(&run.checked, observer);
-    let mut run = ProjectRun { run, texts, before, observer };
+    let mut run = ProjectRun { run, texts, before, latest: None, near: None, observer };
     for level in [Confidence::High, Confidence::Medium, Confidence::Low] {
         if level >= min_confidence {
             run.build(level);
@@ -116,6 +117,10 @@ struct ProjectRun<'w> {
     run: InferenceRun<'w>,
     texts: Vec<FileState>,
     before: Findings,
+    /// What follows from the texts, until they change.
+    latest: Option<Conclusions>,
+    /// While annotations are tried again: the files that are checked each time. The others are checked once at the end.
+    near: Option<BTreeSet<String>>,
     observer: &'w dyn Observer,
 }
 
@@ -123,15 +128,19 @@ impl ProjectRun<'_> {
     /// Infers annotations from evidence of at least this confidence until nothing more follows.
     fn build(&mut self, level: Confidence) {
         for _ in 0..MAX_ROUNDS {
-            let mut more = self.run.round(&mut self.texts, level);
+            let concluded = self.latest.take().unwrap_or_else(|| self.run.infer_open(&self.texts));
+            let mut more = InferenceRun::of_level(&mut self.texts, concluded.clone(), level);
             if more.is_empty() && !self.is_over() {
                 // Nothing more follows directly.
                 more = self.run.guess(&self.texts, level);
             }
             if more.is_empty() || self.is_over() {
+                self.latest = Some(concluded);
                 return;
             }
-            self.settle(more);
+            if !self.settle(more) {
+                self.latest = Some(concluded);
+            }
         }
     }
 
@@ -139,8 +148,9 @@ impl ProjectRun<'_> {
         (self.run.is_over)()
     }
 
-    /// Keeps those annotations that cause no new diagnostic.
-    fn settle(&mut self, batch: BTreeMap<Key, Inference>) {
+    /// Keeps those annotations that cause no new diagnostic. Returns whether there are any.
+    fn settle(&mut self, batch: BTreeMap<Key, Inference>) -> bool {
+        let keys: BTreeSet<Key> = batch.keys().copied().collect();
         let mut rejected = self.try_together(batch, Blame::Wide);
         for _ in 0..MAX_RETRIES {
             if rejected.is_empty() || self.is_over() {
@@ -157,6 +167,30 @@ impl ProjectRun<'_> {
             self.drop_annotations(dropped);
         }
         self.drop_annotations(rejected);
+        self.confirm(&keys);
+        keys.iter().any(|(file, at)| self.texts[*file].found.contains_key(at))
+    }
+
+    /// Checks all files if not all were since the last change, and drops what causes a new diagnostic in the others.
+    fn confirm(&mut self, keys: &BTreeSet<Key>) {
+        if self.near.take().is_none() {
+            return;
+        }
+        let mut changed = BTreeSet::new();
+        loop {
+            let faults = self.new_diagnostics(&changed);
+            self.near = None;
+            let is_kept = |(file, at): &&Key| self.texts[*file].found.contains_key(at);
+            let kept: BTreeSet<Key> = keys.iter().filter(is_kept).copied().collect();
+            if faults.is_empty() || kept.is_empty() || self.is_over() {
+                return;
+            }
+            let blamed = blame::blamed(&self.texts, &kept, &faults, Blame::Narrow);
+            changed = if blamed.is_empty() { kept } else { blamed };
+            let removed = changed.iter().filter_map(|key| Some((*key, self.texts[key.0].found.remove(&key.1)?)));
+            let removed = removed.collect();
+            self.drop_annotations(removed);
+        }
     }
 
     fn drop_annotations(&mut self, dropped: BTreeMap<Key, Inference>) {
@@ -217,15 +251,24 @@ impl ProjectRun<'_> {
     /// The diagnostics that the annotations cause, after a change of those in these slots.
     fn new_diagnostics(&mut self, changed: &BTreeSet<Key>) -> Vec<Fault> {
         self.write(changed);
-        let after = self.run.trial.findings_observed(&self.run.checked, self.observer);
+        let checked: Vec<String> = match &mut self.near {
+            Some(near) => {
+                near.extend(changed.iter().map(|(file, _)| self.texts[*file].path.clone()));
+                near.iter().cloned().collect()
+            }
+            None => self.run.checked.clone(),
+        };
+        let after = self.run.trial.findings_observed(&checked, self.observer);
         let mut faults = Vec::new();
         if self.is_over() {
             return faults;
         }
         let numbers: BTreeMap<&str, usize> =
             self.texts.iter().enumerate().map(|(number, text)| (text.path.as_str(), number)).collect();
-        for path in &self.run.checked {
+        let mut near = BTreeSet::new();
+        for path in &checked {
             let (old, new) = (&self.before[path], &after[path]);
+            let known = faults.len();
             if new.is_empty() || old == new {
                 continue;
             }
@@ -246,6 +289,12 @@ impl ProjectRun<'_> {
                     line: line_at(&text, one.at.to_usize()),
                 }));
             }
+            if faults.len() > known {
+                near.insert(path.clone());
+            }
+        }
+        if !faults.is_empty() {
+            self.near.get_or_insert_default().append(&mut near);
         }
         faults
     }
