@@ -16,11 +16,12 @@ use super::folders::Folders;
 use super::plan::{self, CheapChanges, Extraction, Plan, Stage, Task, UNKNOWN};
 use super::repository::{Repository, Settings};
 use super::update::{Tally, Update};
-use super::{locked, reader};
+use super::{locked, reader, recent};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
 use crate::extract;
 use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
+use crate::platform::beneath::Folder;
 use crate::scan::{self, Content};
 use crate::store::{Batch, FileRow, SkippedFile, Store, StoredFile};
 
@@ -113,11 +114,17 @@ impl IndexedFirst {
 
 /// Applies a plan until it is done or overtaken, and adds what was done to the tally.
 pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<ApplyOutcome> {
-    let Plan { tasks, leavings, extraction, revision, stage, .. } = plan;
+    let Plan { mut tasks, edited, leavings, extraction, revision, stage, .. } = plan;
     let (repository, store) = (update.repository, &update.repository.store);
     update.progress.begin(tasks.len() as u64, tasks.iter().map(|task| task.size).sum());
     if stage != Stage::Entities {
         update.progress.set_planned();
+    }
+    if stage == Stage::FirstBuild && recent::come_first(tasks.len()) {
+        // Reads do not wait for this.
+        let committed: HashSet<RepoPath> = recent::committed(repository).unwrap_or_default().into_iter().collect();
+        // A stable sort: the rest stays in path order.
+        tasks.sort_by_key(|task| !(edited.contains(&task.path) || committed.contains(&task.path)));
     }
     tally.changed |= write_skipped(store, &leavings)?;
     // Rows that are to be replaced are of no use to another path either.
@@ -127,7 +134,8 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
     let first = IndexedFirst::default();
     let serves = update.yields && stage != Stage::Entities;
     let pauses = Pauses { progress: update.progress, begun: Instant::now(), budget: update.budget, may_rest: serves };
-    let worker = Worker { repository, extraction: &extraction, moved, first: &first, pauses };
+    let root = Folder::open(&repository.root).ok();
+    let worker = Worker { repository, root, extraction: &extraction, moved, first: &first, pauses };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(tasks.len());
     let (send_task, tasks_left) = crossbeam_channel::unbounded();
     let (send, outcomes) = crossbeam_channel::unbounded();
@@ -191,6 +199,8 @@ fn write_skipped(store: &Store, leavings: &CheapChanges) -> Result<bool> {
 /// Turns files into outcomes, on several threads.
 struct Worker<'w> {
     repository: &'w Repository,
+    /// The open root.
+    root: Option<Folder>,
     extraction: &'w Extraction,
     moved: MovedFiles,
     first: &'w IndexedFirst,
@@ -276,7 +286,11 @@ impl Worker<'_> {
             Outcome::Skipped(SkippedFile { path: path.as_str().to_owned(), reason, stat, seen_ns })
         };
         let (folder, below) = folders.location(&self.repository.root, &path);
-        let Content { bytes, stat, seen_ns } = match scan::read(&folder, &below, rules.max_file_size(&path)) {
+        let content = match &self.root {
+            Some(root) if folder == self.repository.root => scan::read_below(root, &below, rules.max_file_size(&path)),
+            _ => scan::read(&folder, &below, rules.max_file_size(&path)),
+        };
+        let Content { bytes, stat, seen_ns } = match content {
             Ok(content) => content,
             Err(error) => {
                 let reason = match error.kind() {

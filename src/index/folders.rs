@@ -13,7 +13,7 @@ use crate::extract::{Chunking, Options, documents};
 use crate::model::{ROOT, RepoPath, SkipReason, printable};
 use crate::platform::files::identity;
 use crate::platform::paths::canonical;
-use crate::scan::{self, Listing, Rules, SkippedEntry};
+use crate::scan::{self, Entering, Listing, Rules, SkippedEntry};
 
 /// All document folders of a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,8 +105,8 @@ impl Folders {
     }
 
     /// The files of the repository and of all folders.
-    pub fn list(&self, root: &Path, rules: &Rules, budget: &Budget) -> Result<Listing> {
-        let mut listing = scan::list(root, rules, budget)?;
+    pub fn list(&self, root: &Path, rules: &Rules, entering: Option<&Entering>, budget: &Budget) -> Result<Listing> {
+        let mut listing = scan::list_entering(root, rules, entering, budget)?;
         for folder in self.outside() {
             self.add_outside(&mut listing, &folder, None, rules, root, budget)?;
         }

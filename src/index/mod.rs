@@ -53,6 +53,7 @@ mod seed;
 mod snapshot;
 mod state;
 mod static_embeddings;
+mod tapped_watcher;
 mod trigrams;
 mod unindexed;
 mod update;

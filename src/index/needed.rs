@@ -13,7 +13,9 @@ use super::unindexed::Unindexed;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::model::RepoPath;
-use crate::words::sought::{FoundWord, KnownTokens, MAX_SOUGHT, PieceOfFile, Sought, WordFinder, looks_defined};
+use crate::words::sought::{
+    FoundWord, HeldByPiece, KnownTokens, MAX_SOUGHT, PieceOfFile, Sought, WordFinder, looks_defined,
+};
 
 /// Files and bytes that a query has indexed first.
 const MAX_FILES: usize = 600;
@@ -24,8 +26,6 @@ const PIECE: usize = 1_200;
 const BINARY_BYTES: usize = 8 << 10;
 /// Pieces whose files are needed: more than a search ranks.
 const MAX_PIECES: usize = 300;
-/// A search ranks so many.
-const RANKED: usize = 200;
 /// Pieces that look like the definition of a name that is asked for.
 const MAX_DEFINITIONS: usize = 60;
 /// As in the choice of candidates: a word in more pieces than this, or in more than one of so many, counts only if there are
@@ -40,20 +40,22 @@ const RARER: u32 = 2;
 pub struct Needed {
     /// The files to index first, best first.
     pub files: Vec<RepoPath>,
-    /// What pieces hold at least that a search ranks, if it ranks some only.
-    pub least: f64,
+    /// How much the best pieces hold, the best first, each with the number of its file.
+    held: Vec<(usize, HeldByPiece)>,
     scanned: Vec<Scanned>,
     all_pieces: Vec<(RepoPath, usize)>,
     words: usize,
 }
 
 /// How often words occur in what is not indexed, about.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Elsewhere {
     /// In how many chunks each word is.
     pub counts: Vec<usize>,
     /// How many chunks there are.
     pub chunks: u64,
+    /// How much of what is sought the best of them hold, the best first.
+    pub held: Vec<HeldByPiece>,
 }
 
 /// What a file contains of the words, as sets.
@@ -103,7 +105,7 @@ impl Unindexed {
         let mut needed = Needed { scanned, all_pieces, words, ..Needed::default() };
         let elsewhere = needed.elsewhere(&|_| true);
         let chosen = needed.choose(sought, &elsewhere, &|number| admits(self.files[number].0.as_str()));
-        needed.least = chosen.least;
+        needed.held = chosen.held.clone();
         let chosen = needed.by_rating(&chosen, |pieces| rate(&elsewhere, pieces));
         let mut bytes = 0;
         let few = chosen.into_iter().take(MAX_FILES).map(|number| &self.files[number]).take_while(|(_, size)| {
@@ -171,10 +173,12 @@ impl Needed {
     }
 
     fn elsewhere(&self, counts_file: &dyn Fn(&str) -> bool) -> Elsewhere {
-        let mut elsewhere = Elsewhere { counts: vec![0; self.words], chunks: 0 };
+        let mut elsewhere = Elsewhere { counts: vec![0; self.words], ..Elsewhere::default() };
         let counted: Vec<bool> = self.all_pieces.iter().map(|(path, _)| counts_file(path.as_str())).collect();
         let sizes = self.all_pieces.iter().zip(&counted).filter(|(_, is_counted)| **is_counted);
         elsewhere.chunks = sizes.map(|((_, pieces), _)| *pieces as u64).sum();
+        let held = self.held.iter().filter(|(number, _)| counted[*number]);
+        elsewhere.held = held.map(|(_, held)| *held).collect();
         for file in self.scanned.iter().filter(|file| counted[file.number]) {
             for (word, count) in elsewhere.counts.iter_mut().enumerate() {
                 *count += if has(file.in_path, word) {
@@ -234,13 +238,15 @@ impl Needed {
         rated.retain(|one| one.weight > 0.0);
         // Pieces are in path order, which a stable sort keeps.
         rated.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        let least = rated.get(RANKED - 1).map_or(0.0, |one| one.weight);
+        let held =
+            |one: &Rated| (self.scanned[one.file].number, HeldByPiece { weight: one.weight, is_whole: one.is_whole });
+        let held = rated.iter().take(MAX_PIECES).map(held).collect();
         // Of one name, all occurrences are asked for.
         if !(sought.needs_all && self.words == 1) {
             rated.truncate(MAX_PIECES);
         }
         defining.extend(rated);
-        Chosen { pieces: defining, least }
+        Chosen { pieces: defining, held }
     }
 
     /// The numbers of the files of these pieces, those with the best pieces first.
@@ -263,7 +269,7 @@ impl Needed {
 /// Pieces that a query needs.
 struct Chosen {
     pieces: Vec<Rated>,
-    least: f64,
+    held: Vec<(usize, HeldByPiece)>,
 }
 
 /// A piece with what it holds of the query.

@@ -11,7 +11,7 @@ use super::repository::{Repository, Settings};
 use super::state::RegisteredFolder;
 use super::unindexed::DiskListing;
 use super::update::{Tally, Thoroughness, now_ns};
-use super::watch::Dirty;
+use super::watch::{Dirty, Watch};
 use crate::budget::Budget;
 use crate::config::warn_once;
 use crate::error::Result;
@@ -27,6 +27,8 @@ const MAX_LISTINGS: usize = 4;
 pub(super) struct Plan {
     /// Files to read: new or possibly changed. Their order is free.
     pub tasks: Vec<Task>,
+    /// Those of a first build that were edited recently.
+    pub edited: HashSet<RepoPath>,
     pub leavings: CheapChanges,
     pub extraction: Extraction,
     /// The state of the index that the plan is based on.
@@ -139,15 +141,12 @@ pub(super) fn make(
     // Another update may have replaced what was read with other options, or is not done with it: it is read again.
     let done = if tally.options == options_during { &tally.done } else { &none };
     let are_current = |known: &StoredFile| rows_are_current(known, &settings.folders, &known.path);
-    let recent = if stage == Stage::FirstBuild { recent::files(repository, &listing) } else { HashSet::new() };
-    let (mut tasks, leavings) = compare(listing, files, skipped, thoroughness, done, are_current);
-    if !recent.is_empty() {
-        // A stable sort: the rest stays in path order.
-        tasks.sort_by_key(|task| !recent.contains(&task.path));
-    }
+    let edited = if stage == Stage::FirstBuild { recent::edited(&listing) } else { HashSet::new() };
+    let (tasks, leavings) = compare(listing, files, skipped, thoroughness, done, are_current);
     let extraction = Extraction { settings, options, replaces_rows };
     Ok(Some(Plan {
         tasks,
+        edited,
         leavings,
         extraction,
         revision,
@@ -229,19 +228,22 @@ fn widened(repository: &Repository, settings: &Settings, scope: Dirty, budget: &
     settings.folders.widened(paths, &repository.root, &settings.rules, is_full).map(Dirty::Paths)
 }
 
-/// What is on disk. New folders are first watched and then listed again, so that nothing saved in between is missed. Reads that
-/// do not wait for the update share a listing of everything.
+/// What is on disk. A listing of everything watches each folder before it reads it; other new folders are first watched and
+/// then listed again, so that nothing saved in between is missed. Reads that do not wait for the update share a listing of
+/// everything.
 fn list(repository: &Repository, settings: &Settings, scope: &Dirty, budget: &Budget) -> Result<Listing> {
     let (root, rules) = (repository.root.as_path(), &settings.rules);
     if let Some(watch) = repository.watch() {
         watch.set_outside_folders(settings.folders.outside());
     }
+    let entering = repository.watch().map(Watch::entering);
+    let _listing = (*scope == Dirty::Everything).then(|| repository.listings.begin());
     let mut listings = 0;
     loop {
         let listed = (*scope == Dirty::Everything).then(|| DiskListing::begin(repository));
         let listing = match scope {
             Dirty::Paths(paths) => settings.folders.at(root, paths, rules, budget)?,
-            _ => settings.folders.list(root, rules, budget)?,
+            _ => settings.folders.list(root, rules, entering.as_ref(), budget)?,
         };
         listings += 1;
         if repository.watch().is_some_and(|watch| watch.cover(&listing.folders)) {

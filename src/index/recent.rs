@@ -21,9 +21,14 @@ const TIMEOUT: Duration = Duration::from_millis(700);
 /// A checkout writes all files within some time. What was saved so long after most files was edited.
 const AFTER_CHECKOUT_NS: i64 = 120 * 1_000_000_000;
 
-/// The files of a listing that were saved after most others, or that the last commits changed.
-pub(super) fn files(repository: &Repository, listing: &Listing) -> HashSet<RepoPath> {
-    if listing.files.len() < FEW_FILES {
+/// Whether what changed recently comes first in a tree of so many files.
+pub(super) fn come_first(files: usize) -> bool {
+    files >= FEW_FILES
+}
+
+/// The files of a listing that were saved after most others.
+pub(super) fn edited(listing: &Listing) -> HashSet<RepoPath> {
+    if !come_first(listing.files.len()) {
         return HashSet::new();
     }
     let mut times: Vec<i64> = listing.files.iter().map(|file| file.stat.mtime_ns).collect();
@@ -35,12 +40,11 @@ pub(super) fn files(repository: &Repository, listing: &Listing) -> HashSet<RepoP
     if recent.len() > MAX_FILES {
         recent.clear();
     }
-    recent.extend(committed(repository).unwrap_or_default());
     recent
 }
 
-/// `None` without git, or without a history that may be read.
-fn committed(repository: &Repository) -> Option<Vec<RepoPath>> {
+/// The files that the last commits changed; `None` without git, or without a history that may be read.
+pub(super) fn committed(repository: &Repository) -> Option<Vec<RepoPath>> {
     let environment = &repository.sources.environment;
     let variable = |name: &&str| Some(((*name).to_owned(), environment.get(name)?.to_owned()));
     let program = environment.on_path_outside(PROGRAM, &repository.root);

@@ -11,7 +11,7 @@ use super::lock::UpdateLock;
 use super::mirrored::{Mirrored, Seen};
 use super::repair::Repaired;
 use super::state::State;
-use super::unindexed::DiskListing;
+use super::unindexed::{DiskListing, Listings};
 use super::updates::InFlight;
 use super::watch::Watch;
 use super::{folder, locked};
@@ -36,6 +36,7 @@ pub(super) struct Repository {
     pub repaired: Repaired,
     /// For reads during a long update.
     pub listed: Mutex<Option<Arc<DiskListing>>>,
+    pub listings: Listings,
 }
 
 /// The settings of a repository and what follows from them.
@@ -60,6 +61,7 @@ impl Repository {
             in_flight: InFlight::default(),
             repaired,
             listed: Mutex::default(),
+            listings: Listings::default(),
         })
     }
 

@@ -6,7 +6,7 @@
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::repository::Repository;
 use crate::budget::Budget;
@@ -16,6 +16,8 @@ use crate::store::{ChunkId, ScopeOf, SpaceKey, Store, Unembedded};
 
 /// Chunks embedded and stored at once: a few milliseconds of writing, between which others write.
 const BATCH: usize = 1_000;
+/// The same where a read waits.
+const SMALL_BATCH: usize = 400;
 /// How often a caller that waits for vectors looks.
 const POLL: Duration = Duration::from_millis(1);
 /// Fewer chunks are not worth a thread.
@@ -51,12 +53,18 @@ impl StaticEmbeddings {
         }
     }
 
+    /// Embeds chunks without a vector for about so long, unless another thread is embedding.
+    pub(super) fn embed_for(&self, time: Duration, budget: &Budget) -> Result<()> {
+        let Some(_alone) = if_free(&self.embedding) else { return Ok(()) };
+        embed_missing(&self.repository.store, None, Instant::now().checked_add(time), budget)
+    }
+
     /// Returns when no chunk up to `last` lacks its vector; `None` means all chunks.
     fn embed_up_to(&self, last: Option<ChunkId>, budget: &Budget) -> Result<()> {
         loop {
             budget.check()?;
             if let Some(_alone) = if_free(&self.embedding) {
-                return embed_missing(&self.repository.store, last, budget);
+                return embed_missing(&self.repository.store, last, None, budget);
             }
             std::thread::sleep(POLL);
             let key = self.space();
@@ -78,7 +86,7 @@ impl StaticEmbeddings {
         while self.embed_again.load(Ordering::SeqCst) {
             let Some(_alone) = if_free(&self.embedding) else { return Ok(()) };
             self.embed_again.store(false, Ordering::SeqCst);
-            embed_missing(&self.repository.store, None, &Budget::unlimited())?;
+            embed_missing(&self.repository.store, None, None, &Budget::unlimited())?;
         }
         Ok(())
     }
@@ -109,13 +117,14 @@ pub(super) fn key(embedder: &dyn Embedder) -> SpaceKey<'_> {
     SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension }
 }
 
-/// Embeds chunks without a vector, until none up to `last` is left.
-fn embed_missing(store: &Store, last: Option<ChunkId>, budget: &Budget) -> Result<()> {
+/// Embeds chunks without a vector, until none up to `last` is left, or the time is over.
+fn embed_missing(store: &Store, last: Option<ChunkId>, end: Option<Instant>, budget: &Budget) -> Result<()> {
     let embedder = built_in();
     let key = key(embedder);
-    loop {
+    let size = if end.is_some() { SMALL_BATCH } else { BATCH };
+    while end.is_none_or(|end| Instant::now() < end) {
         let batch = store.read(budget, |snapshot| match snapshot.space(&key)? {
-            Some(space) => snapshot.unembedded(space, BATCH).map(Some),
+            Some(space) => snapshot.unembedded(space, size).map(Some),
             None => Ok(None),
         })?;
         let Some(batch) = batch else {
@@ -136,6 +145,7 @@ fn embed_missing(store: &Store, last: Option<ChunkId>, budget: &Budget) -> Resul
         })?;
         budget.check()?;
     }
+    Ok(())
 }
 
 /// The vectors of a batch, computed on as many threads as are worth it.

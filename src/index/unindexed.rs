@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::apply::STACK_BYTES;
@@ -13,17 +14,19 @@ use super::locked;
 use super::plan::{self, CheapChanges};
 use super::repository::{Repository, Settings};
 use super::update::Thoroughness;
+use super::watch::Watch;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::{self, Options};
 use crate::model::{ContentHash, Extracted, RepoPath, Stat};
+use crate::platform::beneath::Folder;
 use crate::scan::{self, Listing};
 use crate::store::{Fact, Snapshot, StoredFile};
 
 /// How many times a walk is repeated when new folders keep appearing.
 const MAX_LISTINGS: usize = 4;
 
-/// How long a read waits for the listing of a first build, and how often it looks.
+/// How long a read waits for the listing of a first build to begin, and how often it looks.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(2);
 
@@ -35,10 +38,36 @@ pub struct DiskListing {
     position: Option<u64>,
 }
 
+/// How many listings of everything an update is making.
+#[derive(Default)]
+pub(super) struct Listings(AtomicUsize);
+
+/// A listing, until it is dropped.
+pub(super) struct RunningListing<'l>(&'l Listings);
+
+impl Listings {
+    pub(super) fn begin(&self) -> RunningListing<'_> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        RunningListing(self)
+    }
+
+    fn are_running(&self) -> bool {
+        self.0.load(Ordering::SeqCst) > 0
+    }
+}
+
+impl Drop for RunningListing<'_> {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 /// What one snapshot of the index lacks.
 pub struct Unindexed {
     pub(super) repository: Arc<Repository>,
     pub(super) settings: Arc<Settings>,
+    /// The open root.
+    root: Option<Folder>,
     options: Options,
     /// New and changed files in path order, with their sizes.
     pub(super) files: Vec<(RepoPath, u64)>,
@@ -62,7 +91,7 @@ impl DiskListing {
     /// A listing that begins now, and is empty so far.
     pub(super) fn begin(repository: &Repository) -> Self {
         let begun = Instant::now();
-        let position = repository.full_watch().map(|watch| watch.changes_since(0).1);
+        let position = repository.full_watch().map(|watch| watch.changes_since_listing(0).1);
         Self { listing: Listing::default(), begun, position }
     }
 
@@ -80,13 +109,14 @@ impl DiskListing {
         let watch = repository.full_watch();
         let asked = Instant::now();
         // The first build lists the tree as well: to do so at the same time would take both twice as long.
-        while repository.in_flight.is_planning() && locked(&repository.listed).is_none() && asked.elapsed() < MAX_WAIT {
+        let is_to_come = || repository.in_flight.is_planning() && asked.elapsed() < MAX_WAIT;
+        while locked(&repository.listed).is_none() && (repository.listings.are_running() || is_to_come()) {
             budget.check()?;
             std::thread::sleep(POLL);
         }
         let known = locked(&repository.listed).clone();
         if let Some(known) = known {
-            let changes = watch.zip(known.position).map(|(watch, position)| watch.changes_since(position));
+            let changes = watch.zip(known.position).map(|(watch, position)| watch.changes_since_listing(position));
             match changes {
                 Some((Some(paths), _)) if paths.is_empty() => return Ok(known),
                 // Which files of a document folder are listed may depend on all of them.
@@ -99,16 +129,18 @@ impl DiskListing {
                 _ => {}
             }
         }
+        let entering = watch.map(Watch::entering);
+        let list = || settings.folders.list(&repository.root, &settings.rules, entering.as_ref(), budget);
         for _ in 0..MAX_LISTINGS {
             let Self { begun, position, .. } = Self::begin(repository);
-            let listing = settings.folders.list(&repository.root, &settings.rules, budget)?;
+            let listing = list()?;
             // What is saved in a folder that is not watched yet has no event: such a listing cannot be continued.
             if !watch.is_some_and(|watch| watch.cover(&listing.folders)) {
                 return Ok(keep(repository, Self { listing, begun, position }));
             }
         }
         let begun = Instant::now();
-        let listing = settings.folders.list(&repository.root, &settings.rules, budget)?;
+        let listing = list()?;
         Ok(keep(repository, Self { listing, begun, position: None }))
     }
 }
@@ -175,6 +207,7 @@ impl Unindexed {
         Ok(Self {
             repository: Arc::clone(repository),
             settings,
+            root: Folder::open(&repository.root).ok(),
             options,
             files,
             outdated,
@@ -234,7 +267,12 @@ impl Unindexed {
 
     pub(super) fn read(&self, path: &RepoPath) -> Option<Vec<u8>> {
         let (folder, below) = self.settings.folders.location(&self.repository.root, path);
-        scan::read(&folder, &below, self.settings.rules.max_file_size(path)).ok().map(|content| content.bytes)
+        let limit = self.settings.rules.max_file_size(path);
+        let content = match &self.root {
+            Some(root) if folder == self.repository.root => scan::read_below(root, &below, limit),
+            _ => scan::read(&folder, &below, limit),
+        };
+        content.ok().map(|content| content.bytes)
     }
 
     /// The innermost symbol around each of these lines, which ascend.

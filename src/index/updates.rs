@@ -29,9 +29,13 @@ const PARTIAL_AFTER_LONG: Duration = Duration::from_millis(100);
 /// A read does not wait for an update that has more bytes than this to read, or more files.
 const LONG_BYTES: u64 = 4 << 20;
 const LONG_FILES: u64 = 2_000;
-/// How long a read waits for the files that it needs first, and for those of them that it needs most.
-const WAIT_FOR_FILES: Duration = Duration::from_millis(1_300);
+/// How long after its beginning a read waits for the files that it needs first; it waits for at least so long, and longer for
+/// those of them that it needs most.
+const FILES_WITHIN: Duration = Duration::from_millis(2_000);
+const MIN_WAIT_FOR_FILES: Duration = Duration::from_millis(800);
 const MAX_WAIT_FOR_FILES: Duration = Duration::from_secs(4);
+/// How long it waits for their vectors.
+const WAIT_FOR_VECTORS: Duration = Duration::from_millis(300);
 /// So many of them are indexed at once.
 const FILES_AT_ONCE: usize = 60;
 
@@ -186,10 +190,11 @@ impl Updates {
         }
     }
 
-    /// Has the running update index these files before the rest, the first ones first, and waits for them, but not for long.
+    /// Has the running update index these files before the rest, the first ones first, and waits for them, but not for long. The
+    /// read has begun at `since`.
     /// `false` if they are not all indexed: there was no time, another process updates the index, or the update does something
     /// else. What there was no time for is indexed next.
-    pub fn index_first(&self, paths: &[RepoPath], budget: &Budget) -> Result<bool> {
+    pub fn index_first(&self, paths: &[RepoPath], since: Instant, budget: &Budget) -> Result<bool> {
         let Some(progress) = self.repository.in_flight.progress() else { return Ok(true) };
         let begun = Instant::now();
         let mut left = paths;
@@ -198,7 +203,11 @@ impl Updates {
             let request = progress.request_files(some.to_vec());
             left = rest;
             let is_first = rest.len() + some.len() == paths.len();
-            let end = begun + if is_first { MAX_WAIT_FOR_FILES } else { WAIT_FOR_FILES };
+            let end = if is_first {
+                begun + MAX_WAIT_FOR_FILES
+            } else {
+                (since + FILES_WITHIN).max(begun + MIN_WAIT_FOR_FILES)
+            };
             if !self.wait_for_files(&progress, request, end, budget)? {
                 if !rest.is_empty() {
                     progress.request_files(rest.to_vec());
@@ -207,6 +216,15 @@ impl Updates {
             }
         }
         Ok(true)
+    }
+
+    /// Gives the chunks of a running build their vectors, the first ones first, but not for long: a search ranks those that are
+    /// near the query as well.
+    pub fn embed_first(&self, budget: &Budget) -> Result<()> {
+        if self.repository.in_flight.progress().is_none() {
+            return Ok(());
+        }
+        self.embeddings.embed_for(WAIT_FOR_VECTORS, budget)
     }
 
     fn wait_for_files(&self, progress: &Arc<Progress>, request: u64, end: Instant, budget: &Budget) -> Result<bool> {

@@ -12,7 +12,6 @@
 //! the watches of folders that are removed or renamed: an update sets those again, and all watches after a queue overflow or
 //! if the root itself was moved. If the system has no more watches, every read sweeps, and `stats` reports it.
 
-use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::fs;
@@ -23,19 +22,18 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use notify_debouncer_full::notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind, RemoveKind};
-use notify_debouncer_full::notify::{
-    self, Config, ErrorKind as NotifyErrorKind, Event, EventHandler, RecommendedWatcher, RecursiveMode, Watcher,
-    WatcherKind,
-};
-use notify_debouncer_full::{Debouncer, NoCache, new_debouncer_opt};
+use notify_debouncer_full::notify::{self, ErrorKind as NotifyErrorKind, Event, RecursiveMode, Watcher};
+use notify_debouncer_full::{Debouncer, NoCache};
 
 use super::change_feed::ChangeFeed;
 use super::folders::identity_of;
 use super::locked;
+use super::tapped_watcher::{self, TappedWatcher};
 use crate::error::{Error, Result};
 use crate::model::RepoPath;
 use crate::platform::files;
-use crate::scan;
+use crate::platform::watcher::SystemWatcher;
+use crate::scan::{self, Entering};
 
 /// A background update starts after so long without an event.
 const DEBOUNCE: Duration = Duration::from_millis(300);
@@ -73,12 +71,12 @@ pub(super) struct Claim<'w> {
 pub(super) struct Watch {
     shared: Arc<Shared>,
     when_quiet: Arc<dyn Fn() + Send + Sync>,
-    watches: Mutex<Watches>,
+    watches: Arc<Mutex<Watches>>,
 }
 
 /// The watches that the system has set.
 struct Watches {
-    system: Arc<Mutex<RecommendedWatcher>>,
+    system: Arc<Mutex<SystemWatcher>>,
     /// Lives as long as the watches, and reports when no more events come.
     _debouncer: Debouncer<TappedWatcher, NoCache>,
     /// Folders with a watch, relative to the root.
@@ -121,6 +119,8 @@ struct State {
     folders_taken: u64,
     folders_watched: u64,
     feed: ChangeFeed,
+    /// The same for listings, which watch each folder before they read it: a new watch means no missed changes to them.
+    listing_feed: ChangeFeed,
 }
 
 impl Watch {
@@ -134,7 +134,7 @@ impl Watch {
         let (root, cookies) = (root.to_owned(), index.join(COOKIES));
         let shared = Arc::new(Shared { root, cookies, own_cookies, state, cookie_arrived });
         let when_quiet: Arc<dyn Fn() + Send + Sync> = Arc::new(when_quiet);
-        let watches = Mutex::new(Watches::start(&shared, &when_quiet)?);
+        let watches = Arc::new(Mutex::new(Watches::start(&shared, &when_quiet)?));
         Ok(Self { shared, when_quiet, watches })
     }
 
@@ -152,6 +152,7 @@ impl Watch {
         // The event thread needs the state to continue, and setting watches needs the event thread.
         if sweep || renew {
             state.feed.lose();
+            state.listing_feed.lose();
         }
         drop(state);
         if renew {
@@ -220,8 +221,13 @@ impl Watch {
     /// The paths noticed since a position in the feed, and the position to continue from. `None`: anything may have changed.
     pub(super) fn changes_since(&self, position: u64) -> (Option<Vec<RepoPath>>, u64) {
         let state = locked(&self.shared.state);
-        let is_lost = state.sweep || state.renew || state.folders_seen != state.folders_watched;
-        (if is_lost { None } else { state.feed.since(position) }, state.feed.next())
+        (if state.is_lost() { None } else { state.feed.since(position) }, state.feed.next())
+    }
+
+    /// The same since the beginning of a listing that watches what it enters by [`Watch::entering`].
+    pub(super) fn changes_since_listing(&self, position: u64) -> (Option<Vec<RepoPath>>, u64) {
+        let state = locked(&self.shared.state);
+        (if state.is_lost() { None } else { state.listing_feed.since(position) }, state.listing_feed.next())
     }
 
     /// The number of paths that wait for an update.
@@ -276,22 +282,23 @@ impl Watch {
     /// Watches the folders among `found` that are not watched yet. Returns whether there were any: something may have been saved
     /// in them before, so the caller must list again.
     pub(super) fn cover(&self, found: &[RepoPath]) -> bool {
-        let mut watches = locked(&self.watches);
         let mut any = false;
         for folder in found {
-            if watches.folders.contains(folder) || self.is_limited() {
-                continue;
-            }
-            match watches.add(&folder.to_path(&self.shared.root), &self.shared) {
-                Ok(()) => {
-                    watches.folders.insert(folder.clone());
-                    locked(&self.shared.state).feed.lose();
-                    any = true;
-                }
-                Err(error) => tracing::debug!("{error}"),
+            if locked(&self.watches).cover(folder, &self.shared) {
+                locked(&self.shared.state).listing_feed.lose();
+                any = true;
             }
         }
         any
+    }
+
+    /// What a listing calls with each folder before it reads it: the folder is watched from then on, so that such a listing
+    /// misses nothing that is saved later.
+    pub(super) fn entering(&self) -> Entering {
+        let (watches, shared) = (Arc::clone(&self.watches), Arc::clone(&self.shared));
+        Arc::new(move |folder| {
+            locked(&watches).cover(folder, &shared);
+        })
     }
 }
 
@@ -315,17 +322,14 @@ impl Drop for Claim<'_> {
 impl Watches {
     /// Creates a queue with watches for the root, the cookies, and git's files about the tree.
     fn start(shared: &Arc<Shared>, when_quiet: &Arc<dyn Fn() + Send + Sync>) -> Result<Self> {
-        NEXT_TAP.set(Some(Arc::clone(shared)));
-        let (handled, when_quiet) = (Arc::clone(shared), Arc::clone(when_quiet));
+        let (handled, noted, when_quiet) = (Arc::clone(shared), Arc::clone(shared), Arc::clone(when_quiet));
         let handler = move |_| {
             if handled.has_dirt() {
                 when_quiet();
             }
         };
-        let config = Config::default().with_follow_symlinks(false);
-        let debouncer = new_debouncer_opt::<_, TappedWatcher, _>(DEBOUNCE, None, handler, NoCache, config);
-        let debouncer = debouncer.map_err(|error| refused(&error))?;
-        let system = LAST_WATCHER.take().ok_or_else(|| Error::internal("the debouncer made no watcher"))?;
+        let started = tapped_watcher::start(Box::new(move |event| noted.note(event)), DEBOUNCE, handler);
+        let (debouncer, system) = started.map_err(|error| refused(&error))?;
         let watches = Self { system, _debouncer: debouncer, folders: BTreeSet::new() };
         let root = shared.root.as_path();
         let cookies = shared.cookies.clone();
@@ -374,6 +378,22 @@ impl Watches {
         }
     }
 
+    /// Watches a folder that is not watched yet. Returns whether it was not: readers of the feed may have missed changes in it.
+    fn cover(&mut self, folder: &RepoPath, shared: &Shared) -> bool {
+        if self.folders.contains(folder) || locked(&shared.state).limited.is_some() {
+            return false;
+        }
+        let added = self.add(&folder.to_path(&shared.root), shared);
+        match added {
+            Ok(()) => {
+                self.folders.insert(folder.clone());
+                locked(&shared.state).feed.lose();
+            }
+            Err(ref error) => tracing::debug!("{error}"),
+        }
+        added.is_ok()
+    }
+
     fn add(&self, folder: &Path, shared: &Shared) -> Result<()> {
         if !files::reports_all_changes(folder) {
             let message = format!("the file system of {} does not report all changes", folder.display());
@@ -415,6 +435,19 @@ fn clear_old_cookies(folder: &Path) {
 
 fn refused(error: &notify::Error) -> Error {
     Error::internal(format!("cannot watch for changes: {error}"))
+}
+
+impl State {
+    /// Whether there were changes that the feeds do not know.
+    fn is_lost(&self) -> bool {
+        self.sweep || self.renew || self.folders_seen != self.folders_watched
+    }
+
+    /// Adds a change to the feeds.
+    fn push(&mut self, path: RepoPath) {
+        self.feed.push(path.clone());
+        self.listing_feed.push(path);
+    }
 }
 
 impl Shared {
@@ -512,7 +545,7 @@ impl Shared {
         {
             // The folder has become another worktree of the repository, which is not watched, or has stopped being one.
             state.moved.insert(folder.clone());
-            state.feed.push(folder.clone());
+            state.push(folder.clone());
             state.dirty.insert(folder);
             return;
         }
@@ -530,7 +563,7 @@ impl Shared {
             _ => false,
         };
         state.folders_seen += u64::from(is_folder);
-        state.feed.push(path.clone());
+        state.push(path.clone());
         if !scan::is_rule_file(&path) && state.dirty.len() < MAX_DIRTY {
             state.dirty.insert(path);
         } else {
@@ -554,56 +587,5 @@ fn is_move(kind: EventKind) -> bool {
         EventKind::Remove(kind) => kind != RemoveKind::File,
         EventKind::Modify(kind) => matches!(kind, ModifyKind::Name(_)),
         _ => false,
-    }
-}
-
-thread_local! {
-    /// Where the next [`TappedWatcher`] of this thread reports events: the debouncer creates its watcher itself and passes nothing on.
-    static NEXT_TAP: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
-    /// The watcher of the last [`TappedWatcher`] that this thread created.
-    static LAST_WATCHER: RefCell<Option<Arc<Mutex<RecommendedWatcher>>>> = const { RefCell::new(None) };
-}
-
-/// The system's watcher. It passes each raw event on before the debouncer receives it.
-struct TappedWatcher(Arc<Mutex<RecommendedWatcher>>);
-
-struct EventTap<F> {
-    shared: Option<Arc<Shared>>,
-    debouncer: F,
-}
-
-impl<F: EventHandler> EventHandler for EventTap<F> {
-    fn handle_event(&mut self, event: notify::Result<Event>) {
-        let Some(shared) = &self.shared else { return };
-        if shared.note(&event) {
-            // The debouncer only needs to know that there was an event. Its work on paths takes time that grows with their
-            // number, on the thread that must keep up with the system.
-            self.debouncer.handle_event(Ok(Event::new(EventKind::Create(CreateKind::Any)).add_path(PathBuf::new())));
-        }
-    }
-}
-
-impl Watcher for TappedWatcher {
-    fn new<F: EventHandler>(debouncer: F, config: Config) -> notify::Result<Self> {
-        let shared = NEXT_TAP.take();
-        let system = Arc::new(Mutex::new(RecommendedWatcher::new(EventTap { shared, debouncer }, config)?));
-        LAST_WATCHER.set(Some(Arc::clone(&system)));
-        Ok(Self(system))
-    }
-
-    fn watch(&mut self, path: &Path, mode: RecursiveMode) -> notify::Result<()> {
-        locked(&self.0).watch(path, mode)
-    }
-
-    fn unwatch(&mut self, path: &Path) -> notify::Result<()> {
-        locked(&self.0).unwatch(path)
-    }
-
-    fn configure(&mut self, config: Config) -> notify::Result<bool> {
-        locked(&self.0).configure(config)
-    }
-
-    fn kind() -> WatcherKind {
-        RecommendedWatcher::kind()
     }
 }

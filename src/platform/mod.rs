@@ -13,6 +13,6 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub use unix::{allocator, beneath, files, paths, process, socket};
+pub use unix::{allocator, beneath, files, paths, process, socket, watcher};
 #[cfg(windows)]
-pub use windows::{allocator, beneath, files, paths, process, socket};
+pub use windows::{allocator, beneath, files, paths, process, socket, watcher};

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::source::Source;
 use crate::error::Result;
 use crate::store::{ChunkHit, ChunkId, FtsQuery, Scope, SpaceId, SpaceKey, TaggedKind};
+use crate::words::sought::HeldByPiece;
 
 /// A chunk of a corpus: in order by source, then by id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,8 +27,8 @@ pub struct Corpus<'s> {
     failed: Cell<Option<usize>>,
     /// Chunks that no source has yet: in how many of them words occur, and how many there are.
     elsewhere: (Vec<(FtsQuery, usize)>, u64),
-    /// The least that a candidate there holds of the query.
-    least_held: f64,
+    /// How much of the query the best of those hold, the best first.
+    held_elsewhere: Vec<HeldByPiece>,
 }
 
 /// Chunks of a corpus to search among.
@@ -77,14 +78,15 @@ impl<'s> Corpus<'s> {
 
     /// Those of several.
     pub fn of_all(sources: Vec<&'s dyn Source>) -> Self {
-        Self { sources, failed: Cell::new(None), elsewhere: (Vec::new(), 0), least_held: 0.0 }
+        Self { sources, failed: Cell::new(None), elsewhere: (Vec::new(), 0), held_elsewhere: Vec::new() }
     }
 
     /// The same where words occur in so many chunks that no source has yet, of so many: each is as rare as if those were there,
-    /// and chunks that hold less of the query than those are no candidates.
+    /// and chunks that hold less of the query than enough of those are no candidates.
     #[must_use]
-    pub fn with_elsewhere(mut self, counts: Vec<(FtsQuery, usize)>, chunks: u64, least_held: f64) -> Self {
-        self.least_held = self.least_held.max(least_held);
+    pub fn with_elsewhere(mut self, counts: Vec<(FtsQuery, usize)>, chunks: u64, held: &[HeldByPiece]) -> Self {
+        self.held_elsewhere.extend(held);
+        self.held_elsewhere.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         self.elsewhere.1 += chunks;
         for (query, count) in counts {
             match self.elsewhere.0.iter_mut().find(|(known, _)| *known == query) {
@@ -95,9 +97,9 @@ impl<'s> Corpus<'s> {
         self
     }
 
-    /// What a candidate holds of the query at least, in the weights of its words.
-    pub fn least_held(&self) -> f64 {
-        self.least_held
+    /// How much of the query chunks hold that no source has yet, the best first.
+    pub fn held_elsewhere(&self) -> &[HeldByPiece] {
+        &self.held_elsewhere
     }
 
     /// How many chunks the sources have.

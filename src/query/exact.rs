@@ -10,8 +10,9 @@ mod need;
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender};
 
@@ -75,6 +76,10 @@ struct FileText {
     source: Source,
     text: String,
 }
+
+/// Of files on disk the names around the lines are known for the first so many files, and for those that are parsed in time.
+const ALWAYS_NAMED: usize = 10;
+const NAMED_WITHIN: Duration = Duration::from_millis(500);
 
 /// A line that matches, before its symbol is known.
 struct Line {
@@ -164,6 +169,8 @@ pub fn search(
         return Err(Error::internal("a search ended before its last file"));
     }
     let mut items = Vec::new();
+    let mut named = disk.map(|disk| names_on_disk(&**disk, &window.kept, budget).into_iter());
+    budget.check()?;
     for (source, lines) in window.kept {
         let numbers: Vec<u32> = lines.iter().map(|line| line.number).collect();
         let (path, names) = match (source, disk) {
@@ -174,8 +181,9 @@ pub fn search(
                 (file.path, names.into_iter().map(|named| named.map(qualified)).collect())
             }
             (Source::Disk(number), Some(disk)) => {
-                budget.check()?;
-                (disk.path(number).unwrap_or_default().to_owned(), disk.symbols_around(number, &numbers))
+                let names = named.as_mut().and_then(Iterator::next).flatten();
+                let path = disk.path(number).unwrap_or_default().to_owned();
+                (path, names.unwrap_or_else(|| vec![None; lines.len()]))
             }
             (Source::Disk(_), None) => continue,
         };
@@ -195,6 +203,36 @@ pub fn search(
     }
     let is_cut = offset.saturating_add(items.len()) < window.seen;
     Ok(Page { items, offset, total: complete.then_some(window.seen), is_cut })
+}
+
+/// The names around the lines of each file on disk, in order; `None` for those that there was no time for. Each file is parsed,
+/// on all cores.
+fn names_on_disk(
+    disk: &dyn DiskFiles,
+    kept: &[(Source, Vec<Line>)],
+    budget: &Budget,
+) -> Vec<Option<Vec<Option<String>>>> {
+    let on_disk = kept.iter().filter_map(|(source, lines)| match source {
+        Source::Disk(number) => Some((*number, lines.iter().map(|line| line.number).collect())),
+        Source::Index(_) => None,
+    });
+    let files: Vec<(usize, Vec<u32>)> = on_disk.collect();
+    let names: Vec<OnceLock<Vec<Option<String>>>> = files.iter().map(|_| OnceLock::new()).collect();
+    let (next, begun) = (AtomicUsize::new(0), Instant::now());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    let work = || {
+        while !budget.is_spent() {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some((number, lines)) = files.get(at).filter(|_| at < ALWAYS_NAMED || begun.elapsed() < NAMED_WITHIN)
+            else {
+                break;
+            };
+            // No other thread has this file.
+            let _ = names[at].set(disk.symbols_around(*number, lines));
+        }
+    };
+    std::thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
+    names.into_iter().map(OnceLock::into_inner).collect()
 }
 
 /// Reads the texts that may have a line to show or to count, in path order, and hands them on.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::model::{RepoPath, Stat};
-use crate::platform::beneath::open_beneath;
+use crate::platform::beneath::Folder;
 use crate::platform::files::stat_of;
 
 /// A write in the same tick of the kernel's clock as our look leaves no trace in the times. Ticks last up to 10 ms;
@@ -37,22 +37,28 @@ pub struct Content {
 ///
 /// A larger file is `io::ErrorKind::FileTooLarge`.
 pub fn read(root: &Path, path: &RepoPath, limit: u64) -> io::Result<Content> {
-    let file = open_beneath(root, Path::new(path.as_str()))?;
-    let mut content = read_once(&file, limit)?;
+    read_below(&Folder::open(root)?, path, limit)
+}
+
+/// The same below a folder that is open, for many files.
+pub fn read_below(folder: &Folder, path: &RepoPath, limit: u64) -> io::Result<Content> {
+    let seen_ns = now_ns();
+    let (file, metadata) = folder.open_file(Path::new(path.as_str()))?;
+    let mut content = read_once(&file, (stat_of(&metadata), seen_ns), limit)?;
     for _ in 1..ATTEMPTS {
-        if stat_of(&file.metadata()?) == content.stat {
+        let seen_ns = now_ns();
+        let stat = stat_of(&file.metadata()?);
+        if stat == content.stat {
             break;
         }
         io::Seek::rewind(&mut &file)?;
-        content = read_once(&file, limit)?;
+        content = read_once(&file, (stat, seen_ns), limit)?;
     }
     // Still changing: the stat taken before the bytes is the older one, so the next comparison sees a difference.
     Ok(content)
 }
 
-fn read_once(file: &File, limit: u64) -> io::Result<Content> {
-    let seen_ns = now_ns();
-    let stat = stat_of(&file.metadata()?);
+fn read_once(file: &File, (stat, seen_ns): (Stat, i64), limit: u64) -> io::Result<Content> {
     if stat.size > limit {
         return Err(io::ErrorKind::FileTooLarge.into());
     }

@@ -16,13 +16,14 @@ mod walk;
 mod without_files;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::model::{RepoPath, SkipReason, Stat};
 
-pub use hash::read;
 pub(crate) use hash::{Content, trusted};
+pub use hash::{read, read_below};
 pub(crate) use listing_fingerprint::ListingFingerprint;
 pub(crate) use resolve::{Resolved, Resolver};
 pub(crate) use root::{HomeFolders, is_own_repository, repository_root};
@@ -81,11 +82,19 @@ pub enum PathVerdict {
     Skipped(SkippedEntry),
 }
 
+/// What a listing calls with each folder before it reads it.
+pub type Entering = Arc<dyn Fn(&RepoPath) + Send + Sync>;
+
 /// Every file of the repository at `root`, which is absolute.
 ///
 /// Fails only when the root itself cannot be read or the budget is spent: a listing is whole or there is none.
 pub fn list(root: &Path, rules: &Rules, budget: &Budget) -> Result<Listing> {
-    walk::list(root, rules, budget)
+    walk::list(root, rules, None, budget)
+}
+
+/// The same; all folders that it reads but the root go through `entering`.
+pub fn list_entering(root: &Path, rules: &Rules, entering: Option<&Entering>, budget: &Budget) -> Result<Listing> {
+    walk::list(root, rules, entering, budget)
 }
 
 /// The part of [`list`] that is at or below one of `paths`, without walking the rest.

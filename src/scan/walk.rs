@@ -14,7 +14,7 @@ use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use super::rules::Rules;
 use super::tracked::Tracked;
-use super::{FoundFile, Listing, SkippedEntry};
+use super::{Entering, FoundFile, Listing, SkippedEntry};
 use super::{bare, guard};
 use crate::budget::Budget;
 use crate::error::Result;
@@ -41,17 +41,19 @@ pub fn is_private_name(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| PRIVATE_NAMES.contains(&name))
 }
 
-pub(super) fn list(root: &Path, rules: &Rules, budget: &Budget) -> Result<Listing> {
+pub(super) fn list(root: &Path, rules: &Rules, entering: Option<&Entering>, budget: &Budget) -> Result<Listing> {
     // A root that is gone must never look like a repository without files.
     guard::check_root(root)?;
     let mut listing = Listing::default();
-    walk_parallel(root, rules, budget, &mut listing)?;
+    let scope = Scope::Everything(entering.cloned());
+    walk_parallel(root, &scope, rules, budget, &mut listing)?;
     let matchers = Matchers::new(root, rules);
     for folder in rules.named().iter().filter(|folder| matchers.walk_named(folder, rules)) {
-        walk_serial(root, &named_walk(root, folder), &Scope::Everything, rules, budget, &mut listing)?;
+        scope.enter(folder.as_str());
+        walk_serial(root, &named_walk(root, folder), &scope, rules, budget, &mut listing)?;
     }
-    walk_serial_entities(root, &Scope::Everything, rules, budget, &mut listing)?;
-    add_tracked(root, &Scope::Everything, rules, budget, &mut listing)?;
+    walk_serial_entities(root, &scope, rules, budget, &mut listing)?;
+    add_tracked(root, &scope, rules, budget, &mut listing)?;
     Ok(listing.sorted())
 }
 
@@ -100,7 +102,8 @@ pub(super) fn ignores(root: &Path, folder: &RepoPath, rules: &Rules) -> bool {
 /// Which part of the tree is asked for.
 #[derive(Clone)]
 enum Scope {
-    Everything,
+    /// All of it; each folder is reported before it is read.
+    Everything(Option<Entering>),
     Below(Arc<HashSet<String>>),
 }
 
@@ -110,6 +113,15 @@ impl Scope {
         let Self::Below(asked) = self else { return true };
         let parents = path.match_indices('/').map(|(at, _)| &path[..at]);
         parents.chain([path]).any(|prefix| asked.contains(prefix))
+    }
+
+    /// A folder is going to be read.
+    fn enter(&self, folder: &str) {
+        if let Self::Everything(Some(entering)) = self
+            && let Some(folder) = RepoPath::new(folder)
+        {
+            entering(&folder);
+        }
     }
 
     /// Holds `path`, or something below it.
@@ -141,11 +153,11 @@ fn named_walk(root: &Path, folder: &RepoPath) -> WalkBuilder {
     walk
 }
 
-fn walk_parallel(root: &Path, rules: &Rules, budget: &Budget, listing: &mut Listing) -> Result<()> {
+fn walk_parallel(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listing: &mut Listing) -> Result<()> {
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
     let mut walk = main_walk(root, rules);
     walk.threads(threads);
-    let blocked = keep(&mut walk, root, &Scope::Everything, rules);
+    let blocked = keep(&mut walk, root, scope, rules);
 
     let gathered = Mutex::new(Listing::default());
     walk.build_parallel().run(|| {
@@ -154,7 +166,7 @@ fn walk_parallel(root: &Path, rules: &Rules, budget: &Budget, listing: &mut List
             if budget.is_spent() {
                 return WalkState::Quit;
             }
-            take(root, entry, &Scope::Everything, rules, &mut part.listing);
+            take(root, entry, scope, rules, &mut part.listing);
             WalkState::Continue
         })
     });
@@ -221,11 +233,20 @@ fn walk_serial_entities(
         return Ok(());
     }
     let mut walk = WalkBuilder::new(&folder);
+    scope.enter(ENTITIES);
+    let (above, entered) = (root.to_path_buf(), scope.clone());
     walk.standard_filters(false).filter_entry(move |entry| {
         let not_entity =
             entry.depth() == 1 && entry.file_name().to_str().is_some_and(|name| NOT_ENTITIES.contains(&name));
-        let is_worktree = entry.file_type().is_some_and(|kind| kind.is_dir()) && worktrees.include(entry.path());
-        !(not_entity || is_private_name(entry.file_name()) || is_worktree)
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        let is_worktree = is_folder && worktrees.include(entry.path());
+        if not_entity || is_private_name(entry.file_name()) || is_worktree {
+            return false;
+        }
+        if is_folder {
+            below(&above, entry.path()).to_str().inspect(|folder| entered.enter(folder));
+        }
+        true
     });
     let of_entities = listing.files.iter().map(|found| found.path.as_str()).filter(|path| is_entity(path));
     let known: HashSet<String> = of_entities.map(str::to_owned).collect();
@@ -277,7 +298,7 @@ fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Ar
             return false;
         }
         let is_asked = match &scope {
-            Scope::Everything => true,
+            Scope::Everything(_) => true,
             Scope::Below(_) if is_folder => scope.leads_to(&relative.to_string_lossy()),
             Scope::Below(_) => scope.holds(&relative.to_string_lossy()),
         };
@@ -287,6 +308,7 @@ fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Ar
         let reason = if worktrees.include(entry.path()) {
             SkipReason::Worktree
         } else if guard::is_safe(&root, entry.path()) {
+            relative.to_str().inspect(|folder| scope.enter(folder));
             return true;
         } else {
             SkipReason::UnreadableFolder
@@ -418,7 +440,7 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
 
 fn asked_of<'a>(tracked: &'a Tracked, scope: &'a Scope) -> Box<dyn Iterator<Item = &'a Path> + 'a> {
     match scope {
-        Scope::Everything => Box::new(tracked.all()),
+        Scope::Everything(_) => Box::new(tracked.all()),
         Scope::Below(asked) => {
             let mut asked: Vec<&String> = asked.iter().collect();
             asked.sort_unstable();

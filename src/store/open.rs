@@ -37,9 +37,12 @@ const PRAGMAS: &str = "
 const PAGE_SIZE: &str = "PRAGMA page_size = 16384";
 const WRITER_PRAGMAS: &str = "
     PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = NORMAL;
     PRAGMA cache_size = -16384;
 ";
+/// While an empty file becomes an index: what the power may take then is nothing, and a damaged file is replaced. Each of the
+/// waits for the disk takes as long as a query.
+const UNSYNCED: &str = "PRAGMA synchronous = OFF";
+const SYNCED: &str = "PRAGMA synchronous = NORMAL";
 /// Enough for what a bulk build writes and reads again soon; between builds a quarter is enough.
 pub(super) const CACHE_FOR_BULK: &str = "PRAGMA cache_size = -65536";
 pub(super) const CACHE_AFTER_BULK: &str = "PRAGMA cache_size = -16384; PRAGMA shrink_memory";
@@ -135,9 +138,13 @@ pub(super) fn connect(path: &Path, mode: Mode) -> Result<IndexConnection> {
     match mode {
         Mode::Write => {
             connection.execute_batch(PAGE_SIZE)?;
+            let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+            connection.execute_batch(if pages == 0 { UNSYNCED } else { SYNCED })?;
             refuse_other_programs(&connection, path)?;
             connection.execute_batch(WRITER_PRAGMAS)?;
-            Ok(IndexConnection::new(migrate::up(connection, path)?, path))
+            let connection = migrate::up(connection, path)?;
+            connection.execute_batch(SYNCED)?;
+            Ok(IndexConnection::new(connection, path))
         }
         Mode::Read => {
             let open = OPEN_STORES.load(Ordering::Relaxed);

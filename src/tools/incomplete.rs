@@ -4,6 +4,7 @@
 //! which files those are, or what the index lacks (`index`).
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -43,13 +44,12 @@ enum Wanted<'w> {
 pub(super) struct SoughtElsewhere {
     sought: Sought,
     elsewhere: Elsewhere,
-    least: f64,
 }
 
 impl SoughtElsewhere {
     /// The corpus in which words are as rare as in all files.
     pub(super) fn with<'s>(&self, corpus: Corpus<'s>) -> Corpus<'s> {
-        smart::with_elsewhere(corpus, &self.sought, &self.elsewhere.counts, self.elsewhere.chunks, self.least)
+        smart::with_elsewhere(corpus, &self.sought, &self.elsewhere.counts, self.elsewhere.chunks, &self.elsewhere.held)
     }
 }
 
@@ -64,7 +64,7 @@ impl Prepared {
     /// What was sought, in what that state of the index lacks.
     pub(super) fn elsewhere(&self, unindexed: &Unindexed) -> Option<SoughtElsewhere> {
         let sought = self.sought.clone().filter(|_| !unindexed.is_complete())?;
-        Some(SoughtElsewhere { sought, elsewhere: unindexed.elsewhere(&self.needed), least: self.needed.least })
+        Some(SoughtElsewhere { sought, elsewhere: unindexed.elsewhere(&self.needed) })
     }
 }
 
@@ -176,12 +176,13 @@ impl Call<'_> {
         otherwise: Otherwise,
         query: impl Fn(&Snapshot) -> Result<T>,
     ) -> Result<T> {
+        let since = Instant::now();
         let Some(listed) = self.freshen_or_list()? else {
             *self.elsewhere.borrow_mut() = None;
             return self.workspace.read(self.budget(), query);
         };
         let _pause = self.workspace.updates.pause();
-        let prepared = self.prepare(listed, wanted, otherwise)?;
+        let prepared = self.prepare(listed, wanted, otherwise, since)?;
         self.workspace.read(self.budget(), |snapshot| {
             let unindexed = self.note(&prepared.listed, snapshot, otherwise == Otherwise::Partial)?;
             *self.elsewhere.borrow_mut() = prepared.elsewhere(&unindexed);
@@ -192,12 +193,19 @@ impl Call<'_> {
     /// Brings the index up to date, or, if that takes long, the files in which a search for `text` finds most. Returns what a
     /// state of the index has to be compared with.
     pub(super) fn prepare_search(&self, text: &str, filter: &PathFilter) -> Result<Option<Prepared>> {
+        let since = Instant::now();
         let Some(listed) = self.freshen_or_list()? else { return Ok(None) };
         let _pause = self.workspace.updates.pause();
-        self.prepare(listed, &Wanted::Search(text, filter), Otherwise::Partial).map(Some)
+        self.prepare(listed, &Wanted::Search(text, filter), Otherwise::Partial, since).map(Some)
     }
 
-    fn prepare(&self, listed: Arc<DiskListing>, wanted: &Wanted, otherwise: Otherwise) -> Result<Prepared> {
+    fn prepare(
+        &self,
+        listed: Arc<DiskListing>,
+        wanted: &Wanted,
+        otherwise: Otherwise,
+        since: Instant,
+    ) -> Result<Prepared> {
         // Looking for the files takes a while, and holds no snapshot.
         let (unindexed, expectation) = self.workspace.read(self.budget(), |snapshot| {
             let expectation = match wanted {
@@ -225,12 +233,18 @@ impl Call<'_> {
             }
             (Wanted::Search(..), None) => (Needed::default(), None),
         };
-        if !self.workspace.updates.index_first(&needed.files, self.budget())? {
+        if !self.workspace.updates.index_first(&needed.files, since, self.budget())? {
             if otherwise == Otherwise::Busy {
                 let (done, total) = unindexed.progress();
                 return Err(Error::busy_building(done, total));
             }
             tracing::debug!("not all files of a query are indexed in time");
+        }
+        if matches!(wanted, Wanted::Search(..))
+            && let Err(error) = self.workspace.updates.embed_first(budget)
+        {
+            budget.check()?;
+            tracing::debug!("a query is answered without vectors: {error}");
         }
         Ok(Prepared { listed, needed, sought })
     }

@@ -42,6 +42,14 @@ pub struct SoughtWord {
     pub is_name: bool,
 }
 
+/// How much of the query a piece of a file holds, in the weights of its words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeldByPiece {
+    pub weight: f64,
+    /// It has all words.
+    pub is_whole: bool,
+}
+
 /// What a piece of a file has of what is sought, as sets of words by their index.
 #[derive(Clone, Copy, Debug)]
 pub struct PieceOfFile<'p> {

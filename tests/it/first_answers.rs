@@ -101,6 +101,34 @@ fn reads_during_a_first_build_answer_as_later() {
     }
 }
 
+/// The names around lines need their files parsed: where they are many, those of the first ones are there, and all lines.
+#[test]
+fn a_first_answer_from_many_files_has_the_lines_of_the_finished_index() {
+    let repo = large(MANY);
+    let mut server = Server::start(repo.command(&["mcp"]));
+    let mut ask = || {
+        server.response("query", &json!({ "text": "return call_3(", "mode": "literal", "limit": 900 }))["result"].take()
+    };
+    let lines = |answer: &Value| -> Vec<String> {
+        let results = answer["results"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        results.iter().map(|hit| format!("{}:{} {}", hit["file_path"], hit["line"], hit["preview"])).collect()
+    };
+    let first = ask();
+    assert!(first["indexing"].is_object(), "the build was over before the first read");
+    let finished = loop {
+        let answer = ask();
+        if answer.get("indexing").is_none() {
+            break answer;
+        }
+    };
+    assert_eq!(lines(&first).len(), 900);
+    assert_eq!(lines(&first), lines(&finished));
+    for (hit, later) in first["results"].as_array().unwrap().iter().zip(finished["results"].as_array().unwrap()) {
+        assert!(hit.get("symbol_name").is_none() || hit["symbol_name"] == later["symbol_name"], "{hit} {later}");
+    }
+    assert!(first["results"][9]["symbol_name"].is_string(), "{first}");
+}
+
 #[test]
 fn what_is_saved_during_a_build_is_found_at_once() {
     let repo = large(MANY);
@@ -207,7 +235,7 @@ fn a_build_that_indexes_some_files_first_equals_any_other() {
         let _ = std::fs::remove_file(some[5].to_path(repo.path()));
         let missing = RepoPath::new("src/none.py").unwrap();
         let wanted: Vec<RepoPath> = some.into_iter().chain([missing]).collect();
-        workspace.updates.index_first(&wanted, &Budget::unlimited()).unwrap();
+        workspace.updates.index_first(&wanted, std::time::Instant::now(), &Budget::unlimited()).unwrap();
         begin(&workspace);
     }
     freshen(&workspace);
@@ -267,10 +295,12 @@ fn the_first_answer_has_the_hits_of_the_finished_index() {
     }
 }
 
-/// A switch to a branch in which most files differ: answers are of the new branch from the first one on.
+/// A switch to a branch in which most files differ: answers are of the new branch from the first one on. `.ci/soak answers`
+/// switches 20,000 files.
 #[test]
 fn after_a_branch_switch_of_many_files_no_answer_is_of_the_old_branch() {
-    let repo = large(2_000);
+    let files = number("IXMCP_SWITCHED_FILES", 2_000);
+    let repo = large(files);
     let commit = |message: &str| {
         git(repo.path(), &["add", "-A"]);
         git(repo.path(), &["commit", "-qm", message]);
@@ -278,7 +308,7 @@ fn after_a_branch_switch_of_many_files_no_answer_is_of_the_old_branch() {
     git(repo.path(), &["init", "-q", "-b", "main"]);
     commit("first");
     git(repo.path(), &["checkout", "-q", "-b", "other"]);
-    for number in 0..2_000 {
+    for number in 0..files {
         let functions: String =
             (0..FUNCTIONS).map(|at| format!("def other_{number}_{at}(a):\n    return changed_{at}(a)\n\n")).collect();
         repo.write(&format!("src/d{}/m{number}.py", number % 30), functions);
@@ -292,7 +322,7 @@ fn after_a_branch_switch_of_many_files_no_answer_is_of_the_old_branch() {
         [("other", "other", "function"), ("main", "function", "other"), ("other", "other", "function")]
     {
         git(repo.path(), &["checkout", "-q", branch]);
-        for number in [7, 1_999, 1_000] {
+        for number in [7, files - 1, files / 2] {
             let path = format!("src/d{}/m{number}.py", number % 30);
             let mut ask = |tool: &str, arguments: Value| {
                 let answer = server.response(tool, &arguments)["result"].take();

@@ -289,6 +289,44 @@ fn an_archive_that_names_a_repository_as_its_sibling_receives_nothing_of_it() {
     assert!(stats.get("seeded_from").is_none() && stats["total_files"] == 1, "{stats}");
 }
 
+/// The user of no one. These tests run as root.
+const OTHER_USER: u32 = 65_534;
+
+#[test]
+fn nothing_of_another_user_is_copied_or_answered_from() {
+    let repo = many();
+    repo.sync();
+    let trees = tempfile::tempdir().unwrap();
+    let own =
+        |path: &Path, user: u32| std::os::unix::fs::chown(path, Some(user), None).expect("this test needs to be root");
+    // The database, its folder, the tree, and git's directory each make the sibling one that is not trusted.
+    for (at, part) in [".ixmcp/index.db", ".ixmcp", "", ".git"].into_iter().enumerate() {
+        let tree = add_worktree(&repo, &trees, &format!("tree{at}"));
+        let foreign = repo.path().join(part);
+        own(&foreign, OTHER_USER);
+        let stats = stats_of(&repo, &tree);
+        own(&foreign, 0);
+        assert!(stats.get("seeded_from").is_none() && stats["total_files"] == 40, "{part:?}: {stats}");
+        git(repo.path(), &["worktree", "remove", "--force", tree.to_str().unwrap()]);
+    }
+    // Of several siblings the newest of this user is copied.
+    let newest = add_worktree(&repo, &trees, "newest");
+    stats_of(&repo, &newest);
+    let tree = add_worktree(&repo, &trees, "tree");
+    own(&newest.join(".ixmcp/index.db"), OTHER_USER);
+    let stats = stats_of(&repo, &tree);
+    assert_eq!(stats["seeded_from"], repo.path().canonicalize().unwrap().to_str().unwrap(), "{stats}");
+    // Nor is a path in another user's tree answered.
+    let path = newest.join("d1/m1.py");
+    let mut server = Server::start(repo.plain_command(&["mcp", "--no-daemon"]));
+    let mut slice = || server.response("get_slice", &json!({ "file_path": path, "start_line": 1, "end_line": 1 }));
+    let answer = slice();
+    assert_eq!(answer["result"]["content"], "def f1(): return g1()\n", "{answer}");
+    own(&newest, OTHER_USER);
+    let refused = slice();
+    assert_eq!(refused["error"]["data"]["code"], "INVALID_PATH", "{refused}");
+}
+
 #[test]
 fn an_index_that_is_being_written_is_copied_in_one_state() {
     let repo = many();

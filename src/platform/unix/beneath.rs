@@ -3,7 +3,7 @@
 //!
 //! Owns the system calls. `scan` decides which files may be read.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 
@@ -21,13 +21,7 @@ const FOLDER_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags
 /// Opens the regular file `relative` below `root` for reading. Fails if a component of `relative` is a symbolic link or
 /// `..`: the path was resolved before, so such a component was added since.
 pub fn open_beneath(root: &Path, relative: &Path) -> io::Result<File> {
-    let folder = rustix::fs::open(root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    let file = File::from(open_without_links(&folder, relative)?);
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
-    }
+    Folder::open(root)?.open_file(relative).map(|(file, _)| file)
 }
 
 #[cfg(target_os = "linux")]
@@ -66,18 +60,29 @@ fn open_by_steps(folder: &OwnedFd, relative: &Path) -> io::Result<OwnedFd> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, "an empty path"))
 }
 
-/// For folders that are opened for lookups only; on Linux this requires no read permission.
+/// For folders that are opened for lookups and to open what is below them; on Linux this requires no read permission.
 #[cfg(target_os = "linux")]
 const TO_LOOK_BELOW: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
 const TO_LOOK_BELOW: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// An open folder for looking up names, which is faster than resolving each full path.
+/// An open folder for looking up names and opening files, which is faster than resolving each full path.
 pub struct Folder(OwnedFd);
 
 impl Folder {
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(rustix::fs::open(path, TO_LOOK_BELOW, Mode::empty())?))
+    }
+
+    /// Opens the regular file `relative` below this folder for reading, as [`open_beneath`] does.
+    pub fn open_file(&self, relative: &Path) -> io::Result<(File, Metadata)> {
+        let file = File::from(open_without_links(&self.0, relative)?);
+        let metadata = file.metadata()?;
+        if metadata.is_file() {
+            Ok((file, metadata))
+        } else {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+        }
     }
 
     /// The folder `relative` below this one. Its last component must not be a link.

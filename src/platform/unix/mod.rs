@@ -3,6 +3,9 @@
 pub mod allocator;
 pub mod beneath;
 pub mod files;
+#[cfg(target_os = "linux")]
+mod inotify;
 pub mod paths;
 pub mod process;
 pub mod socket;
+pub mod watcher;

@@ -3,7 +3,7 @@
 //! The standard library cannot open a file relative to an open folder on Windows, so each component is checked before
 //! the file is opened. This is a race: a process that can swap a folder for a link in between redirects the open.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
@@ -29,12 +29,19 @@ pub fn open_beneath(root: &Path, relative: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { refused("not a regular file") }
 }
 
-/// A folder for looking up names.
+/// A folder for looking up names and opening files.
 pub struct Folder(PathBuf);
 
 impl Folder {
     pub fn open(path: &Path) -> io::Result<Self> {
         if fs::metadata(path)?.is_dir() { Ok(Self(path.to_owned())) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    }
+
+    /// Opens the regular file `relative` below this folder for reading, as [`open_beneath`] does.
+    pub fn open_file(&self, relative: &Path) -> io::Result<(File, Metadata)> {
+        let file = open_beneath(&self.0, relative)?;
+        let metadata = file.metadata()?;
+        Ok((file, metadata))
     }
 
     /// The folder `relative` below this one. Its last component must not be a link.

@@ -6,3 +6,4 @@ pub mod files;
 pub mod paths;
 pub mod process;
 pub mod socket;
+pub mod watcher;

@@ -299,15 +299,22 @@ fn holding(
     if let Some(scope) = scope {
         held.retain(|(id, ..)| scope.contains(*id));
     }
-    if scope.is_none() && !query.filters.leave_chunks_out() {
-        // In all files there are enough that hold more.
-        let least = corpus.least_held() * NEARLY;
-        held.retain(|(_, weight, _)| *weight >= least);
-    }
-    if query.shape == QueryShape::Code && held.iter().any(|(.., words)| *words == picked) {
+    let are_whole = query.shape == QueryShape::Code && held.iter().any(|(.., words)| *words == picked);
+    if are_whole {
         held.retain(|(.., words)| *words == picked);
     }
     held.sort_by(|a, b| b.1.total_cmp(&a.1));
+    if scope.is_none() && !query.filters.leave_chunks_out() {
+        // Where chunks that are not indexed yet hold more, those would be picked.
+        let elsewhere = corpus.held_elsewhere().iter().filter(|one| one.is_whole || !are_whole);
+        let elsewhere: Vec<f64> = elsewhere.map(|one| one.weight * NEARLY).collect();
+        let is_picked = |weight: f64| {
+            let more = held.partition_point(|one| one.1 > weight) + elsewhere.partition_point(|one| *one > weight);
+            more < limit
+        };
+        let picked = held.partition_point(|one| is_picked(one.1));
+        held.truncate(picked);
+    }
     // Of those that hold as much as the last that is picked, the ids must not choose.
     let Some(&(_, least, _)) = limit.checked_sub(1).and_then(|last| held.get(last)) else {
         return Ok(held.into_iter().map(|(id, ..)| id).collect());

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::extract;
 use crate::model::RepoPath;
 use crate::query::corpus::Corpus;
-use crate::words::sought::{PieceOfFile, Sought};
+use crate::words::sought::{HeldByPiece, PieceOfFile, Sought};
 
 /// How much of a name the words of a query are, on average.
 const OF_NAME: f64 = 0.6;
@@ -65,16 +65,16 @@ impl Expectation {
     }
 }
 
-/// The corpus with words that occur elsewhere, too: in how many chunks each of what is sought does, of how many, and what
-/// candidates there hold at least.
+/// The corpus with words that occur elsewhere, too: in how many chunks each of what is sought does, of how many, and how much
+/// of the query the best of them hold.
 pub fn with_elsewhere<'s>(
     corpus: Corpus<'s>,
     sought: &Sought,
     counts: &[usize],
     chunks: u64,
-    least: f64,
+    held: &[HeldByPiece],
 ) -> Corpus<'s> {
     let words =
         sought.words.iter().zip(counts).filter_map(|(word, count)| Some((candidates::asked_for(word)?, *count)));
-    corpus.with_elsewhere(words.collect(), chunks, least)
+    corpus.with_elsewhere(words.collect(), chunks, held)
 }

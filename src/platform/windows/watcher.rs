@@ -1,0 +1,3 @@
+//! The system's watcher of folders.
+
+pub use notify_debouncer_full::notify::RecommendedWatcher as SystemWatcher;
