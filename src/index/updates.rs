@@ -192,30 +192,47 @@ impl Updates {
 
     /// Has the running update index these files before the rest, the first ones first, and waits for them, but not for long. The
     /// read has begun at `since`.
-    /// `false` if they are not all indexed: there was no time, another process updates the index, or the update does something
-    /// else. What there was no time for is indexed next.
-    pub fn index_first(&self, paths: &[RepoPath], since: Instant, budget: &Budget) -> Result<bool> {
-        let Some(progress) = self.repository.in_flight.progress() else { return Ok(true) };
+    /// `false` if they are not all indexed: there was no time, or another process updates the index. What there was no time for
+    /// is indexed next.
+    pub fn index_first(self: &Arc<Self>, paths: &[RepoPath], since: Instant, budget: &Budget) -> Result<bool> {
         let begun = Instant::now();
         let mut left = paths;
         while !left.is_empty() {
             let (some, rest) = left.split_at(left.len().min(FILES_AT_ONCE));
-            let request = progress.request_files(some.to_vec());
+            let is_first = left.len() == paths.len();
             left = rest;
-            let is_first = rest.len() + some.len() == paths.len();
             let end = if is_first {
                 begun + MAX_WAIT_FOR_FILES
             } else {
                 (since + FILES_WITHIN).max(begun + MIN_WAIT_FOR_FILES)
             };
-            if !self.wait_for_files(&progress, request, end, budget)? {
-                if !rest.is_empty() {
+            if !self.index_some(some, begun, end, budget)? {
+                if let Some(progress) = self.repository.in_flight.progress().filter(|_| !rest.is_empty()) {
                     progress.request_files(rest.to_vec());
                 }
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Has these files indexed by the running update, or by the next one if that one ends without them: it may have begun before
+    /// they changed.
+    fn index_some(self: &Arc<Self>, paths: &[RepoPath], begun: Instant, end: Instant, budget: &Budget) -> Result<bool> {
+        loop {
+            let Some(run) = self.join_or_start(Caller::Waiting, Coverage::Dirty, begun)? else { return Ok(true) };
+            // An update of everything has ended meanwhile.
+            if !run.is_open() {
+                return Ok(true);
+            }
+            let request = run.progress.request_files(paths.to_vec());
+            if self.wait_for_files(&run.progress, request, end, budget)? {
+                return Ok(true);
+            }
+            if run.is_open() || Instant::now() >= end {
+                return Ok(false);
+            }
+        }
     }
 
     /// Gives the chunks of a running build their vectors, the first ones first, but not for long: a search ranks those that are
