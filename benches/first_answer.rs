@@ -7,17 +7,19 @@
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use self::queries::QUERIES;
+use self::server::Server;
 
 #[path = "asked/queries.rs"]
 mod queries;
+#[path = "asked/server.rs"]
+mod server;
 
 fn program() -> String {
     let named = std::env::args().find_map(|argument| argument.strip_prefix("--program=").map(str::to_owned));
@@ -78,7 +80,7 @@ fn first_answers(root: &Path) {
         let once = |_| {
             forget(root);
             let begun = Instant::now();
-            Client::start(root).ask(tool, &arguments);
+            start(root).ask(tool, &arguments);
             begun.elapsed()
         };
         let mut rounds: Vec<(Duration, Duration)> = (0..ROUNDS).map(|round| (once(round), ripgrep())).collect();
@@ -107,13 +109,12 @@ fn builds(root: &Path) {
     row(&format!("the same with {asked} smart queries ({:.2} ×)", ratio(with_queries, alone)), vec![with_queries]);
 }
 
-fn build(root: &Path, mut each_second: impl FnMut(&mut Client, u64)) -> Duration {
+fn build(root: &Path, mut each_second: impl FnMut(&mut Server, u64)) -> Duration {
     forget(root);
     let begun = Instant::now();
-    let (mut client, mut seconds) = (Client::start(root), 0);
+    let (mut client, mut seconds) = (start(root), 0);
     loop {
-        let is_complete = client.is_complete();
-        if is_complete {
+        if is_complete(&mut client) {
             return begun.elapsed();
         }
         if begun.elapsed() >= Duration::from_secs(seconds) {
@@ -132,10 +133,10 @@ fn worktrees(root: &Path, folder: &Path) {
         let tree = folder.join(format!("tree{number}"));
         git(root, &["worktree", "add", "-q", "--detach", &tree.to_string_lossy()]);
         let begun = Instant::now();
-        let mut client = Client::start(&tree);
+        let mut client = start(&tree);
         client.ask("query", &json!({ "text": "get_queryset" }));
         first.push(begun.elapsed());
-        while !client.is_complete() {
+        while !is_complete(&mut client) {
             std::thread::sleep(Duration::from_millis(20));
         }
         complete.push(begun.elapsed());
@@ -169,15 +170,15 @@ fn agreement(root: &Path) {
         .iter()
         .map(|text| {
             forget(root);
-            let answer = Client::start(root).ask("query", &json!({ "text": text }));
+            let answer = start(root).ask("query", &json!({ "text": text })).0;
             (hits(&answer), answer["indexing"].is_object())
         })
         .collect();
     run(root, &["--wait", "sync"]);
-    let mut client = Client::start(root);
+    let mut client = start(root);
     let (mut same_first, mut same, mut all, mut partial) = (0, 0, 0, 0);
     for (text, (early, is_partial)) in QUERIES.iter().zip(&early) {
-        let late = hits(&client.ask("query", &json!({ "text": text })));
+        let late = hits(&client.ask("query", &json!({ "text": text })).0);
         same_first += usize::from(early.first() == late.first());
         let common = late.iter().filter(|hit| early.contains(hit)).count();
         if early.first() != late.first() || common < late.len() {
@@ -195,40 +196,12 @@ fn agreement(root: &Path) {
 }
 
 /// `ixmcp mcp`, which starts the daemon.
-struct Client {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
+fn start(root: &Path) -> Server {
+    Server::start(command(root, &["mcp"]))
 }
 
-impl Client {
-    fn start(root: &Path) -> Self {
-        let mut command = command(root, &["mcp"]);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
-        let (input, output) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-        Self { child, input, output: BufReader::new(output) }
-    }
-
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
-        let line = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string() + "\n";
-        self.input.write_all(line.as_bytes()).expect("written");
-        let mut reply = String::new();
-        self.output.read_line(&mut reply).expect("a reply");
-        let mut reply: Value = serde_json::from_str(&reply).expect("JSON");
-        assert!(reply.get("result").is_some(), "{method} {params}: {reply}");
-        reply["result"].take()
-    }
-
-    fn is_complete(&mut self) -> bool {
-        self.ask("stats", &json!({})).get("indexing").is_none()
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        let _has_ended = self.child.kill();
-        let _has_ended = self.child.wait();
-    }
+fn is_complete(server: &mut Server) -> bool {
+    server.ask("stats", &json!({})).0.get("indexing").is_none()
 }
 
 /// The proportional memory of a daemon in MB.

@@ -155,7 +155,7 @@ impl Contender {
     }
 }
 
-/// What came of one query, by one contender.
+/// The outcome of one query with one contender.
 #[derive(Clone, Debug)]
 struct QueryOutcome {
     contender: usize,
@@ -204,21 +204,21 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         return cost::run(session, typed, &queries);
     }
     let contenders = contenders(typed)?;
-    let mut came = Vec::new();
+    let mut outcomes = Vec::new();
     let mut trees: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
     for (at, asked) in queries.iter().enumerate() {
         trees.entry(asked.tree.as_deref()).or_default().push(at);
     }
     for (tree, of_tree) in &trees {
-        ask_all(session, typed, *tree, &queries, of_tree, &contenders, &mut came)?;
+        ask_all(session, typed, *tree, &queries, of_tree, &contenders, &mut outcomes)?;
     }
     if typed.candidates {
         return Ok(Outcome::Found);
     }
     if typed.each {
-        print_each(&queries, &contenders, &came);
+        print_each(&queries, &contenders, &outcomes);
     }
-    let rows = rows(&queries, &contenders, &came);
+    let rows = rows(&queries, &contenders, &outcomes);
     if session.json {
         output::json(&json!({ "rows": rows }));
     } else {
@@ -337,7 +337,7 @@ fn ask_all(
     queries: &[LabelledQuery],
     of_tree: &[usize],
     contenders: &[Contender],
-    came: &mut Vec<QueryOutcome>,
+    outcomes: &mut Vec<QueryOutcome>,
 ) -> Result<()> {
     let workspace = session.workspaces.at(&root_of(session, tree)?)?;
     let budget = Budget::unlimited();
@@ -373,7 +373,7 @@ fn ask_all(
                     targets.iter_mut().for_each(|target| target.lines = None);
                     targets.dedup();
                 }
-                came.push(QueryOutcome { contender, query, judged: measure::judge(&targets, &spans), time });
+                outcomes.push(QueryOutcome { contender, query, judged: measure::judge(&targets, &spans), time });
             }
         }
         Ok(deep.map(|deep| deep.taken().0).unwrap_or_default())
@@ -457,10 +457,10 @@ fn print_scored(
 }
 
 /// Rows for all queries, each half, and each kind within its half.
-fn rows(queries: &[LabelledQuery], contenders: &[Contender], came: &[QueryOutcome]) -> Vec<Row> {
+fn rows(queries: &[LabelledQuery], contenders: &[Contender], outcomes: &[QueryOutcome]) -> Vec<Row> {
     let mut groups: BTreeMap<(String, String, usize), Vec<(Judgment, Duration)>> = BTreeMap::new();
     let one_half = queries.iter().all(|asked| asked.half == queries[0].half);
-    for one in came {
+    for one in outcomes {
         let asked = &queries[one.query];
         let half = asked.half.as_deref().unwrap_or("all");
         let mut names = vec![(half, "all")];
@@ -527,8 +527,8 @@ fn print(rows: &[Row]) {
     }
 }
 
-fn print_each(queries: &[LabelledQuery], contenders: &[Contender], came: &[QueryOutcome]) {
-    for one in came {
+fn print_each(queries: &[LabelledQuery], contenders: &[Contender], outcomes: &[QueryOutcome]) {
+    for one in outcomes {
         let asked = &queries[one.query];
         output::json(&json!({
             "ranking": contenders[one.contender].name, "tree": asked.tree, "half": asked.half, "kind": asked.kind,

@@ -114,7 +114,7 @@ impl IndexedFirst {
 
 /// Applies a plan until it is done or overtaken, and adds what was done to the tally.
 pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<ApplyOutcome> {
-    let Plan { mut tasks, edited, leavings, extraction, revision, stage, .. } = plan;
+    let Plan { mut tasks, edited, cheap, extraction, revision, stage, .. } = plan;
     let (repository, store) = (update.repository, &update.repository.store);
     update.progress.begin(tasks.len() as u64, tasks.iter().map(|task| task.size).sum());
     if stage != Stage::Entities {
@@ -126,11 +126,11 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
         // A stable sort: the rest stays in path order.
         tasks.sort_by_key(|task| !(edited.contains(&task.path) || committed.contains(&task.path)));
     }
-    tally.changed |= write_skipped(store, &leavings)?;
+    tally.changed |= write_skipped(store, &cheap)?;
     // Rows that are to be replaced are of no use to another path either.
-    let sources = if extraction.replaces_rows { &[] } else { leavings.gone.as_slice() };
+    let sources = if extraction.replaces_rows { &[] } else { cheap.gone.as_slice() };
     let moved = MovedFiles::new(sources, &extraction.settings.folders);
-    let gone: HashSet<RepoPath> = leavings.gone.iter().map(|file| file.path.clone()).collect();
+    let gone: HashSet<RepoPath> = cheap.gone.iter().map(|file| file.path.clone()).collect();
     let first = IndexedFirst::default();
     let serves = update.yields && stage != Stage::Entities;
     let pauses = Pauses { progress: update.progress, begun: Instant::now(), budget: update.budget, may_rest: serves };
@@ -173,7 +173,7 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
         write(update, &outcomes, (extraction.replaces_rows, serves), &first, &after_batch, tally)
     })?;
     if written == ApplyOutcome::Completely {
-        for files in leavings.gone.chunks(BATCH_FILES) {
+        for files in cheap.gone.chunks(BATCH_FILES) {
             tally.changed |= store
                 .write(|batch| files.iter().try_fold(false, |any, file| Ok(batch.remove_file(&file.path)? | any)))?;
         }
@@ -181,15 +181,15 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
     Ok(written)
 }
 
-fn write_skipped(store: &Store, leavings: &CheapChanges) -> Result<bool> {
-    if leavings.skip.is_empty() && leavings.unskip.is_empty() {
+fn write_skipped(store: &Store, cheap: &CheapChanges) -> Result<bool> {
+    if cheap.skip.is_empty() && cheap.unskip.is_empty() {
         return Ok(false);
     }
     store.write(|batch| {
-        for path in &leavings.unskip {
+        for path in &cheap.unskip {
             batch.unskip(path)?;
         }
-        for file in &leavings.skip {
+        for file in &cheap.skip {
             batch.skip(file)?;
         }
         Ok(true)

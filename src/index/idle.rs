@@ -39,16 +39,19 @@ pub(super) fn rest_regularly(updates: Weak<Updates>) {
             }
             let current = mirrors.clone();
             drop(mirrors);
-            for updates in current.iter().filter_map(Weak::upgrade) {
-                updates.repository.store.rest_after(CLOSE_AFTER, IDLE_AFTER);
-                updates.model.unload_after(IDLE_AFTER);
-            }
+            current.iter().filter_map(Weak::upgrade).for_each(|updates| rest(&updates));
         }
     });
     if let Err(error) = spawned {
         mirrors.clear();
         tracing::warn!("mirrors keep their memory: {error}");
     }
+}
+
+/// Gives back memory and connections that were not used for a while.
+fn rest(updates: &Updates) {
+    updates.repository.store.rest_after(CLOSE_AFTER, IDLE_AFTER);
+    updates.model.unload_after(IDLE_AFTER);
 }
 
 /// Sweeps at intervals, because events can be lost without notice.
@@ -59,8 +62,7 @@ pub(super) fn sweep_regularly(updates: Weak<Updates>) {
             std::thread::sleep(POLL);
             let Some(updates) = updates.upgrade() else { return };
             let Some(watch) = updates.repository.watch() else { return };
-            updates.repository.store.rest_after(CLOSE_AFTER, IDLE_AFTER);
-            updates.model.unload_after(IDLE_AFTER);
+            rest(&updates);
             let every = if watch.is_limited() { SWEEP_EVERY_LIMITED } else { SWEEP_EVERY };
             if last.elapsed() < every {
                 continue;

@@ -1,7 +1,7 @@
 //! Whether the index of a mirror shows its files, without looking at them.
 //!
-//! Owns the comparison. Only `organisation` changes the files of a mirror, and gives them another version then, so that neither a watch nor a
-//! sweep is needed.
+//! Owns the comparison. Only `organisation` changes the files of a mirror. It then gives them another version, so that neither a
+//! watch nor a sweep is needed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

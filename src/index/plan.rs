@@ -29,7 +29,7 @@ pub(super) struct Plan {
     pub tasks: Vec<Task>,
     /// Those of a first build that were edited recently.
     pub edited: HashSet<RepoPath>,
-    pub leavings: CheapChanges,
+    pub cheap: CheapChanges,
     pub extraction: Extraction,
     /// The state of the index that the plan is based on.
     pub revision: Revision,
@@ -142,12 +142,12 @@ pub(super) fn make(
     let done = if tally.options == options_during { &tally.done } else { &none };
     let are_current = |known: &StoredFile| rows_are_current(known, &settings.folders, &known.path);
     let edited = if stage == Stage::FirstBuild { recent::edited(&listing) } else { HashSet::new() };
-    let (tasks, leavings) = compare(listing, files, skipped, thoroughness, done, are_current);
+    let (tasks, cheap) = compare(listing, files, skipped, thoroughness, done, are_current);
     let extraction = Extraction { settings, options, replaces_rows };
     Ok(Some(Plan {
         tasks,
         edited,
-        leavings,
+        cheap,
         extraction,
         revision,
         stage,
@@ -273,7 +273,7 @@ pub(super) fn compare(
     are_current: impl Fn(&StoredFile) -> bool,
 ) -> (Vec<Task>, CheapChanges) {
     let mut tasks = Vec::new();
-    let mut leavings = CheapChanges::default();
+    let mut cheap = CheapChanges::default();
     let mut stored: HashMap<RepoPath, StoredFile> = stored.into_iter().map(|file| (file.path.clone(), file)).collect();
     let mut skipped: HashMap<String, SkippedFile> = skipped.into_iter().map(|file| (file.path.clone(), file)).collect();
     for found in listing.files {
@@ -305,13 +305,13 @@ pub(super) fn compare(
         let is_new =
             skipped.remove(&left.path).is_none_or(|known| known.reason != left.reason || known.stat != left.stat);
         if is_new {
-            leavings.skip.push(SkippedFile { path: left.path, reason: left.reason, stat: left.stat, seen_ns: 0 });
+            cheap.skip.push(SkippedFile { path: left.path, reason: left.reason, stat: left.stat, seen_ns: 0 });
         }
     }
-    leavings.gone = stored.into_values().collect();
-    leavings.gone.sort_by(|a, b| a.path.cmp(&b.path));
-    leavings.unskip = skipped.into_keys().collect();
-    (tasks, leavings)
+    cheap.gone = stored.into_values().collect();
+    cheap.gone.sort_by(|a, b| a.path.cmp(&b.path));
+    cheap.unskip = skipped.into_keys().collect();
+    (tasks, cheap)
 }
 
 /// Whether this program would make the same rows from the same bytes at `path`.

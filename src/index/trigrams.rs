@@ -21,7 +21,8 @@ const LOOSE_SHARE: u64 = 8;
 /// Segments below this share of the full size are small; so many of them are merged.
 const SMALL_SHARE: u64 = 4;
 const MOST_SMALL: usize = 4;
-/// Mirrors are searched many at a time, so that little text in each is much together: they have trigrams from this share of the size on.
+/// Many mirrors are searched at a time, and together even small ones have much text: they get trigrams from this fraction of the
+/// usual size on.
 const MIRROR_SHARE: u64 = 64;
 
 /// Keeps the substring index of one repository.

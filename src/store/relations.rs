@@ -172,7 +172,7 @@ impl Snapshot<'_> {
     }
 
     /// Definitions that state that they inherit from or implement `target`, as written.
-    pub fn heirs_of(&self, target: &str, limit: usize) -> Result<Vec<Subtype>> {
+    pub fn subtypes_of(&self, target: &str, limit: usize) -> Result<Vec<Subtype>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.rows(HEIRS, named_params! { ":target": target, ":limit": limit }, |row| {
             Ok(Subtype {

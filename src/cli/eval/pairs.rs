@@ -73,11 +73,11 @@ pub(super) fn print(session: &Session, queries: &[LabelledQuery]) -> Result<()> 
         let model = workspace.model.load()?;
         let by = &Remembering { model: embedder(model.as_ref()), known: &known };
         workspace.read(&budget, |snapshot| {
-            let mut posed = made(snapshot, by, half.as_ref(), &mut random)?;
+            let mut pairs = made(snapshot, by, half.as_ref(), &mut random)?;
             for asked in of_tree {
-                posed.push(named(snapshot, by, asked)?);
+                pairs.push(named(snapshot, by, asked)?);
             }
-            for query in posed {
+            for query in pairs {
                 print_one(snapshot, by, *tree, &query, (&pools[tree], &others), &mut random)?;
             }
             Ok(())
@@ -90,18 +90,18 @@ fn print_one(
     snapshot: &Snapshot,
     by: &dyn Embedder,
     tree: Option<&str>,
-    posed: &LabelledPair,
+    pair: &LabelledPair,
     (own, others): (&[Passage], &[&Passage]),
     random: &mut Random,
 ) -> Result<()> {
     let mut passages: Vec<Passage> = Vec::new();
     let mut sorts: Vec<(&str, usize)> = Vec::new();
-    for (group, passage) in &posed.right {
+    for (group, passage) in &pair.right {
         passages.push(passage.clone());
         sorts.push(("right", *group));
     }
     for _ in 0..DRAWN {
-        if let Some(drawn) = own.get(random.below(own.len())).filter(|drawn| !posed.paths.contains(&drawn.chunk.path)) {
+        if let Some(drawn) = own.get(random.below(own.len())).filter(|drawn| !pair.paths.contains(&drawn.chunk.path)) {
             passages.push(drawn.clone());
             sorts.push(("same", 0));
         }
@@ -110,7 +110,7 @@ fn print_one(
             sorts.push(("other", 0));
         }
     }
-    let known = relevance::evidence(&Corpus::of(snapshot), by, &posed.text, &passages, own)?;
+    let known = relevance::evidence(&Corpus::of(snapshot), by, &pair.text, &passages, own)?;
     let rounded = |number: f64| (number * 1e4).round() / 1e4;
     let pairs: Vec<_> = sorts
         .iter()
@@ -127,7 +127,7 @@ fn print_one(
         .collect();
     let is_name = known.first().is_some_and(|known| known.is_name);
     output::json(&json!({
-        "tree": tree, "half": posed.half, "kind": posed.kind, "query": posed.text, "is_name": is_name, "pairs": pairs,
+        "tree": tree, "half": pair.half, "kind": pair.kind, "query": pair.text, "is_name": is_name, "pairs": pairs,
     }));
     Ok(())
 }
@@ -225,10 +225,10 @@ fn made(
             prose.extend(snapshot.pieces(&path)?.into_iter().filter(|piece| piece.text.chars().count() >= LEAST_TEXT));
         }
     }
-    let mut posed = Vec::new();
+    let mut pairs = Vec::new();
     for _ in 0..MADE.min(prose.len()) {
         let mut piece = prose.swap_remove(random.below(prose.len()));
-        let is_sentence = posed.len() % 2 == 0;
+        let is_sentence = pairs.len() % 2 == 0;
         let Some(text) = (if is_sentence { take_sentence(&mut piece) } else { take_heading(&mut piece) }) else {
             continue;
         };
@@ -238,7 +238,7 @@ fn made(
             // The innermost heading is the first name that stands for it.
             right.chunk.names.retain(|name| !name.text.starts_with(&text));
         }
-        posed.push(LabelledPair {
+        pairs.push(LabelledPair {
             half: half.cloned(),
             kind: if is_sentence { "sentence" } else { "heading" }.to_owned(),
             text,
@@ -246,7 +246,7 @@ fn made(
             right: vec![(0, right)],
         });
     }
-    Ok(posed)
+    Ok(pairs)
 }
 
 /// The first sentence of a paragraph, which the text then lacks.

@@ -1,8 +1,9 @@
--- What a caller may not read leaves no trace in what its calls cost: not in their time, and not in what PostgreSQL counts for every role (pages, in
--- `EXPLAIN (ANALYZE, BUFFERS)`; rows, in `pg_stat_xact_all_tables`). So no function looks at a row of another's file, and none compares
--- the text of one.
+-- What a caller may not read leaves no trace in the cost of its calls: neither in their time nor in what PostgreSQL counts
+-- for every role (pages, in `EXPLAIN (ANALYZE, BUFFERS)`; rows, in `pg_stat_xact_all_tables`). No function reads a row of a
+-- file that the caller may not read, or compares its text.
 --
--- - Whether a repository has a text is looked up by both. A lookup by the text alone would read rows of all repositories that have it.
+-- - Whether a repository has a text is looked up by both. A lookup by the text alone would read rows of all repositories
+--   that have it.
 -- - A publisher claims what it need not send: later steps ask for claims only.
 -- - Names and texts are compared after the rows that the caller may read were chosen. `OFFSET 0` keeps that order.
 -- - Indexes of what texts contain are used for roles that read everything. For all others only their own texts are looked at.

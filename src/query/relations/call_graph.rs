@@ -44,7 +44,7 @@ pub struct CallGraph {
     pub is_cut: bool,
 }
 
-/// A graph while it grows.
+/// A graph under construction.
 struct GraphBuilder {
     graph: CallGraph,
     known: HashMap<(String, u32), usize>,
@@ -52,8 +52,8 @@ struct GraphBuilder {
 
 /// The calls around a definition, up to `depth` steps in both directions.
 pub fn call_graph(resolver: &mut Resolver, subject: &DefinitionNode, depth: u32) -> Result<CallGraph> {
-    let mut growing = GraphBuilder { graph: CallGraph::default(), known: HashMap::new() };
-    let root = growing.add(node(subject, 0)).unwrap_or_default();
+    let mut builder = GraphBuilder { graph: CallGraph::default(), known: HashMap::new() };
+    let root = builder.add(node(subject, 0)).unwrap_or_default();
     for is_caller in [false, true] {
         let mut level = vec![(root, Rc::new(subject.clone()))];
         for step in 1..=depth.min(MAX_DEPTH) {
@@ -63,13 +63,13 @@ pub fn call_graph(resolver: &mut Resolver, subject: &DefinitionNode, depth: u32)
             for (at, definition) in &level {
                 let (found, is_cut) =
                     if is_caller { callers(resolver, definition)? } else { callees(resolver, definition)? };
-                growing.graph.is_cut |= is_cut;
+                builder.graph.is_cut |= is_cut;
                 for (called, how) in found {
-                    let Some(other) = growing.add(called.node(distance)) else { continue };
+                    let Some(other) = builder.add(called.node(distance)) else { continue };
                     let (from, to) = if is_caller { (other, *at) } else { (*at, other) };
-                    growing.join(CallEdge { from, to, how });
+                    builder.join(CallEdge { from, to, how });
                     if let Called::Definition(definition) = called
-                        && growing.graph.nodes[other].distance == distance
+                        && builder.graph.nodes[other].distance == distance
                         && !seen.contains(&definition.id)
                     {
                         seen.push(definition.id);
@@ -80,7 +80,7 @@ pub fn call_graph(resolver: &mut Resolver, subject: &DefinitionNode, depth: u32)
             level = next;
         }
     }
-    Ok(growing.graph)
+    Ok(builder.graph)
 }
 
 impl GraphBuilder {

@@ -1,13 +1,13 @@
 //! Implementations: what SCIP files state to implement a definition, and the members that override one another.
 //!
-//! Owns how a member of a type is connected with those of its bases and heirs. `types` owns what types inherit from.
+//! Owns how a member of a type is connected with those of its bases and subtypes. `types` owns what types inherit from.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::families::Spelling;
 use super::resolve::{DEEPEST, Declarations};
-use super::{Groups, Related, ResolutionRule, Resolver, heirs, kinds, related};
+use super::{Groups, Related, ResolutionRule, Resolver, kinds, related, subtypes};
 use crate::error::Result;
 use crate::query::scip;
 use crate::store::{DefinitionNode, SymbolId};
@@ -85,7 +85,7 @@ fn overridden(resolver: &mut Resolver, member: &DefinitionNode) -> Result<Vec<Re
 /// The methods of `impl Trait for` blocks.
 fn in_implementations(resolver: &mut Resolver, member: &DefinitionNode, of: &DefinitionNode) -> Result<Vec<Related>> {
     let mut groups = Groups::new(EXAMINED);
-    heirs(resolver, of, &of.definition.name, None, &mut groups)?;
+    subtypes(resolver, of, &of.definition.name, None, &mut groups)?;
     let blocks: Vec<Related> = groups.done(0).groups.into_iter().flat_map(|group| group.items).collect();
     let mut found = Vec::new();
     for other in namesakes(resolver, member)? {

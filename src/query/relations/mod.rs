@@ -63,7 +63,7 @@ pub struct Relations {
 
 /// References to one name that are resolved for one answer.
 const EXAMINED: usize = 2_000;
-/// Rows asked for of importers and heirs.
+/// Rows asked for of importers and subtypes.
 const STATED: usize = 1_000;
 
 /// Everything that relates to a definition, each group cut at `limit` items.
@@ -79,7 +79,7 @@ pub fn of_symbol(resolver: &mut Resolver, subject: &DefinitionNode, limit: usize
             None => groups.add(relation, outside(&file.path, stated.line, &stated.target, "type")),
         }
     }
-    heirs(resolver, subject, &subject.definition.name, None, &mut groups)?;
+    subtypes(resolver, subject, &subject.definition.name, None, &mut groups)?;
     implementations::implementations(resolver, subject, &mut groups)?;
     let unexamined = references(resolver, subject, &mut groups)?;
     Ok(groups.done(unexamined))
@@ -229,14 +229,14 @@ fn calls(resolver: &mut Resolver, file: &ParsedFile, subject: &DefinitionNode, g
 }
 
 /// Definitions that inherit from a definition under a name: its own, or the one that `only` this file gives it.
-fn heirs(
+fn subtypes(
     resolver: &mut Resolver,
     subject: &DefinitionNode,
     name: &str,
     only: Option<&str>,
     groups: &mut Groups,
 ) -> Result<()> {
-    let mut stated = resolver.library.snapshot.heirs_of(name, STATED)?;
+    let mut stated = resolver.library.snapshot.subtypes_of(name, STATED)?;
     stated.retain(|heir| only.is_none_or(|path| heir.path == path));
     for heir in stated {
         let relation = if heir.kind == "implements" { "implemented by" } else { "inherited by" };
@@ -274,7 +274,7 @@ fn references(resolver: &mut Resolver, subject: &DefinitionNode, groups: &mut Gr
         groups.add_use(&used, found.how);
         if used.kind == "import" {
             let Some((alias, aliased)) = under_alias(resolver, &used)? else { continue };
-            heirs(resolver, subject, &alias, Some(&used.path), groups)?;
+            subtypes(resolver, subject, &alias, Some(&used.path), groups)?;
             for used in aliased {
                 let is_heritage = matches!(used.kind.as_str(), "inherits" | "implements");
                 if let Some(found) = resolver.resolve(&used)?.filter(|found| !is_heritage && means(found, subject)) {

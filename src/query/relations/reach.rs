@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Groups, Related, heirs, implementations, importers, kinds, means, modules, ranked, resolve, under_alias};
+use super::{
+    Groups, Related, implementations, importers, kinds, means, modules, ranked, resolve, subtypes, under_alias,
+};
 use super::{ResolutionRule, Resolver};
 use crate::error::Result;
 use crate::store::{DefinitionNode, Reference};
@@ -205,7 +207,7 @@ fn without_mere_imports(dependents: &mut Vec<Related>) {
 fn implementers(resolver: &mut Resolver, node: &DefinitionNode, reach: &mut Reach) -> Result<()> {
     let of_type = |resolver: &mut Resolver, node: &DefinitionNode| -> Result<Vec<Related>> {
         let mut groups = Groups::new(MAX_IMPLEMENTERS);
-        heirs(resolver, node, &node.definition.name, None, &mut groups)?;
+        subtypes(resolver, node, &node.definition.name, None, &mut groups)?;
         Ok(groups.done(0).groups.into_iter().flat_map(|group| group.items).collect())
     };
     if kinds::is_type(&node.definition.kind) {

@@ -44,7 +44,8 @@ pub(super) struct Calls<'db> {
     pub files: HashMap<Definition<'db>, BTreeSet<File>>,
 }
 
-/// Where calls of some functions are searched for. It follows from their names and the imports of the project, which annotations do not change.
+/// Where calls of some functions are searched for. It follows from their names and the imports of the project, which annotations do
+/// not change.
 pub(super) struct Searched {
     functions: BTreeSet<String>,
     classes: BTreeSet<String>,

@@ -19,7 +19,7 @@ use ty_python_semantic::{
 };
 
 use super::evidence::known_part;
-use super::slots::{self, Slot, SlotSource};
+use super::slots::{self, Slot};
 use crate::pytypes::ty::db::{Database, Db};
 
 /// What a parameter is handed on to.
@@ -65,20 +65,15 @@ pub(super) fn of_parameter<'db>(
     known.flatten().map_or_else(|| Cow::Owned(find(db, model, function, &slot.name)), Cow::Borrowed)
 }
 
-/// What the parameters without annotations in a file are handed on to, by the offset of their names. Memoized until a type that it depends on
-/// changes.
+/// What the parameters without annotations in a file are handed on to, by the offset of their names. Memoized until a type that it
+/// depends on changes.
 #[salsa::tracked(returns(ref))]
 fn in_file<'db>(db: &'db dyn Db, file: ProgramFile<'db>) -> BTreeMap<u32, HandedOn<'db>> {
     let parsed = parsed_module(db, file.python_file(db)).load(db);
     let model = SemanticModel::new(db, file);
-    let open = slots::find(parsed.suite()).into_iter().filter(|slot| !slot.is_annotated);
-    let found = open.filter_map(|slot| match slot.of {
-        SlotSource::Parameter(function, parameter) if !parameter.is_variadic => {
-            Some((slot.range.start().to_u32(), find(db.itself(), &model, function, &slot.name)))
-        }
-        _ => None,
-    });
-    found.collect()
+    slots::open_parameters(parsed.suite())
+        .map(|(at, function, name)| (at, find(db.itself(), &model, function, &name)))
+        .collect()
 }
 
 fn find<'db>(

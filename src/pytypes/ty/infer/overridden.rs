@@ -18,7 +18,7 @@ use ty_python_semantic::{Db as _, HasDefinition, HasType, SemanticModel, contain
 
 use super::annotation::{Annotation, Import};
 use super::calls::last_name;
-use super::slots::{self, Slot, SlotSource};
+use super::slots::{self, Slot};
 use crate::pytypes::ty::db::{Database, Db};
 use crate::pytypes::ty::family;
 
@@ -55,19 +55,15 @@ pub(super) fn of_parameter<'db>(
     in_file(db, model.program_file()).get(&slot.range.start().to_u32()).map(Cow::Borrowed)
 }
 
-/// The methods that those in a file override, by the offset of the name of a parameter without annotation. Memoized until a class changes.
+/// The overridden methods of a file, by the offset of the name of each parameter without an annotation. Memoized until a class
+/// changes.
 #[salsa::tracked(returns(ref))]
 fn in_file<'db>(db: &'db dyn Db, file: ProgramFile<'db>) -> BTreeMap<u32, Overridden<'db>> {
     let parsed = parsed_module(db, file.python_file(db)).load(db);
     let model = SemanticModel::new(db, file);
-    let open = slots::find(parsed.suite()).into_iter().filter(|slot| !slot.is_annotated);
-    let found = open.filter_map(|slot| match slot.of {
-        SlotSource::Parameter(function, parameter) if !parameter.is_variadic => {
-            Some((slot.range.start().to_u32(), find(db.itself(), &model, function, &slot.name)?))
-        }
-        _ => None,
-    });
-    found.collect()
+    slots::open_parameters(parsed.suite())
+        .filter_map(|(at, function, name)| Some((at, find(db.itself(), &model, function, &name)?)))
+        .collect()
 }
 
 fn find<'db>(

@@ -83,6 +83,16 @@ pub(super) fn find(body: &[Stmt]) -> Vec<Slot<'_>> {
     finder.slots
 }
 
+/// The parameters without annotations, except `*args` and `**kwargs`: the offset of the name, the function, and the name.
+pub(super) fn open_parameters(body: &[Stmt]) -> impl Iterator<Item = (u32, &ast::StmtFunctionDef, String)> {
+    find(body).into_iter().filter(|slot| !slot.is_annotated).filter_map(|slot| match slot.of {
+        SlotSource::Parameter(function, parameter) if !parameter.is_variadic => {
+            Some((slot.range.start().to_u32(), function, slot.name))
+        }
+        _ => None,
+    })
+}
+
 struct Finder<'a> {
     around: Vec<String>,
     in_class: bool,
