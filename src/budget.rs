@@ -146,8 +146,9 @@ impl Drop for Pause {
     }
 }
 
-/// Work rests at most this long, and a quarter of the time that it takes.
+/// Work rests at most this long, and one of so many parts of the time that it takes.
 const MAX_PAUSED: Duration = Duration::from_secs(3);
+const PAUSED_PART: u32 = 8;
 
 /// Files that callers wait for while the rest of an update is still running.
 #[derive(Debug, Default)]
@@ -234,7 +235,7 @@ impl Progress {
     /// Whether work that began at `begun` should rest now.
     pub fn is_paused(&self, begun: Instant) -> bool {
         let pauses = locked(&self.pauses);
-        pauses.running > 0 && pauses.total() < MAX_PAUSED + begun.elapsed() / 4
+        pauses.running > 0 && pauses.total() < MAX_PAUSED + begun.elapsed() / PAUSED_PART
     }
 
     /// Requests that these files are indexed before the rest, and returns the number of the request.

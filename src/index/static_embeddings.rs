@@ -18,6 +18,8 @@ use crate::store::{ChunkId, ScopeOf, SpaceKey, Store, Unembedded};
 const BATCH: usize = 1_000;
 /// The same where a read waits.
 const SMALL_BATCH: usize = 400;
+/// About as many as are embedded while a read waits.
+const MAX_PENDING: u64 = 6_000;
 /// How often a caller that waits for vectors looks.
 const POLL: Duration = Duration::from_millis(1);
 /// Fewer chunks are not worth a thread.
@@ -53,9 +55,13 @@ impl StaticEmbeddings {
         }
     }
 
-    /// Embeds chunks without a vector for about so long, unless another thread is embedding.
+    /// Embeds chunks without a vector for about so long, unless another thread is embedding, or there are so many that the
+    /// last ones, which the caller needs, would not be reached.
     pub(super) fn embed_for(&self, time: Duration, budget: &Budget) -> Result<()> {
         let Some(_alone) = if_free(&self.embedding) else { return Ok(()) };
+        if self.repository.read(budget, |snapshot| snapshot.vectors_pending(&self.space()))? > MAX_PENDING {
+            return Ok(());
+        }
         embed_missing(&self.repository.store, None, Instant::now().checked_add(time), budget)
     }
 

@@ -12,6 +12,7 @@
 
 mod audit;
 mod bitmap;
+mod by_name;
 mod candidates;
 mod chunks;
 mod counted;
@@ -44,6 +45,7 @@ mod text_vectors;
 mod trigrams;
 mod vectors;
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -152,12 +154,14 @@ pub struct Snapshot<'c> {
     connection: &'c Connection,
     caches: &'c Arc<Caches>,
     /// Where vectors of a space were asked for and some were not in memory: the last chunk of those that were.
-    reached: std::cell::Cell<Option<(SpaceId, i64)>>,
+    reached: Cell<Option<(SpaceId, i64)>>,
+    /// Whether rows are indexed by name, once asked.
+    indexed_by_name: Cell<Option<bool>>,
 }
 
 impl<'c> Snapshot<'c> {
     fn new(connection: &'c Connection, caches: &'c Arc<Caches>) -> Self {
-        Self { connection, caches, reached: std::cell::Cell::default() }
+        Self { connection, caches, reached: Cell::default(), indexed_by_name: Cell::default() }
     }
 }
 

@@ -3,8 +3,10 @@
 //!
 //! Owns statements and row mapping. `query::relations` decides what a name refers to.
 
-use rusqlite::{Row, named_params};
+use rusqlite::{Row, ToSql, named_params};
 
+use super::by_name::{ByName, is_in_chunk_found};
+use super::search::FtsQuery;
 use super::statements::statements;
 use super::symbols::{Definition, Reference, in_order};
 use super::{FileId, Snapshot};
@@ -55,11 +57,11 @@ pub struct Subtype {
 }
 
 macro_rules! declared {
-    ($rest:literal) => {
+    ($($rest:expr),*) => {
         concat!(
             "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line, s.end_line,
             s.id, s.file_id, s.parent_id ",
-            $rest
+            $($rest),*
         )
     };
 }
@@ -69,6 +71,8 @@ statements! {
     STARTS = "SELECT 1 FROM files WHERE path >= :from AND path < :to LIMIT 1";
     NAMED = declared!("FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.name = :name COLLATE NOCASE AND s.name = :name ORDER BY f.path, s.line, s.column LIMIT :limit");
+    NAMED_BY_FTS = declared!("FROM symbols s JOIN files f ON f.id = s.file_id WHERE ", is_in_chunk_found!(),
+        "s.name = :name ORDER BY f.path, s.line, s.column LIMIT :limit");
     IN_FILE = declared!("FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.id BETWEEN :file << 20 AND (:file << 20) + 1048575 ORDER BY s.start_line, s.line, s.column");
     BY_ID = declared!("FROM symbols s JOIN files f ON f.id = s.file_id WHERE s.id = :symbol");
@@ -92,12 +96,19 @@ statements! {
         FROM reference_rows r JOIN kinds k ON k.id = r.kind_id JOIN names n ON n.id = r.name_id
         JOIN files f ON f.id = r.id >> 20
         WHERE r.id BETWEEN :file << 20 AND (:file << 20) + 1048575";
+    /// Without the index by name, a look at each row of the file.
+    REFERENCES_OF_NAME_BY_SCAN = "SELECT f.path, k.name, r.positions
+        FROM reference_rows r CROSS JOIN names n ON n.id = r.name_id CROSS JOIN kinds k ON k.id = r.kind_id
+        CROSS JOIN files f ON f.id = r.id >> 20
+        WHERE r.id BETWEEN :file << 20 AND (:file << 20) + 1048575 AND n.name = :name";
     REFERENCES_OF_NAME = "SELECT f.path, k.name, r.positions
         FROM names n CROSS JOIN reference_rows r ON r.name_id = n.id JOIN kinds k ON k.id = r.kind_id
         JOIN files f ON f.id = r.id >> 20
         WHERE n.name = :name COLLATE NOCASE AND n.name = :name
         AND r.id BETWEEN :file << 20 AND (:file << 20) + 1048575";
 }
+
+pub(super) const DECLARED_AS: ByName = ByName { indexed: NAMED, by_fts: NAMED_BY_FTS };
 
 fn declared(row: &Row) -> rusqlite::Result<DefinitionNode> {
     Ok(DefinitionNode {
@@ -123,7 +134,8 @@ impl Snapshot<'_> {
     /// Definitions of exactly that name, in path and line order, at most `limit`.
     pub fn declared_as(&self, name: &str, limit: usize) -> Result<Vec<DefinitionNode>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.rows(NAMED, named_params! { ":name": name, ":limit": limit }, declared)
+        let params: &[(&str, &dyn ToSql)] = named_params! { ":name": name, ":limit": limit };
+        self.rows_by_name(&DECLARED_AS, FtsQuery::names(name), params, declared)
     }
 
     /// All definitions of a file, outer before inner.
@@ -208,7 +220,9 @@ impl Snapshot<'_> {
 
     /// References to one name in one file.
     pub fn references_in_file(&self, file: FileId, name: &str) -> Result<Vec<Reference>> {
-        let mut statement = self.connection.prepare_cached(REFERENCES_OF_NAME)?;
+        let is_indexed = self.has_indexes_by_name()?;
+        let statement = if is_indexed { REFERENCES_OF_NAME } else { REFERENCES_OF_NAME_BY_SCAN };
+        let mut statement = self.connection.prepare_cached(statement)?;
         let mut rows = statement.query(named_params! { ":file": file.0, ":name": name })?;
         let mut references = Vec::new();
         while let Some(row) = rows.next()? {

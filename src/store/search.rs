@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{ToSql, named_params};
 
+use super::by_name::ByName;
 use super::statements::statements;
 use super::{ChunkId, Fact, Snapshot, locked};
 use crate::error::Result;
@@ -26,9 +27,22 @@ statements! {
         JOIN files f ON f.id = s.id >> 20 JOIN chunks c ON c.file_id = f.id AND s.line BETWEEN c.start_line AND c.end_line
         WHERE n.name = :name COLLATE NOCASE AND n.name GLOB '[A-Z]*' AND k.name IN (SELECT value FROM json_each(:kinds))
         ORDER BY f.path, s.line, c.start_offset DESC LIMIT :most";
+    DEFINING_BY_FTS = "SELECT c.id FROM chunks_fts m CROSS JOIN chunks c ON c.id = m.rowid
+        CROSS JOIN symbol_rows s ON s.id >= (c.file_id << 20) + c.first_symbol AND s.id < (c.file_id << 20) + c.first_symbol + c.symbol_count
+        CROSS JOIN names n ON n.id = s.name_id CROSS JOIN files f ON f.id = c.file_id
+        WHERE m.chunks_fts MATCH :query AND n.name = :name COLLATE NOCASE
+        ORDER BY f.path, s.line, c.start_offset DESC LIMIT :most";
+    DEFINING_KINDS_BY_FTS = "SELECT c.id FROM chunks_fts m CROSS JOIN chunks c ON c.id = m.rowid
+        CROSS JOIN symbol_rows s ON s.id >= (c.file_id << 20) + c.first_symbol AND s.id < (c.file_id << 20) + c.first_symbol + c.symbol_count
+        CROSS JOIN names n ON n.id = s.name_id CROSS JOIN kinds k ON k.id = s.kind_id CROSS JOIN files f ON f.id = c.file_id
+        WHERE m.chunks_fts MATCH :query AND n.name = :name COLLATE NOCASE AND n.name GLOB '[A-Z]*'
+        AND +k.name IN (SELECT value FROM json_each(:kinds)) ORDER BY f.path, s.line, c.start_offset DESC LIMIT :most";
     USING = "SELECT count(*) FROM (SELECT 1 FROM names n JOIN reference_rows r ON r.name_id = n.id
         WHERE n.name = :name COLLATE NOCASE AND n.name = :name LIMIT :most)";
 }
+
+pub(super) const DEFINING_NAME: ByName = ByName { indexed: DEFINING, by_fts: DEFINING_BY_FTS };
+pub(super) const DEFINING_NAME_OF_KINDS: ByName = ByName { indexed: DEFINING_KINDS, by_fts: DEFINING_KINDS_BY_FTS };
 
 /// Queries whose counts are kept: one is some 60 bytes.
 const REMEMBERED: usize = 20_000;
@@ -63,6 +77,11 @@ impl FtsQuery {
     #[must_use]
     pub fn in_names(self) -> Self {
         Self(format!("names : {}", self.0))
+    }
+
+    /// Chunks that define a symbol of that name, and others that define one of the same words.
+    pub(super) fn names(name: &str) -> Option<Self> {
+        Self::phrase(name).map(Self::in_names)
     }
 
     /// The same where a path begins.
@@ -155,20 +174,24 @@ impl Snapshot<'_> {
     /// Chunks that contain a definition of that name, in any (ASCII) case, in path and line order.
     pub fn chunks_defining(&self, name: &str, most: usize) -> Result<Vec<ChunkId>> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        self.rows(DEFINING, named_params! { ":name": name, ":most": most }, |row| row.get(0).map(ChunkId))
+        let params: &[(&str, &dyn ToSql)] = named_params! { ":name": name, ":most": most };
+        self.rows_by_name(&DEFINING_NAME, FtsQuery::names(name), params, |row| row.get(0).map(ChunkId))
     }
 
     /// Those whose symbol is of one of these kinds, and whose name begins with an uppercase letter.
     pub fn chunks_defining_kinds(&self, name: &str, kinds: &[&str], most: usize) -> Result<Vec<ChunkId>> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let kinds = serde_json::Value::from(kinds).to_string();
-        let named = named_params! { ":name": name, ":kinds": kinds, ":most": most };
-        self.rows(DEFINING_KINDS, named, |row| row.get(0).map(ChunkId))
+        let params: &[(&str, &dyn ToSql)] = named_params! { ":name": name, ":kinds": kinds, ":most": most };
+        self.rows_by_name(&DEFINING_NAME_OF_KINDS, FtsQuery::names(name), params, |row| row.get(0).map(ChunkId))
     }
 
-    /// How many files reference a name; `most` for more.
+    /// How many files reference a name; `most` for more. During a first build, in how many chunks it is.
     pub fn files_using(&self, name: &str, most: usize) -> Result<usize> {
-        self.count(USING, ":name", name, most)
+        match FtsQuery::phrase(name) {
+            Some(query) if !self.has_indexes_by_name()? => self.count(FREQUENCY, ":query", &query.0, most),
+            _ => self.count(USING, ":name", name, most),
+        }
     }
 
     fn count(&self, statement: &str, name: &str, value: &str, most: usize) -> Result<usize> {

@@ -52,8 +52,8 @@ impl Snapshot<'_> {
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, names, overview, plain, raw,
-        relations, schema, scip, scope, search, symbols, terms, text_vectors, trigrams, vectors,
+        Mode, Store, audit, by_name, candidates, chunks, documents, entities, facts, files, graph, names, overview,
+        plain, raw, relations, schema, scip, scope, search, symbols, terms, text_vectors, trigrams, vectors,
     };
 
     #[test]
@@ -62,6 +62,7 @@ mod tests {
         let store = Store::open(&folder.path().join("index.db"), Mode::Write).unwrap();
         let families = [
             audit::STATEMENTS,
+            by_name::STATEMENTS,
             candidates::STATEMENTS,
             chunks::STATEMENTS,
             documents::STATEMENTS,
@@ -95,7 +96,8 @@ mod tests {
     }
 
     /// Statements that may scan whole tables: counts, and lists of all names.
-    const WHOLE: &[&str] = &["COUNT", "COUNT_REFERENCES", "DEFINED_NAMES", "HAS_KIND", "NAMES"];
+    const WHOLE: &[&str] =
+        &["COUNT", "COUNT_REFERENCES", "DEFINED_NAMES", "DEFINED_NAMES_BY_SCAN", "HAS_KIND", "NAMES"];
 
     #[test]
     fn queries_of_the_big_tables_use_an_index() {

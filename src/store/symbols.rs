@@ -8,8 +8,10 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, Row, named_params, params};
+use rusqlite::{OptionalExtension, Row, ToSql, named_params, params};
 
+use super::by_name::{ByName, is_in_chunk_found};
+use super::search::FtsQuery;
 use super::statements::statements;
 use super::{Batch, FileId, Snapshot};
 use crate::error::Result;
@@ -21,6 +23,38 @@ pub(super) const IDS_PER_FILE: i64 = MAX_SYMBOLS as i64;
 const SYMBOLS_EACH: usize = 40;
 /// A file with more symbols is not scanned from its end.
 const FEW_SYMBOLS: usize = 200;
+
+/// Rows for [`Definition::from_row`], with or without their signatures.
+macro_rules! definitions {
+    ($signature:literal, $($rest:expr),*) => {
+        concat!(
+            "SELECT f.path, f.language, s.name, s.kind, s.container, ",
+            $signature,
+            ", s.line, s.column, s.start_line, s.end_line FROM symbols s JOIN files f ON f.id = s.file_id WHERE ",
+            $($rest),*
+        )
+    };
+}
+macro_rules! named {
+    () => {
+        "s.name = :name COLLATE NOCASE AND s.name = :name"
+    };
+}
+macro_rules! named_in_any_case {
+    () => {
+        "s.name = :name COLLATE NOCASE"
+    };
+}
+macro_rules! begins_so {
+    () => {
+        "s.name >= :from COLLATE NOCASE AND s.name < :to COLLATE NOCASE"
+    };
+}
+macro_rules! in_order {
+    () => {
+        " ORDER BY f.path, s.line, s.column"
+    };
+}
 
 statements! {
     INSERT_SYMBOL = "INSERT INTO symbol_rows
@@ -34,34 +68,32 @@ statements! {
     DELETE_SYMBOLS = "DELETE FROM symbol_rows WHERE id BETWEEN ?1 << 20 AND (?1 << 20) + 1048575";
     COUNT = "SELECT count(*) FROM symbol_rows";
     COUNT_REFERENCES = "SELECT coalesce(sum(length(positions) - length(replace(positions, ' ', '')) + 1), 0) FROM reference_rows";
-    DEFINITIONS = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line, s.end_line
-        FROM symbols s JOIN files f ON f.id = s.file_id
-        WHERE s.name = :name COLLATE NOCASE AND s.name = :name ORDER BY f.path, s.line, s.column";
-    DEFINITIONS_ANY_CASE = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line,
-        s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
-        WHERE s.name = :name COLLATE NOCASE ORDER BY f.path, s.line, s.column";
-    UNSIGNED_ANY_CASE = "SELECT f.path, f.language, s.name, s.kind, s.container, NULL, s.line, s.column, s.start_line,
-        s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
-        WHERE s.name = :name COLLATE NOCASE LIMIT :most";
-    DEFINITIONS_BY_PREFIX = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line,
-        s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
-        WHERE s.name >= :from COLLATE NOCASE AND s.name < :to COLLATE NOCASE ORDER BY f.path, s.line, s.column";
+    DEFINITIONS = definitions!("s.signature", named!(), in_order!());
+    DEFINITIONS_BY_FTS = definitions!("s.signature", is_in_chunk_found!(), named!(), in_order!());
+    DEFINITIONS_ANY_CASE = definitions!("s.signature", named_in_any_case!(), in_order!());
+    DEFINITIONS_ANY_CASE_BY_FTS = definitions!("s.signature", is_in_chunk_found!(), named_in_any_case!(), in_order!());
+    UNSIGNED_ANY_CASE = definitions!("NULL", named_in_any_case!(), " LIMIT :most");
+    UNSIGNED_ANY_CASE_BY_FTS = definitions!("NULL", is_in_chunk_found!(), named_in_any_case!(), " LIMIT :most");
+    DEFINITIONS_BY_PREFIX = definitions!("s.signature", begins_so!(), in_order!());
+    DEFINITIONS_BY_PREFIX_BY_FTS = definitions!("s.signature", is_in_chunk_found!(), begins_so!(), in_order!());
     DEFINED_NAMES = "SELECT n.name FROM names n WHERE EXISTS (SELECT 1 FROM symbol_rows r WHERE r.name_id = n.id)";
+    DEFINED_NAMES_BY_SCAN = "SELECT n.name FROM names n WHERE n.id IN (SELECT r.name_id FROM symbol_rows r)";
     NAMES = "SELECT id, name FROM names";
     IS_DEFINED = "SELECT 1 FROM symbol_rows WHERE name_id = :id LIMIT 1";
     USING_FILES = "SELECT f.path, k.name, r.positions
         FROM names n CROSS JOIN reference_rows r ON r.name_id = n.id JOIN kinds k ON k.id = r.kind_id
         JOIN files f ON f.id = r.id >> 20
         WHERE n.name = :name COLLATE NOCASE AND n.name = :name ORDER BY f.path";
+    USING_FILES_BY_FTS = "SELECT f.path, k.name, r.positions
+        FROM (SELECT DISTINCT c.file_id FROM chunks_fts m JOIN chunks c ON c.id = m.rowid WHERE m.chunks_fts MATCH :query) found
+        CROSS JOIN reference_rows r ON r.id BETWEEN found.file_id << 20 AND (found.file_id << 20) + 1048575
+        CROSS JOIN names n ON n.id = r.name_id CROSS JOIN kinds k ON k.id = r.kind_id CROSS JOIN files f ON f.id = found.file_id
+        WHERE n.name = :name ORDER BY f.path";
     FILE = "SELECT id FROM files WHERE path = :path";
     LAST_OF_FILE = "SELECT max(id) FROM symbol_rows WHERE id BETWEEN :file << 20 AND (:file << 20) + 1048575";
     STARTS_AT = "SELECT line - above FROM symbol_rows WHERE id = :id";
-    BETWEEN = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line,
-        s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
-        WHERE s.id >= :from AND s.id < :to ORDER BY s.line, s.column";
-    UNSIGNED_BETWEEN = "SELECT f.path, f.language, s.name, s.kind, s.container, NULL, s.line, s.column, s.start_line,
-        s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
-        WHERE s.id >= :from AND s.id < :to ORDER BY s.line, s.column";
+    BETWEEN = definitions!("s.signature", "s.id >= :from AND s.id < :to ORDER BY s.line, s.column");
+    UNSIGNED_BETWEEN = definitions!("NULL", "s.id >= :from AND s.id < :to ORDER BY s.line, s.column");
     HAS_KIND = "SELECT 1 FROM kinds k JOIN symbol_rows r ON r.kind_id = k.id WHERE k.name = :kind LIMIT 1";
     /// The same by names alone: where a file has few, a look at each is as quick as a search.
     NAME_AROUND = "SELECT n.name, r.container FROM symbol_rows r JOIN names n ON n.id = r.name_id
@@ -72,10 +104,16 @@ statements! {
         WHERE id BETWEEN :file << 20 AND (:file << 20) + 1048575 ORDER BY id";
     NAME_OF = "SELECT n.name, r.container FROM symbol_rows r JOIN names n ON n.id = r.name_id WHERE r.id = ?1";
     /// The last to begin of the definitions before an id that reach a line: the innermost.
-    AROUND = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line, s.end_line
-        FROM symbols s JOIN files f ON f.id = s.file_id
-        WHERE s.id >= :file << 20 AND s.id < :before AND s.end_line >= :line ORDER BY s.id DESC LIMIT 1";
+    AROUND = definitions!("s.signature", "s.id >= :file << 20 AND s.id < :before AND s.end_line >= :line ORDER BY s.id DESC LIMIT 1");
 }
+
+pub(super) const REFERENCES: ByName = ByName { indexed: USING_FILES, by_fts: USING_FILES_BY_FTS };
+pub(super) const NAMED: ByName = ByName { indexed: DEFINITIONS, by_fts: DEFINITIONS_BY_FTS };
+pub(super) const NAMED_IN_ANY_CASE: ByName =
+    ByName { indexed: DEFINITIONS_ANY_CASE, by_fts: DEFINITIONS_ANY_CASE_BY_FTS };
+pub(super) const UNSIGNED: ByName = ByName { indexed: UNSIGNED_ANY_CASE, by_fts: UNSIGNED_ANY_CASE_BY_FTS };
+pub(super) const NAMED_BY_PREFIX: ByName =
+    ByName { indexed: DEFINITIONS_BY_PREFIX, by_fts: DEFINITIONS_BY_PREFIX_BY_FTS };
 
 /// As the schema has them.
 pub(super) const DROP_INDEXES: &str = "DROP INDEX IF EXISTS symbols_by_name; DROP INDEX IF EXISTS references_by_name";
@@ -169,33 +207,43 @@ impl Snapshot<'_> {
 
     /// Definitions of exactly that name, in path and line order.
     pub fn definitions(&self, name: &str) -> Result<Vec<Definition>> {
-        self.rows(DEFINITIONS, named_params! { ":name": name }, Definition::from_row)
+        self.rows_by_name(&NAMED, FtsQuery::names(name), named_params! { ":name": name }, Definition::from_row)
     }
 
     /// Definitions of that name in any (ASCII) case.
     pub fn definitions_any_case(&self, name: &str) -> Result<Vec<Definition>> {
-        self.rows(DEFINITIONS_ANY_CASE, named_params! { ":name": name }, Definition::from_row)
+        self.rows_by_name(
+            &NAMED_IN_ANY_CASE,
+            FtsQuery::names(name),
+            named_params! { ":name": name },
+            Definition::from_row,
+        )
     }
 
     /// The same in no order, at most so many, and without their signatures, which are read from the text.
     pub fn unsigned_any_case(&self, name: &str, most: usize) -> Result<Vec<Definition>> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        self.rows(UNSIGNED_ANY_CASE, named_params! { ":name": name, ":most": most }, Definition::from_row)
+        let params: &[(&str, &dyn ToSql)] = named_params! { ":name": name, ":most": most };
+        self.rows_by_name(&UNSIGNED, FtsQuery::names(name), params, Definition::from_row)
     }
 
     /// Definitions whose name begins with `prefix`, in any (ASCII) case.
     pub fn definitions_by_prefix(&self, prefix: &str) -> Result<Vec<Definition>> {
         let to = format!("{prefix}\u{10ffff}");
-        self.rows(DEFINITIONS_BY_PREFIX, named_params! { ":from": prefix, ":to": to }, Definition::from_row)
+        let found_by = FtsQuery::prefix(prefix).map(FtsQuery::in_names);
+        let params: &[(&str, &dyn ToSql)] = named_params! { ":from": prefix, ":to": to };
+        self.rows_by_name(&NAMED_BY_PREFIX, found_by, params, Definition::from_row)
     }
 
     /// Every name that something defines, once each, in no order.
     pub fn defined_names(&self) -> Result<Vec<String>> {
-        self.rows(DEFINED_NAMES, [], |row| row.get(0))
+        let statement = if self.has_indexes_by_name()? { DEFINED_NAMES } else { DEFINED_NAMES_BY_SCAN };
+        self.rows(statement, [], |row| row.get(0))
     }
 
     /// Those of the names that something defines for which `is_wanted`, with what it says of them, in no order.
     pub fn defined_names_where<T>(&self, mut is_wanted: impl FnMut(&str) -> Option<T>) -> Result<Vec<(T, String)>> {
+        let is_indexed = self.has_indexes_by_name()?;
         let mut names = self.connection.prepare_cached(NAMES)?;
         let mut is_defined = self.connection.prepare_cached(IS_DEFINED)?;
         let mut rows = names.query([])?;
@@ -204,7 +252,11 @@ impl Snapshot<'_> {
             let name = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
             // Few names are wanted, and whether one is defined costs a search of its own.
             let Some(said) = is_wanted(name) else { continue };
-            if is_defined.exists(named_params! { ":id": row.get::<_, i64>(0)? })? {
+            let is_defined = match is_indexed {
+                true => is_defined.exists(named_params! { ":id": row.get::<_, i64>(0)? })?,
+                false => !self.unsigned_any_case(name, 1)?.is_empty(),
+            };
+            if is_defined {
                 wanted.push((said, name.to_owned()));
             }
         }
@@ -214,8 +266,13 @@ impl Snapshot<'_> {
     /// References to a name, in path and line order: those from `offset` on, at most `limit`, and how many there are in
     /// all.
     pub fn references(&self, name: &str, offset: usize, limit: usize) -> Result<(Vec<Reference>, usize)> {
-        let mut statement = self.connection.prepare_cached(USING_FILES)?;
-        let mut rows = statement.query(named_params! { ":name": name })?;
+        let found_by = if self.has_indexes_by_name()? { None } else { FtsQuery::phrase(name) };
+        let statement = if found_by.is_some() { REFERENCES.by_fts } else { REFERENCES.indexed };
+        let mut statement = self.connection.prepare_cached(statement)?;
+        let mut rows = match &found_by {
+            Some(query) => statement.query(named_params! { ":name": name, ":query": query.as_str() })?,
+            None => statement.query(named_params! { ":name": name })?,
+        };
         let (mut page, mut before): (Vec<Reference>, usize) = (Vec::new(), 0);
         // Those of one file: a row for each kind.
         let mut of_file: Vec<Reference> = Vec::new();

@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use foldhash::fast::RandomState;
+use regex_automata::meta::Regex;
+use regex_automata::util::syntax;
 
 use super::{parts, stem};
 
@@ -87,7 +88,8 @@ impl Sought {
 
 /// Finds words in texts.
 pub struct WordFinder {
-    automaton: AhoCorasick,
+    /// The beginnings of all words.
+    beginnings: Regex,
     /// The words by their stems.
     stems: HashMap<String, usize, RandomState>,
 }
@@ -112,20 +114,20 @@ impl WordFinder {
             stems.entry(stem(&word.text)).or_insert(at);
         }
         stems.remove("");
-        let patterns: Vec<&str> = stems.keys().map(|stem| beginning(stem)).collect();
+        let patterns: Vec<String> = stems.keys().map(|stem| regex_syntax::escape(beginning(stem))).collect();
         if patterns.is_empty() {
             return None;
         }
-        let mut builder = AhoCorasick::builder();
-        builder.ascii_case_insensitive(true).match_kind(MatchKind::LeftmostFirst);
-        let automaton = builder.build(&patterns).ok()?;
-        Some(Self { automaton, stems })
+        // ASCII letters match in any case. Alternatives of literals are searched several bytes at a time.
+        let syntax = syntax::Config::new().case_insensitive(true).unicode(false).utf8(false);
+        let beginnings = Regex::builder().syntax(syntax).build(&patterns.join("|")).ok()?;
+        Some(Self { beginnings, stems })
     }
 
     /// Calls `found` for each token, and for each part of a token, that is one of the words. Words of other scripts may be part
     /// of any token.
     pub fn each(&self, text: &[u8], known: &mut KnownTokens, mut found: impl FnMut(FoundWord)) {
-        for hit in self.automaton.find_iter(text) {
+        for hit in self.beginnings.find_iter(text) {
             let at = hit.start();
             let before = at.checked_sub(1).map_or(b' ', |before| text[before]);
             if !text[at].is_ascii() || !before.is_ascii() {
