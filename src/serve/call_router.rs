@@ -52,8 +52,7 @@ impl CallRouter {
         if request.scope != ClientScope::Machine || !reads || arguments.contains_key("repo") {
             return None;
         }
-        let root = self.workspaces.root_of(None, &request.root).ok()?;
-        tools::worktree_of_path(&root, arguments)
+        tools::worktree_of_path(|| self.workspaces.root_of(None, &request.root), arguments)
     }
 
     fn other_daemon(&self, root: &Path, request: &Request) -> Option<Client> {

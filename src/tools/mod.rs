@@ -346,7 +346,7 @@ impl Tools {
             timeout => request.budget.with_deadline(Instant::now().checked_add(timeout.unwrap_or(DEADLINE))),
         };
         let workspace = match self.named(&common.repo, &request, &naming)? {
-            CallScope::One(root) => self.workspaces.at(&root)?,
+            CallScope::One(root) => self.workspaces.of_root(&root)?,
             CallScope::Several(members) => {
                 if timeout.is_some() || request.budget.deadline().is_none() {
                     let deadline = Instant::now().checked_add(timeout.unwrap_or(DEADLINE));

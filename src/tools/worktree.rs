@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use crate::error::Result;
 use crate::git_layout;
 use crate::model::printable;
 
@@ -37,15 +38,19 @@ pub fn name_worktree(answer: &mut Value, root: &Path) {
 
 /// The other worktree of the repository at `root` that an absolute path among the arguments belongs to, if it is trusted: see
 /// [`git_layout::siblings`].
-pub fn worktree_of_path(root: &Path, arguments: &Map<String, Value>) -> Option<PathBuf> {
+pub fn worktree_of_path(root: impl FnOnce() -> Result<PathBuf>, arguments: &Map<String, Value>) -> Option<PathBuf> {
     let given = PATHS.iter().find_map(|name| arguments.get(*name)?.as_str())?;
     let path = PathBuf::from(given);
     let is_plain =
         path.components().all(|part| matches!(part, Component::Normal(_) | Component::RootDir | Component::Prefix(_)));
+    if !path.is_absolute() || !is_plain {
+        return None;
+    }
+    let root = &*root().ok()?;
     // Most paths lie in the repository, and in no folder with a `.git` of its own.
     let mut around = path.ancestors().skip(1).take_while(|folder| *folder != root && folder.starts_with(root));
     let is_nested = around.any(|folder| folder.join(".git").symlink_metadata().is_ok());
-    if !path.is_absolute() || !is_plain || (path.starts_with(root) && !is_nested) {
+    if path.starts_with(root) && !is_nested {
         return None;
     }
     let holding = git_layout::siblings(root).into_iter().filter(|sibling| path.starts_with(sibling));

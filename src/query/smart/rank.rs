@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 use super::parsed_query::{ParsedQuery, QueryShape};
 use super::path_category::PathCategory;
 use super::scan::{Scanner, WordMatches};
@@ -243,8 +245,8 @@ fn look_at_names(query: &ParsedQuery, scanner: &mut Scanner, names: &[ChunkName]
     let last = query.terms.len().saturating_sub(1);
     let is_short = query.is_of_few_words();
     for ChunkName { text: name, kind } in names {
-        if let Some(vector) = query.vector.as_ref().filter(|_| kind.as_deref().is_some_and(|kind| !is_of_data(kind))) {
-            found.similarity = found.similarity.max(semantic::of_name(name, vector));
+        if kind.as_deref().is_some_and(|kind| !is_of_data(kind)) {
+            found.similarity = found.similarity.max(scanner.similarity_of(name));
         }
         let (set, matched, count) = scanner.words_of(name);
         if set == 0 && !query.is_name() {
@@ -367,15 +369,22 @@ fn by_similarity_of_names(query: &ParsedQuery, ranked: &mut [RankedCandidate]) {
 
 /// Parts that depend on other candidates of the file.
 fn of_files(query: &ParsedQuery, ranked: &mut [RankedCandidate]) {
-    let mut files: HashMap<(usize, String), (f64, u64, u64)> = HashMap::new();
+    let mut numbers: HashMap<(usize, &str), usize, RandomState> = HashMap::default();
+    let mut files: Vec<(f64, u64, u64)> = Vec::new();
+    let mut of_candidate = Vec::with_capacity(ranked.len());
     for found in ranked.iter() {
-        let file = files.entry((found.id.source, found.chunk.path.clone())).or_default();
-        file.0 += found.parts.of(Part::Words);
-        file.1 |= found.seen.all;
-        file.2 |= found.names;
+        let number = *numbers.entry(found.file()).or_insert(files.len());
+        if number == files.len() {
+            files.push((0.0, 0, 0));
+        }
+        let (words, all, names) = &mut files[number];
+        *words += found.parts.of(Part::Words);
+        *all |= found.seen.all;
+        *names |= found.names;
+        of_candidate.push(number);
     }
-    for found in ranked {
-        let (words, all, names) = files[&(found.id.source, found.chunk.path.clone())];
+    for (found, number) in ranked.iter_mut().zip(of_candidate) {
+        let (words, all, names) = files[number];
         let others = words - found.parts.of(Part::Words);
         found.parts.set(Part::File, others / (others + HALF));
         found.parts.set(Part::FileCovers, query.share_of(all));

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::parsed_query::{MAX_WORDS, ParsedQuery};
+use super::semantic;
 use crate::words;
 
 /// Lines that count as one window.
@@ -91,6 +92,10 @@ pub(super) struct Scanner<'q> {
     lower: String,
     /// A cache for lowercase tokens that begin like a stem: the same few are in most texts.
     known: HashMap<String, Option<usize>, RandomState>,
+    /// The same for names and parts of paths: candidates of one file share most of them.
+    known_names: HashMap<String, (u64, u32, u32), RandomState>,
+    /// How near names are to the query.
+    similarities: HashMap<String, f64, RandomState>,
 }
 
 impl<'q> Scanner<'q> {
@@ -106,7 +111,15 @@ impl<'q> Scanner<'q> {
         }
         let count = query.words.len();
         let next = (0..count).map(|at| (at + 1..count).find(|&after| !query.words[after].is_stop)).collect();
-        Self { query, by_first, next, lower: String::new(), known: HashMap::default() }
+        Self {
+            query,
+            by_first,
+            next,
+            lower: String::new(),
+            known: HashMap::default(),
+            known_names: HashMap::default(),
+            similarities: HashMap::default(),
+        }
     }
 
     /// How many pairs of neighbours the query has.
@@ -161,6 +174,9 @@ impl<'q> Scanner<'q> {
 
     /// The words of a name or a path, as a set; and how many words that has in all.
     pub fn words_of(&mut self, name: &str) -> (u64, u32, u32) {
+        if let Some(known) = self.known_names.get(name) {
+            return *known;
+        }
         let (mut set, mut matched, mut count) = (0, 0, 0);
         each_word(name, |word, counts| {
             count += counts;
@@ -169,7 +185,19 @@ impl<'q> Scanner<'q> {
                 matched += counts;
             }
         });
+        self.known_names.insert(name.to_owned(), (set, matched, count));
         (set, matched, count)
+    }
+
+    /// How near a name is to the query's vector, as [`semantic::of_name`] says; 0 without a vector.
+    pub fn similarity_of(&mut self, name: &str) -> f64 {
+        let Some(vector) = &self.query.vector else { return 0.0 };
+        if let Some(known) = self.similarities.get(name) {
+            return *known;
+        }
+        let similarity = semantic::of_name(name, vector);
+        self.similarities.insert(name.to_owned(), similarity);
+        similarity
     }
 
     /// Which word of the query a token is a form of.
