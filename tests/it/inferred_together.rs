@@ -175,6 +175,88 @@ def length():
 }
 
 #[test]
+fn an_object_that_passes_itself_has_its_own_class() {
+    let repo = Repo::new(
+        r"
+//- /runner.py
+from result import Result, keep
+
+
+class Runner:
+    charset = 'utf-8'
+
+    def run(self):
+        return Result(self)
+
+    @classmethod
+    def register(cls):
+        keep(cls)
+//- /other.py
+from result import note
+
+
+class Other:
+    def run(self):
+        note(self)
+
+
+class Runner:
+    def run(self):
+        note(self)
+//- /result.py
+class Result:
+    def __init__(self, runner):
+        self.runner = runner
+
+    def charset(self):
+        return self.runner.charset
+
+
+def keep(kind):
+    print(kind)
+
+
+def note(either):
+    print(either)
+",
+    );
+    let answer = repo.call("infer_types", &json!({ "file": ".", "min_confidence": "low" }));
+    let found = suggested(&answer);
+    for wanted in ["result.py: runner Runner", "result.py: kind type[Runner]", "result.py: charset str"] {
+        assert!(found.contains(&wanted.to_owned()), "{wanted}: {found:#?}");
+    }
+    assert!(!found.iter().any(|one| one.contains("either Self") || one.contains("either Runner")), "{found:#?}");
+    repo.ok(&["infer", "--apply"]);
+    assert_eq!(repo.call("check", &json!({}))["total"], 0);
+}
+
+#[test]
+fn views_of_a_dictionary_have_their_public_names() {
+    let repo = Repo::new(
+        r"
+//- /a.py
+def pairs():
+    return {'a': 1}.items()
+
+
+def keys():
+    return {'a': 1}.keys()
+
+
+def values():
+    return {'a': 1}.values()
+",
+    );
+    let found = suggested(&repo.call("infer_types", &json!({ "file": "." })));
+    assert_eq!(found, ["a.py: pairs ItemsView[str, int]", "a.py: keys KeysView[str]", "a.py: values ValuesView[int]"]);
+    repo.ok(&["infer", "--apply"]);
+    assert!(
+        read(&repo, "a.py")
+            .starts_with("from collections.abc import ItemsView\nfrom collections.abc import KeysView\n")
+    );
+}
+
+#[test]
 fn files_that_cannot_be_annotated_are_named_and_the_others_are() {
     let repo = Repo::new(
         r#"

@@ -108,7 +108,9 @@ impl Database {
             one.search_paths.try_register_static_roots(self);
         }
         let files = super::on_disk_all(self, paths);
-        let durability = if is_frozen { salsa::Durability::NEVER_CHANGE } else { salsa::Durability::default() };
+        // Every query depends on the settings. An edit then needs no revalidation of what follows from them and the standard
+        // library alone.
+        let durability = if is_frozen { salsa::Durability::NEVER_CHANGE } else { salsa::Durability::HIGH };
         let project =
             Project::builder(Arc::new(settings), program, files, HashSet::new(), inner).durability(durability);
         self.project = Some(project.new(self));

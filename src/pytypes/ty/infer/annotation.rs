@@ -12,8 +12,11 @@ use ty_module_resolver::file_to_module;
 use ty_python_core::definition::Definition;
 use ty_python_core::scope::ScopeKind;
 use ty_python_semantic::types::{Type, TypeDefinition, TypeDetail};
-use ty_python_semantic::{ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_name};
+use ty_python_semantic::{
+    ImportAliasResolution, ProgramEnvironment, ResolvedDefinition, SemanticModel, definitions_for_name,
+};
 
+use super::calls::{self, Receivers};
 use super::importing::{
     imported_module, is_always_bound, is_builtin, is_imported_conditionally, is_of_project, public,
 };
@@ -108,7 +111,7 @@ fn absorb(members: &mut Vec<String>) {
 }
 
 /// The members of a union as written.
-fn members(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn members(text: &str) -> impl Iterator<Item = &str> {
     split(text.trim_matches('"'), '|').map(str::trim)
 }
 
@@ -164,12 +167,16 @@ pub(super) const ABSTRACT: &[&str] = &[
     "ValuesView",
 ];
 
+/// Classes whose names exist only in stubs, and the public ones above them.
+const VIEWS: &[(&str, &str)] = &[("dict_items", "ItemsView"), ("dict_keys", "KeysView"), ("dict_values", "ValuesView")];
+
 /// The annotation for a type at an offset of the model's file; the error says why there is none.
 pub(super) fn of_type<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,
     inferred: Type<'db>,
     at: TextSize,
+    receivers: &Receivers<'db>,
 ) -> Result<Annotation, String> {
     let environment = model.program_environment();
     let parts = inferred.display(db, &environment).to_string_parts();
@@ -193,7 +200,9 @@ pub(super) fn of_type<'db>(
         .collect();
     let label = label.trim_start();
     let parsed = ruff_python_parser::parse_expression(label).map_err(|_| not_expressible(&parts.label))?;
-    let mut writer = Writer { db, model, types, at, label: &parts.label, imports: Vec::new(), is_forward: false };
+    let receivers = receivers_in(db, &environment, inferred, receivers);
+    let (text, label) = (label, &*parts.label);
+    let mut writer = Writer { db, model, types, receivers, at, label, text, imports: Vec::new(), is_forward: false };
     let members = writer.members(parsed.expr())?;
     if members.len() > MAX_MEMBERS {
         return Err(format!("{} different types", members.len()));
@@ -230,6 +239,31 @@ pub(super) fn of_receiver(db: &Database, model: &SemanticModel<'_>, at: TextSize
     Ok(Annotation { text, imports: Vec::new() })
 }
 
+/// What `Self@method` means among the members of a type, as the checker shows it.
+fn receivers_in<'db>(
+    db: &'db Database,
+    environment: &ProgramEnvironment<'db>,
+    inferred: Type<'db>,
+    receivers: &Receivers<'db>,
+) -> HashMap<String, Option<Definition<'db>>> {
+    let members = match inferred {
+        Type::Union(union) => union.elements(db).to_vec(),
+        inferred => vec![inferred],
+    };
+    let mut found: HashMap<String, Option<Definition<'db>>> = HashMap::new();
+    for member in members {
+        let variable = calls::own_variable(db, environment, member);
+        if let Some((variable, class)) = variable.and_then(|one| Some((one, *receivers.get(&one)?))) {
+            let shown = variable.display(db, environment).to_string();
+            found
+                .entry(shown)
+                .and_modify(|known| *known = known.filter(|known| *known == class))
+                .or_insert(Some(class));
+        }
+    }
+    found
+}
+
 fn not_expressible(label: &str) -> String {
     let label: String = label.chars().take(80).collect();
     format!("`{label}` cannot be written as an annotation")
@@ -245,8 +279,12 @@ struct Writer<'a, 'db> {
     model: &'a SemanticModel<'db>,
     /// The types by their offset in the display form.
     types: HashMap<TextSize, Type<'db>>,
+    /// What `Self@method` means if it came from another method; `None`: several classes.
+    receivers: HashMap<String, Option<Definition<'db>>>,
     at: TextSize,
     label: &'a str,
+    /// What was parsed.
+    text: &'a str,
     imports: Vec<Import>,
     /// The annotation names a class that is defined after it.
     is_forward: bool,
@@ -352,6 +390,13 @@ impl<'db> Writer<'_, 'db> {
                     Expr::Tuple(tuple) if tuple.elts.is_empty() => {
                         return Err("an empty tuple is not specific enough".to_owned());
                     }
+                    // The public class has one of the two.
+                    Expr::Tuple(tuple) if is_name(&subscript.value, "dict_keys") => {
+                        self.members(&tuple.elts[0])?.join(" | ")
+                    }
+                    Expr::Tuple(tuple) if is_name(&subscript.value, "dict_values") => {
+                        self.members(tuple.elts.last().unwrap_or(&subscript.value))?.join(" | ")
+                    }
                     Expr::Tuple(tuple) => {
                         let inner: Result<Vec<String>, String> =
                             tuple.elts.iter().map(|one| self.members(one).map(|members| members.join(" | "))).collect();
@@ -363,7 +408,17 @@ impl<'db> Writer<'_, 'db> {
             }
             Expr::BinOp(ast::ExprBinOp { op: ast::Operator::BitOr, .. }) => Ok(self.members(expression)?.join(" | ")),
             Expr::BinOp(ast::ExprBinOp { op: ast::Operator::MatMult, left, .. }) => match &**left {
-                Expr::Name(name) if name.id.as_str() == "Self" => self.receiver(),
+                Expr::Name(name) if name.id.as_str() == "Self" => {
+                    let shown = self.text.get(expression.range().to_std_range());
+                    match shown.and_then(|shown| self.receivers.get(shown).copied()) {
+                        Some(Some(class)) => {
+                            let name = class.name(self.db).ok_or_else(|| not_expressible(self.label))?;
+                            self.named(&name, class)
+                        }
+                        Some(None) => Err(not_expressible(self.label)),
+                        None => self.receiver(),
+                    }
+                }
                 _ => Err(not_expressible(self.label)),
             },
             _ => Err(not_expressible(self.label)),
@@ -434,6 +489,7 @@ impl<'db> Writer<'_, 'db> {
         }
         let module = file_to_module(db, definition.program_file(db).resolver_file(db));
         let module = module.ok_or_else(|| not_expressible(self.label))?;
+        let name = VIEWS.iter().find(|(own, _)| *own == name).map_or(name, |(_, view)| view);
         let (module, name) = public(module.name(db).as_str(), name)?;
         // A library may be optional.
         let is_for_checking =

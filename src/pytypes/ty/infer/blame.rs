@@ -1,11 +1,12 @@
 //! Which of several annotations caused a new diagnostic.
 //!
-//! Owns the guess, from the position of the diagnostic and the names on its line. The caller checks again without what was blamed.
+//! Owns the guess, from the position of the diagnostic, the names on its line and in its message, and the types in its message. The caller checks again without what was blamed.
 
 use std::collections::BTreeSet;
 
 use ruff_text_size::TextSize;
 
+use super::annotation::members;
 use super::slots::Kind;
 use super::{FileState, Key, SlotState};
 
@@ -18,6 +19,7 @@ pub(super) struct Fault {
     pub at: TextSize,
     /// Its line in the text before the edits.
     pub line: String,
+    pub message: String,
 }
 
 /// How much a diagnostic blames.
@@ -36,19 +38,36 @@ pub(super) fn blamed(texts: &[FileState], trying: &BTreeSet<Key>, faults: &[Faul
     for fault in faults {
         let words: BTreeSet<&str> =
             fault.line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
-        let (mut named, mut around) = (Vec::new(), Vec::new());
+        let callee = callee(&fault.message);
+        let shown: Vec<&str> = quoted(&fault.message).flat_map(members).collect();
+        let (mut named, mut around, mut typed, mut related) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for key in trying {
             let state = &texts[key.0].states[key.1];
+            let annotation = texts[key.0].found.get(&key.1).map(|one| one.annotation.text.as_str());
+            let has_type =
+                annotation.is_some_and(|text| members(text).any(|member| member != "None" && shown.contains(&member)));
+            if has_type {
+                // What the type belongs to is often an attribute of the same name, or what the function returns.
+                let is_named = words.contains(state.name.as_str());
+                if is_named { &mut typed } else { &mut related }.push(*key);
+            }
             let is_around = fault.file == Some(key.0) && state.body.contains_inclusive(fault.at);
             let is_own_parameter = is_around && state.kind == Kind::Parameter && words.contains(state.name.as_str());
-            if is_own_parameter || subjects(state).any(|name| words.contains(name)) {
+            if is_own_parameter
+                || subjects(state).any(|name| words.contains(name))
+                || callee.is_some_and(|callee| is_callee(state, callee))
+            {
                 named.push(*key);
             } else if is_around {
                 around.push(*key);
             }
         }
         if blame == Blame::Wide || named.is_empty() {
-            blamed.append(&mut around.into_iter().collect());
+            blamed.extend(around.iter().copied());
+        }
+        if blame == Blame::Wide && named.is_empty() && around.is_empty() {
+            // Where the type came from is elsewhere.
+            named = if typed.is_empty() { related } else { typed };
         }
         blamed.append(&mut named.into_iter().collect());
     }
@@ -65,4 +84,30 @@ fn subjects(state: &SlotState) -> impl Iterator<Item = &str> {
     // A constructor is called by the name of its class.
     let class = around.filter(|_| matches!(function, "__init__" | "__new__" | "__call__"));
     [Some(function), class].into_iter().flatten()
+}
+
+/// The parts of a message that are code.
+fn quoted(message: &str) -> impl Iterator<Item = &str> {
+    message.split('`').skip(1).step_by(2)
+}
+
+/// The called function that a message names: `C.f` in "Argument to bound method `C.f` is incorrect".
+fn callee(message: &str) -> Option<&str> {
+    let is_about_call = ["Argument to ", "Missing ", "Too many ", "No overload ", "Invalid override "];
+    if !is_about_call.iter().any(|start| message.starts_with(start)) {
+        return None;
+    }
+    quoted(message).find(|one| one.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.')))
+}
+
+fn is_callee(state: &SlotState, callee: &str) -> bool {
+    let (class, function) = callee.rsplit_once('.').map_or((None, callee), |(class, function)| (Some(class), function));
+    let container = state.container.as_deref().unwrap_or_default();
+    match state.kind {
+        Kind::Parameter => {
+            let (around, own) = container.rsplit_once('.').map_or(("", container), |(around, own)| (around, own));
+            own == function && class.is_none_or(|class| around.rsplit('.').next() == class.rsplit('.').next())
+        }
+        _ => state.name == function,
+    }
 }

@@ -16,7 +16,10 @@ use ruff_text_size::{Ranged, TextRange};
 use ty_python_core::ProgramFile;
 use ty_python_core::definition::Definition;
 use ty_python_semantic::types::Type;
-use ty_python_semantic::{Db as _, HasType, ImportAliasResolution, SemanticModel, contains_identifier};
+use ty_python_semantic::{
+    Db as SemanticDb, HasDefinition, HasType, ImportAliasResolution, ProgramEnvironment, SemanticModel,
+    contains_identifier,
+};
 
 use super::evidence::{is_mock, known_part};
 use super::slots::is_decorated;
@@ -42,7 +45,12 @@ pub(super) struct Called<'a, 'db> {
 pub(super) struct Calls<'db> {
     pub arguments: HashMap<(Definition<'db>, String), Vec<Option<Type<'db>>>>,
     pub files: HashMap<Definition<'db>, BTreeSet<File>>,
+    /// The class that `Self` means where a method passes itself, or its class, by the type that the checker shows as `Self@method`.
+    pub receivers: Receivers<'db>,
 }
+
+/// The classes that types `Self@method` stand for.
+pub(super) type Receivers<'db> = HashMap<Type<'db>, Definition<'db>>;
 
 /// Where calls of some functions are searched for. It follows from their names and the imports of the project, which annotations do
 /// not change.
@@ -55,7 +63,7 @@ pub(super) struct Searched {
 
 /// Searches the project for calls of these functions. `searched` is what the last search of the same functions left.
 pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>], searched: &mut Option<Searched>) -> Calls<'db> {
-    let mut calls = Calls { arguments: HashMap::new(), files: HashMap::new() };
+    let mut calls = Calls { arguments: HashMap::new(), files: HashMap::new(), receivers: HashMap::new() };
     // A constructor is called by the name of its class.
     let (mut names, mut classes) = (BTreeSet::new(), BTreeSet::new());
     for Called { function, class, .. } in functions {
@@ -77,6 +85,7 @@ pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>], searched
             for called in call.callees.iter().filter_map(|callee| by_definition.get(callee)) {
                 // Arguments that a function passes on to itself add no information.
                 let is_own = called.file == file && called.function.range().contains_range(call.range);
+                calls.receivers.extend(call.receivers.iter().copied());
                 if !is_own && (!is_data(db, file) || is_data(db, called.file)) {
                     calls.add(db, file, call, called);
                 }
@@ -134,6 +143,21 @@ fn search(
 /// The maximum depth of subclasses that are followed to find calls of an inherited constructor.
 const MAX_SUBCLASS_DEPTH: usize = 4;
 
+/// `Self` if the type is `Self` or `type[Self]`.
+pub(super) fn own_variable<'db>(
+    db: &'db dyn SemanticDb,
+    environment: &ProgramEnvironment<'db>,
+    known: Type<'db>,
+) -> Option<Type<'db>> {
+    let variable = match known {
+        Type::TypeVar(_) => known,
+        Type::SubclassOf(class) => Type::TypeVar(class.into_type_var()?),
+        _ => return None,
+    };
+    // The other type variables have a definition.
+    variable.definition(db, environment).is_none().then_some(variable)
+}
+
 /// How a class is called without its name: `cls()`, `self.__class__()`, `type(self)()`, `super().__init__()`.
 const CONSTRUCTING: &[&str] = &["cls", "__class__", "type", "__init__", "__new__"];
 
@@ -179,6 +203,8 @@ struct FoundCall<'db> {
     /// The name after the dot.
     method: Option<String>,
     arguments: Vec<Argument<'db>>,
+    /// What `Self` means among the arguments.
+    receivers: Vec<(Type<'db>, Definition<'db>)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, salsa::SalsaValue)]
@@ -197,7 +223,7 @@ struct Argument<'db> {
 fn calls_in<'db>(db: &'db dyn Db, file: ProgramFile<'db>, names: Arc<BTreeSet<String>>) -> Vec<FoundCall<'db>> {
     let model = SemanticModel::new(db, file);
     let parsed = parsed_module(db, file.python_file(db)).load(db);
-    let mut finder = CallFinder { model: &model, names, found: Vec::new() };
+    let mut finder = CallFinder { model: &model, names, class: None, found: Vec::new() };
     AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut finder);
     finder.found
 }
@@ -205,10 +231,21 @@ fn calls_in<'db>(db: &'db dyn Db, file: ProgramFile<'db>, names: Arc<BTreeSet<St
 struct CallFinder<'a, 'db> {
     model: &'a SemanticModel<'db>,
     names: Arc<BTreeSet<String>>,
+    /// The class around.
+    class: Option<Definition<'db>>,
     found: Vec<FoundCall<'db>>,
 }
 
 impl<'s> SourceOrderVisitor<'s> for CallFinder<'_, '_> {
+    fn visit_stmt(&mut self, statement: &'s Stmt) {
+        let outer = self.class;
+        if let Stmt::ClassDef(class) = statement {
+            self.class = Some(class.definition(self.model));
+        }
+        walk_stmt(self, statement);
+        self.class = outer;
+    }
+
     fn visit_expr(&mut self, expression: &'s Expr) {
         if let Expr::Call(call) = expression
             && last_name(&call.func).is_some_and(|name| self.names.contains(name))
@@ -239,13 +276,17 @@ impl<'db> CallFinder<'_, 'db> {
             let value = keyword.arg.is_some().then_some(&keyword.value);
             self.argument(keyword.arg.as_ref().map(ToString::to_string), false, value)
         });
-        let arguments = by_position.chain(by_name).collect();
+        let arguments: Vec<Argument<'db>> = by_position.chain(by_name).collect();
+        let (db, environment) = (self.model.db(), self.model.program_environment());
+        let own = arguments.iter().filter_map(|one| own_variable(db, &environment, one.known?));
+        let receivers = self.class.map_or_else(Vec::new, |class| own.map(|own| (own, class)).collect());
         self.found.push(FoundCall {
             range: call.range(),
             callees,
             is_of_class: matches!(owner, Some(Type::ClassLiteral(_) | Type::GenericAlias(_) | Type::SubclassOf(_))),
             method: attribute.map(|attribute| attribute.attr.to_string()),
             arguments,
+            receivers,
         });
     }
 

@@ -3,7 +3,7 @@
 //! Owns the guesses: the known returned values are written into the text as if they were all, and then verified. A
 //! guess that is too narrow is widened; one that never holds is dropped.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ruff_db::parsed::parsed_module;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};
@@ -97,7 +97,7 @@ impl InferenceRun<'_> {
                 continue;
             }
             let inferred = evidence::of_known_returns(db, &model, function, state);
-            let inferred = inferred.and_then(|evidence| self.inference(db, &model, evidence, slot));
+            let inferred = inferred.and_then(|evidence| self.inference(db, &model, evidence, slot, &HashMap::new()));
             guesses.extend(inferred.ok().map(|one| (at, one)));
         }
         guesses

@@ -35,7 +35,7 @@ use ruff_text_size::{TextRange, TextSize};
 use ty_python_semantic::{Db as _, HasDefinition, SemanticModel};
 
 use self::annotation::Annotation;
-use self::calls::Called;
+use self::calls::{Called, Receivers};
 use self::evidence::{Context, Evidence, Shape};
 use self::header::Header;
 use self::overridden::Below;
@@ -362,7 +362,10 @@ impl InferenceRun<'_> {
                     continue;
                 }
                 let inferred = evidence::of_slot(db, model, slot, &context);
-                all.push((key, inferred.and_then(|evidence| self.inference(db, model, evidence, slot))));
+                all.push((
+                    key,
+                    inferred.and_then(|evidence| self.inference(db, model, evidence, slot, &context.calls.receivers)),
+                ));
             }
         }
         all
@@ -374,8 +377,9 @@ impl InferenceRun<'_> {
         model: &SemanticModel<'db>,
         evidence: Evidence<'db>,
         slot: &Slot<'_>,
+        receivers: &Receivers<'db>,
     ) -> std::result::Result<Inference, String> {
-        let of = |inferred| annotation::of_type(db, model, inferred, slot.at);
+        let of = |inferred| annotation::of_type(db, model, inferred, slot.at, receivers);
         let mut confidence = evidence.confidence;
         let annotation = match evidence.inferred {
             Shape::Plain(inferred) => of(inferred)?,

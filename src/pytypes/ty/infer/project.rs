@@ -151,7 +151,7 @@ impl ProjectRun<'_> {
     /// Keeps those annotations that cause no new diagnostic. Returns whether there are any.
     fn settle(&mut self, batch: BTreeMap<Key, Inference>) -> bool {
         let keys: BTreeSet<Key> = batch.keys().copied().collect();
-        let mut rejected = self.try_together(batch, Blame::Wide);
+        let mut rejected = self.try_together(batch, Blame::Wide, true);
         for _ in 0..MAX_RETRIES {
             if rejected.is_empty() || self.is_over() {
                 break;
@@ -163,7 +163,7 @@ impl ProjectRun<'_> {
                 let body = self.texts[key.0].states[key.1].body;
                 if bodies.insert((key.0, body.start())) { &mut next } else { &mut rejected }.insert(key, one);
             }
-            let dropped = self.try_together(next, Blame::Narrow);
+            let dropped = self.try_together(next, Blame::Narrow, true);
             self.drop_annotations(dropped);
         }
         self.drop_annotations(rejected);
@@ -178,7 +178,7 @@ impl ProjectRun<'_> {
         }
         let mut changed = BTreeSet::new();
         loop {
-            let faults = self.new_diagnostics(&changed);
+            let faults = self.new_diagnostics(&changed, true);
             self.near = None;
             let is_kept = |(file, at): &&Key| self.texts[*file].found.contains_key(at);
             let kept: BTreeSet<Key> = keys.iter().filter(is_kept).copied().collect();
@@ -201,8 +201,14 @@ impl ProjectRun<'_> {
         }
     }
 
-    /// Adds annotations, without those that seem to cause a new diagnostic, which are returned.
-    fn try_together(&mut self, batch: BTreeMap<Key, Inference>, blame: Blame) -> BTreeMap<Key, Inference> {
+    /// Adds annotations, without those that seem to cause a new diagnostic, which are returned. `everywhere`: new diagnostics may be in
+    /// files that have had none.
+    fn try_together(
+        &mut self,
+        batch: BTreeMap<Key, Inference>,
+        blame: Blame,
+        everywhere: bool,
+    ) -> BTreeMap<Key, Inference> {
         let mut rejected = BTreeMap::new();
         let mut trying: BTreeSet<Key> = batch.keys().copied().collect();
         for ((file, at), one) in batch {
@@ -210,7 +216,7 @@ impl ProjectRun<'_> {
         }
         let mut changed = trying.clone();
         loop {
-            let faults = self.new_diagnostics(&changed);
+            let faults = self.new_diagnostics(&changed, everywhere);
             if faults.is_empty() || self.is_over() {
                 return rejected;
             }
@@ -234,7 +240,7 @@ impl ProjectRun<'_> {
             let middle = all.keys().nth(all.len() / 2).copied().unwrap_or_default();
             let second = all.split_off(&middle);
             for half in [all, second] {
-                rejected.append(&mut self.try_together(half, blame));
+                rejected.append(&mut self.try_together(half, blame, false));
             }
         } else {
             rejected.append(&mut all);
@@ -249,11 +255,13 @@ impl ProjectRun<'_> {
     }
 
     /// The diagnostics that the annotations cause, after a change of those in these slots.
-    fn new_diagnostics(&mut self, changed: &BTreeSet<Key>) -> Vec<Fault> {
+    fn new_diagnostics(&mut self, changed: &BTreeSet<Key>, everywhere: bool) -> Vec<Fault> {
         self.write(changed);
         let checked: Vec<String> = match &mut self.near {
             Some(near) => {
-                near.extend(changed.iter().map(|(file, _)| self.texts[*file].path.clone()));
+                if everywhere {
+                    near.extend(changed.iter().map(|(file, _)| self.texts[*file].path.clone()));
+                }
                 near.iter().cloned().collect()
             }
             None => self.run.checked.clone(),
@@ -278,7 +286,12 @@ impl ProjectRun<'_> {
                 let added = trial::added(old, new, &text.original, &edits);
                 faults.extend(added.iter().map(|one| {
                     let at = edits::old_offset(one.at, &edits);
-                    Fault { file: Some(number), at, line: line_at(&text.original, at.to_usize()) }
+                    Fault {
+                        file: Some(number),
+                        at,
+                        line: line_at(&text.original, at.to_usize()),
+                        message: one.message.clone(),
+                    }
                 }));
             } else if let Some(file) = on_disk(self.run.trial.db(), Path::new(path)) {
                 let text = source_text(self.run.trial.db(), file);
@@ -287,6 +300,7 @@ impl ProjectRun<'_> {
                     file: None,
                     at: one.at,
                     line: line_at(&text, one.at.to_usize()),
+                    message: one.message.clone(),
                 }));
             }
             if faults.len() > known {
