@@ -16,7 +16,7 @@ use crate::tools::check::Answer;
 /// Type-check the Python project, or only some of its files and folders
 ///
 /// Exits with 0 if no problems are found, 1 if there are errors or warnings, 2 if the check failed, the settings are
-/// invalid or a file could not be read.
+/// invalid or a file could not be read, 101 if the type checker panicked.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Check only these files and folders, relative to the current folder or the repository, or absolute
@@ -73,19 +73,27 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if matches!(format, Format::Text | Format::Concise) {
         output::note(&summary(&answer));
     }
+    Ok(outcome(&answer, typed))
+}
+
+fn outcome(answer: &Answer, typed: &Arguments) -> Outcome {
     if answer.misconfigured {
         output::note("the settings are invalid and were ignored");
-        return Ok(Outcome::Broken);
+        return Outcome::Broken;
+    }
+    if let Some(panicked) = answer.panicked {
+        output::note(&format!("the type checker panicked at {}", output::count(panicked as u64, "file", "files")));
+        return Outcome::Panicked;
     }
     if let Some(unreadable) = answer.unreadable {
         output::note(&format!("{} could not be read", output::count(unreadable as u64, "file", "files")));
-        return Ok(Outcome::Broken);
+        return Outcome::Broken;
     }
     // `--severity error` ignores warnings, so they do not fail the check either.
     let only_errors = typed.severity.as_deref() == Some("error");
     let lets_warnings_pass = typed.exit_zero_on_warning || only_errors;
     let passes = answer.passed || (lets_warnings_pass && answer.errors == 0);
-    Ok(Outcome::of(passes))
+    Outcome::of(passes)
 }
 
 fn summary(answer: &Answer) -> String {
@@ -209,7 +217,7 @@ fn sarif(answer: &Answer) -> Value {
                 "rules": rules.iter().map(|rule| json!({ "id": rule })).collect::<Vec<_>>(),
             }},
             "columnKind": "unicodeCodePoints",
-            "invocations": [{ "executionSuccessful": !answer.misconfigured && answer.unreadable.is_none() }],
+            "invocations": [{ "executionSuccessful": !answer.misconfigured && answer.unreadable.is_none() && answer.panicked.is_none() }],
             "results": answer.diagnostics.iter().map(result).collect::<Vec<_>>(),
         }],
     })
@@ -299,5 +307,30 @@ mod tests {
     fn paths_in_sarif_are_uris() {
         assert_eq!(uri("a b/ü.py"), "a%20b/%C3%BC.py");
         assert_eq!(uri("/lib/x.py"), "file:///lib/x.py");
+    }
+
+    #[test]
+    fn a_panic_of_the_type_checker_ends_it_as_ty_ends() {
+        let code = |more: Value, severity: Option<&str>| {
+            let mut answered = json!({
+                "diagnostics": [], "files_checked": 2, "errors": 1, "warnings": 0, "passed": false, "total": 0,
+                "truncated": false, "precision": "types",
+            });
+            answered.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let typed = Arguments {
+                files: Vec::new(),
+                output_format: Format::Text,
+                json: false,
+                severity: severity.map(str::to_owned),
+                exit_zero_on_warning: true,
+            };
+            outcome(&answer::typed(&answered).unwrap(), &typed) as u8
+        };
+        for severity in [None, Some("warning")] {
+            assert_eq!(code(json!({ "panicked": 1 }), severity), 101);
+            assert_eq!(code(json!({ "panicked": 1, "unreadable": 1 }), severity), 101);
+            assert_eq!(code(json!({ "unreadable": 1 }), severity), 2);
+            assert_eq!(code(json!({}), severity), 1);
+        }
     }
 }

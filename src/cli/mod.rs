@@ -188,13 +188,16 @@ impl Command {
     }
 }
 
-/// Whether a command found what it was asked for.
+/// Whether a command found what it was asked for, as its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 enum Outcome {
-    Found,
-    Nothing,
+    Found = 0,
+    Nothing = 1,
     /// It answered, and what it was asked by is at fault.
-    Broken,
+    Broken = 2,
+    /// The type checker panicked at a file; the others were checked. The code is that of `ty check`.
+    Panicked = 101,
 }
 
 impl Outcome {
@@ -229,9 +232,7 @@ pub fn run() -> ExitCode {
 /// Runs a command and reports what went wrong. A command that panics has failed.
 fn exit_code(command: impl FnOnce() -> Result<Outcome>, wants_json: bool) -> u8 {
     match panics::caught(command) {
-        Ok(Outcome::Found) => 0,
-        Ok(Outcome::Nothing) => 1,
-        Ok(Outcome::Broken) => 2,
+        Ok(outcome) => outcome as u8,
         Err(error) => {
             if wants_json {
                 output::json_error(&error);

@@ -154,6 +154,9 @@ pub struct Diagnostic {
 /// The rule for files that cannot be read.
 pub const UNREADABLE: &str = "io";
 
+/// The rule for files at which the checker panicked.
+pub const PANICKED: &str = "panic";
+
 /// The rule for invalid settings.
 pub const INVALID_SETTING: &str = "invalid-setting";
 

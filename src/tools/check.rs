@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Diagnostic, INVALID_SETTING, Query, Severity, UNREADABLE};
+use crate::pytypes::values::{Answer as Answered, Diagnostic, INVALID_SETTING, PANICKED, Query, Severity, UNREADABLE};
 use crate::query::Page;
 
 pub(super) static CHECK: Declaration = Declaration {
@@ -70,6 +70,9 @@ pub(crate) struct Answer {
     /// Files that could not be read, such as notebooks that are not JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<usize>,
+    /// Files at which the type checker panicked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub panicked: Option<usize>,
     /// Total number of diagnostics; in progress notifications, of files.
     pub total: usize,
     pub truncated: bool,
@@ -114,7 +117,11 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let errors = count(|severity| severity >= Severity::Error);
     let warnings = count(|severity| severity == Severity::Warning);
     let misconfigured = checked.diagnostics.iter().any(|one| one.code == INVALID_SETTING);
-    let unreadable = checked.diagnostics.iter().filter(|one| one.code == UNREADABLE).count();
+    let files_of = |rule: &str| {
+        let number = checked.diagnostics.iter().filter(|one| one.code == rule).count();
+        (number > 0).then_some(number)
+    };
+    let (unreadable, panicked) = (files_of(UNREADABLE), files_of(PANICKED));
     let wanted: Vec<_> = checked.diagnostics.into_iter().filter(|one| fits(one.severity)).collect();
     let total = wanted.len();
     let diagnostics = Page::of(wanted, offset, limit);
@@ -127,7 +134,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         errors,
         warnings,
         misconfigured,
-        unreadable: (unreadable > 0).then_some(unreadable),
+        unreadable,
+        panicked,
         passed: errors == 0 && (warnings == 0 || checked.warnings_pass),
         precision: "types".to_owned(),
     })
