@@ -253,7 +253,7 @@ get(timeout=3)
 "#,
     );
     let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "get", "min_confidence": "low" }));
-    assert_eq!(types(&answer), ["timeout NotGiven | int", "limits Limits"], "{answer}");
+    assert_eq!(types(&answer), ["timeout int | NotGiven", "limits Limits"], "{answer}");
     assert!(answer["skipped"].to_string().contains("is a marker"), "{answer}");
 }
 

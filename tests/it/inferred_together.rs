@@ -231,6 +231,57 @@ def note(either):
 }
 
 #[test]
+fn a_marker_as_default_is_not_the_type_of_a_parameter() {
+    let repo = Repo::new(
+        r"
+//- /a.py
+class Unset:
+    pass
+
+
+UNSET = Unset()
+
+
+def outer(size=UNSET, name=UNSET):
+    return inner(size=size, name=name)
+
+
+def inner(size=UNSET, name=UNSET):
+    return [size, name]
+
+
+outer(size=1)
+",
+    );
+    let found = suggested(&repo.call("infer_types", &json!({ "file": "." })));
+    assert_eq!(found.iter().filter(|one| one.contains("size int | Unset")).count(), 2, "{found:#?}");
+    assert!(!found.iter().any(|one| one.starts_with("a.py: name")), "{found:#?}");
+    repo.ok(&["infer", "--apply"]);
+    assert_eq!(repo.call("check", &json!({}))["total"], 0);
+}
+
+#[test]
+fn aliases_of_classes_are_left_alone_and_generators_are_iterators() {
+    let repo = Repo::new(
+        r"
+//- /a.py
+Pairs = dict[str, int]
+Name = str
+
+
+def nothing():
+    print()
+
+
+def generated(limit: int):
+    return (one for one in range(limit))
+",
+    );
+    let found = suggested(&repo.call("infer_types", &json!({ "file": "." })));
+    assert_eq!(found, ["a.py: nothing None", "a.py: generated Iterator[int]"]);
+}
+
+#[test]
 fn views_of_a_dictionary_have_their_public_names() {
     let repo = Repo::new(
         r"

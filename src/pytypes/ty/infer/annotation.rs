@@ -52,8 +52,12 @@ impl Annotation {
 
     /// Whether the author probably wrote the base of several classes. Basic values have no base in common.
     pub fn is_of_several_classes(&self) -> bool {
-        let several: Vec<&str> = members(&self.text).filter(|member| *member != "None").collect();
-        several.len() > 1 && !several.into_iter().all(is_basic)
+        let is_several = |union: &str| {
+            let several: Vec<&str> = members(union).filter(|member| *member != "None" && !member.is_empty()).collect();
+            several.len() > 1 && !several.into_iter().all(is_basic)
+        };
+        // Also in brackets: `dict[str, A | B]`.
+        is_several(&self.text) || self.text.split(['[', ',', ']']).any(is_several)
     }
 
     /// Whether it names a class that is private to its module: the author probably wrote a public base.
@@ -167,8 +171,14 @@ pub(super) const ABSTRACT: &[&str] = &[
     "ValuesView",
 ];
 
-/// Classes whose names exist only in stubs, and the public ones above them.
-const VIEWS: &[(&str, &str)] = &[("dict_items", "ItemsView"), ("dict_keys", "KeysView"), ("dict_values", "ValuesView")];
+/// Classes whose names exist only in stubs, or are not meant for annotations, and those of `collections.abc` above them.
+const VIEWS: &[(&str, &str)] = &[
+    ("dict_items", "ItemsView"),
+    ("dict_keys", "KeysView"),
+    ("dict_values", "ValuesView"),
+    ("GeneratorType", "Iterator"),
+    ("AsyncGeneratorType", "AsyncIterator"),
+];
 
 /// The annotation for a type at an offset of the model's file; the error says why there is none.
 pub(super) fn of_type<'db>(
@@ -390,8 +400,12 @@ impl<'db> Writer<'_, 'db> {
                     Expr::Tuple(tuple) if tuple.elts.is_empty() => {
                         return Err("an empty tuple is not specific enough".to_owned());
                     }
-                    // The public class has one of the two.
-                    Expr::Tuple(tuple) if is_name(&subscript.value, "dict_keys") => {
+                    // The public class has one of them.
+                    Expr::Tuple(tuple)
+                        if ["dict_keys", "GeneratorType", "AsyncGeneratorType"]
+                            .iter()
+                            .any(|own| is_name(&subscript.value, own)) =>
+                    {
                         self.members(&tuple.elts[0])?.join(" | ")
                     }
                     Expr::Tuple(tuple) if is_name(&subscript.value, "dict_values") => {
@@ -479,7 +493,8 @@ impl<'db> Writer<'_, 'db> {
             self.is_forward |= !is_builtin(db, definition) && !is_always_bound(db, self.model, name);
             return Ok(name.to_owned());
         }
-        if let Some(module) = imported_module(db, self.model, definition) {
+        let is_view = VIEWS.iter().any(|(own, _)| *own == name);
+        if let Some(module) = imported_module(db, self.model, definition).filter(|_| !is_view) {
             // The module may not be complete yet when the annotation is evaluated.
             self.is_forward |= is_of_project(db, definition);
             return Ok(format!("{module}.{name}"));
@@ -489,8 +504,11 @@ impl<'db> Writer<'_, 'db> {
         }
         let module = file_to_module(db, definition.program_file(db).resolver_file(db));
         let module = module.ok_or_else(|| not_expressible(self.label))?;
-        let name = VIEWS.iter().find(|(own, _)| *own == name).map_or(name, |(_, view)| view);
-        let (module, name) = public(module.name(db).as_str(), name)?;
+        let view = VIEWS.iter().find(|(own, _)| *own == name);
+        let (module, name) = match view {
+            Some((_, view)) => ("collections.abc".to_owned(), (*view).to_owned()),
+            None => public(module.name(db).as_str(), name)?,
+        };
         // A library may be optional.
         let is_for_checking =
             !definition.file(db).path(db).is_vendored_path() || is_imported_conditionally(db, self.model, &module);

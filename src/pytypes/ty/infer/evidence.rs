@@ -31,6 +31,8 @@ pub(super) enum Shape<'db> {
     Returned(Type<'db>),
     /// The types of values that callers pass: what the parameter accepts may be wider.
     Passed(Type<'db>),
+    /// The same, and the type of a default that is only a marker.
+    PassedOr(Type<'db>, Type<'db>),
     /// `Iterator[…]` or `AsyncIterator[…]` (true) of the type that a generator yields.
     Yields(Type<'db>, bool),
     /// `Iterator[…]` of the elements of the type that a generator delegates to.
@@ -293,6 +295,10 @@ fn of_values<'db>(
     let types = types.ok_or("an assigned value has an unknown type")?;
     if types.iter().all(|one| one.is_none(db)) {
         return Err("only None is assigned".to_owned());
+    }
+    // With an annotation it would no longer be an alias of the class.
+    if kind == Kind::Variable && types.iter().any(|one| matches!(one, Type::ClassLiteral(_) | Type::GenericAlias(_))) {
+        return Err("it is an alias of a class".to_owned());
     }
     // A single literal assignment makes the type obvious.
     let is_plain = |value: &&Expr| value.is_literal_expr() || value.is_f_string_expr();

@@ -32,6 +32,7 @@ use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::{SourceText, source_text};
 use ruff_text_size::{TextRange, TextSize};
+use ty_python_semantic::types::UnionType;
 use ty_python_semantic::{Db as _, HasDefinition, SemanticModel};
 
 use self::annotation::Annotation;
@@ -396,6 +397,12 @@ impl InferenceRun<'_> {
                     confidence = Confidence::Low;
                 }
                 annotation
+            }
+            Shape::PassedOr(inferred, default) => {
+                if of(inferred)?.is_narrow() {
+                    confidence = Confidence::Low;
+                }
+                of(UnionType::from_elements(db, &model.program_environment(), [inferred, default]))?
             }
             Shape::Yields(inferred, is_async) => {
                 let name = if is_async { "AsyncIterator" } else { "Iterator" };

@@ -11,7 +11,7 @@ use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::Ranged;
 use ty_python_core::definition::DefinitionKind;
 use ty_python_semantic::types::{KnownClass, Type, TypeDefinition, UnionType};
-use ty_python_semantic::{HasDefinition, HasType, SemanticModel};
+use ty_python_semantic::{HasDefinition, HasType, ProgramEnvironment, SemanticModel};
 
 use super::annotation::Annotation;
 use super::docstring;
@@ -53,18 +53,23 @@ pub(super) fn of_parameter<'db>(
     let meant: Vec<_> = std::iter::once(own).chain(above.map(|above| (above.definition, above.name.clone()))).collect();
     let given: Vec<Option<Type<'db>>> =
         meant.iter().filter_map(|one| context.calls.arguments.get(one)).flatten().copied().collect();
-    // Arguments of unknown type do not contradict the known ones.
-    let arguments: Vec<Type<'db>> = given.iter().flatten().copied().collect();
-    let has_unknown = arguments.len() < given.len();
+    let has_unknown = given.iter().any(Option::is_none);
+    // Arguments of unknown type do not contradict the known ones. A marker that is passed on says no more than as the default.
+    let marker = default.filter(|default| is_marker(db, model, *default));
+    let arguments: Vec<Type<'db>> =
+        given.iter().flatten().filter_map(|one| without(db, &environment, *one, marker)).collect();
     let is_none = |one: &Type<'db>| one.is_none(db);
     let adds_nothing = arguments.iter().all(|one| is_none(one) || matches!(one, Type::Never));
-    let is_marker_default = default.is_some_and(|default| is_marker(db, model, default));
-    let has_own = (default.is_some() && !is_marker_default) || !adds_nothing;
+    let has_own = (default.is_some() && marker.is_none()) || !adds_nothing;
     let handed = handed_on::of_parameter(db, model, slot, function);
     let may_be_none = is_optional || arguments.iter().any(is_none) || (default.is_none() && handed.is_tested_for_none);
     let none = may_be_none.then(|| Type::none(db, &environment));
     let union = |types: &mut dyn Iterator<Item = Type<'db>>| UnionType::from_elements(db, &environment, types);
-    if let Some(declared) = handed.declared(db, &environment) {
+    let declared = handed.declared(db, &environment);
+    let says_more = |declared: &Type<'db>| {
+        marker.is_none() || without(db, &environment, *declared, marker).is_some_and(|rest| !is_none(&rest))
+    };
+    if let Some(declared) = declared.filter(says_more) {
         let whole = union(&mut std::iter::once(declared).chain(none));
         let with_own = union(&mut std::iter::once(whole).chain(default).chain(arguments.iter().copied()));
         if with_own == whole {
@@ -96,7 +101,7 @@ pub(super) fn of_parameter<'db>(
         }
         return Err(match given {
             given if given.iter().any(Option::is_none) => "a call passes a value of unknown type".to_owned(),
-            _ if is_marker_default => "its default is a marker, and no call passes another type".to_owned(),
+            _ if marker.is_some() => "its default is a marker, and no call passes another type".to_owned(),
             _ if is_optional => "its default is None, and no call passes another type".to_owned(),
             _ => "no default, and no call with a known type".to_owned(),
         });
@@ -114,17 +119,21 @@ pub(super) fn of_parameter<'db>(
             |number: usize, one: &str| if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") };
         explanation.push(format!("{} in {}", plural(arguments.len(), "call"), plural(files.len(), "file")));
     }
-    let types = default.into_iter().chain(arguments.iter().copied());
+    let types = default.filter(|_| marker.is_none()).into_iter().chain(arguments.iter().copied());
     let inferred = union(&mut types.chain(is_optional.then(|| Type::none(db, &environment))));
     if is_mock(db, &environment, inferred) {
         return Err("only a mock is passed".to_owned());
     }
     let is_bool = default == Some(KnownClass::Bool.to_instance(db, &environment))
         || parameter.default.is_some_and(Expr::is_boolean_literal_expr);
-    let agrees = default.is_some() && !arguments.is_empty() && !has_unknown;
+    let agrees = default.is_some() && marker.is_none() && !arguments.is_empty() && !has_unknown;
     let is_single = !matches!(inferred, Type::Union(_));
     let confidence = if is_bool || (agrees && is_single) { Confidence::High } else { Confidence::Medium };
-    let inferred = if arguments.is_empty() { Shape::Plain(inferred) } else { Shape::Passed(inferred) };
+    let inferred = match marker {
+        Some(marker) => Shape::PassedOr(inferred, marker),
+        None if arguments.is_empty() => Shape::Plain(inferred),
+        None => Shape::Passed(inferred),
+    };
     Ok(Evidence { inferred, explanation: explanation.join(", "), confidence })
 }
 
@@ -149,6 +158,22 @@ fn of_above<'db>(
     let types = std::iter::once(declared).chain(default).chain(none);
     let inferred = Shape::Plain(UnionType::from_elements(db, &environment, types));
     Some(Evidence { inferred, explanation, confidence: Confidence::Medium })
+}
+
+/// A type without one of its members; `None` if nothing is left.
+fn without<'db>(
+    db: &'db Database,
+    environment: &ProgramEnvironment<'db>,
+    whole: Type<'db>,
+    member: Option<Type<'db>>,
+) -> Option<Type<'db>> {
+    match whole {
+        Type::Union(union) if member.is_some() => {
+            let rest: Vec<Type<'db>> = union.elements(db).iter().copied().filter(|one| Some(*one) != member).collect();
+            (!rest.is_empty()).then(|| UnionType::from_elements(db, environment, rest))
+        }
+        whole => (Some(whole) != member).then_some(whole),
+    }
 }
 
 /// Whether the default is an instance of a class without contents, which only serves as a marker, such as `NOT_GIVEN`.
