@@ -242,11 +242,13 @@ impl Needed {
             |one: &Rated| (self.scanned[one.file].number, HeldByPiece { weight: one.weight, is_whole: one.is_whole });
         let held = rated.iter().take(MAX_PIECES).map(held).collect();
         // Of one name, all occurrences are asked for.
-        if !(sought.needs_all && self.words == 1) {
-            rated.truncate(MAX_PIECES);
-        }
+        let further = if sought.needs_all && self.words == 1 {
+            Vec::new()
+        } else {
+            rated.split_off(rated.len().min(MAX_PIECES)).iter().map(|one| one.file).collect()
+        };
         defining.extend(rated);
-        Chosen { pieces: defining, held }
+        Chosen { pieces: defining, further, held }
     }
 
     /// The numbers of the files of these pieces, those with the best pieces first.
@@ -261,7 +263,8 @@ impl Needed {
         let mut rated: Vec<(f64, &Rated)> = ratings.into_iter().zip(&chosen.pieces).collect();
         rated.sort_by(|a, b| b.0.total_cmp(&a.0));
         let mut known = HashSet::new();
-        let numbers = rated.into_iter().map(|(_, one)| self.scanned[one.file].number);
+        let files = rated.into_iter().map(|(_, one)| one.file).chain(chosen.further.iter().copied());
+        let numbers = files.map(|file| self.scanned[file].number);
         numbers.filter(|number| known.insert(*number)).collect()
     }
 }
@@ -269,6 +272,9 @@ impl Needed {
 /// Pieces that a query needs.
 struct Chosen {
     pieces: Vec<Rated>,
+    /// The files of further pieces, best first, as indexes among those scanned: the more of them are indexed, the better a search
+    /// knows how good the best pieces are.
+    further: Vec<usize>,
     held: Vec<(usize, HeldByPiece)>,
 }
 
