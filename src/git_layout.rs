@@ -42,7 +42,7 @@ pub fn pointed_to(folder: &Path, git: &Path, metadata: &Metadata) -> io::Result<
 
 /// The common directory of the worktree at `root`, without links. `None` unless `root/.git` is that directory, or a file that
 /// names one of its `worktrees/`, which names `root` in return, and all of them belong to this user.
-fn linked_common_directory(root: &Path) -> Option<PathBuf> {
+pub fn linked_common_directory(root: &Path) -> Option<PathBuf> {
     let git = root.join(".git");
     let found = std::fs::symlink_metadata(&git).ok().filter(is_own)?;
     if found.is_dir() {
@@ -101,9 +101,18 @@ pub fn worktree(root: &Path) -> Option<Worktree> {
     if !is_linked && std::fs::read_dir(common.join("worktrees")).ok()?.next().is_none() {
         return None;
     }
+    Some(Worktree { branch: branch_of(&directory) })
+}
+
+/// The branch that is checked out at `root`, if any.
+pub fn branch(root: &Path) -> Option<String> {
+    branch_of(&directory(root)?.1)
+}
+
+fn branch_of(directory: &Path) -> Option<String> {
     let head = directory.join("HEAD");
     let text = std::fs::symlink_metadata(&head).and_then(|found| read_line(&head, &found)).ok()?;
-    Some(Worktree { branch: text.strip_prefix("ref: refs/heads/").map(str::to_owned) })
+    text.strip_prefix("ref: refs/heads/").map(str::to_owned)
 }
 
 /// What belongs to the repository of a common directory and must lie in it: through a link it would be another repository's.

@@ -12,11 +12,11 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use super::{Workspaces, dependency_indexes, folder};
 use crate::budget::Budget;
-use crate::config::{DEPENDENCIES, Groups, groups, organisation};
+use crate::config::{DEPENDENCIES, Groups, ServerAddress, groups, organisation};
 use crate::dependencies::{self, Dependency};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{first_of, printable};
-use crate::organisation::{Mirror, mirrors};
+use crate::organisation::{self, Answers, Mirror, mirrors, own_names};
 use crate::platform::files::is_own;
 use crate::platform::paths::canonical;
 use crate::platform::process::raise_file_limit;
@@ -48,6 +48,8 @@ pub struct Members {
     pub published: BTreeMap<PathBuf, Mirror>,
     /// What was named that cannot be asked, with the reason.
     pub failed: Vec<(String, Error)>,
+    /// Whether published repositories were named. Local ones may answer for all of them.
+    pub names_published: bool,
 }
 
 impl Members {
@@ -136,18 +138,7 @@ impl Workspaces {
         let Gathering { mut roots, patterns, mut failed, .. } = gathering;
         let mut published = BTreeMap::new();
         if !patterns.is_empty() {
-            let named = patterns.iter().map(|pattern| shown(&format!("{PUBLISHED}{pattern}"))).collect::<Vec<_>>();
-            match self.mirrors(&patterns, budget) {
-                Err(error) => failed.push((named.join(", "), error)),
-                Ok(mirrors) => {
-                    for (name, mirror) in mirrors {
-                        match mirror {
-                            Ok(mirror) => drop(published.insert(mirror.root.clone(), mirror)),
-                            Err(error) => failed.push((shown(&format!("{PUBLISHED}{name}")), error)),
-                        }
-                    }
-                }
-            }
+            self.gather_published(&patterns, connection, budget, &mut roots, &mut published, &mut failed);
         }
         roots.extend(published.keys().cloned());
         if roots.len() + failed.len() > MAX_MEMBERS {
@@ -164,20 +155,68 @@ impl Workspaces {
         // The folders of mirrors have random names.
         let mut roots: Vec<PathBuf> = roots.into_iter().collect();
         roots.sort_by_cached_key(|root| name_of(root, &published));
-        Ok(Members { roots, published, failed })
+        Ok(Members { roots, published, failed, names_published: !patterns.is_empty() })
     }
 
-    /// Published repositories, up to date. Half of the time of the call is left for the answer.
-    fn mirrors(&self, patterns: &BTreeSet<String>, budget: &Budget) -> Result<Vec<(String, Result<Mirror>)>> {
-        let now = Instant::now();
-        let end = budget.deadline().map(|end| now + end.saturating_duration_since(now) / HALF);
-        let server = organisation(self.environment(), None).map_err(|error| match error.hint {
+    /// Adds published repositories. For one that was published from a repository in scope, or from the connection's, that answers: it
+    /// has changes that are not published. It does even if the server does not answer.
+    fn gather_published(
+        &self,
+        patterns: &BTreeSet<String>,
+        connection: &Path,
+        budget: &Budget,
+        roots: &mut BTreeSet<PathBuf>,
+        published: &mut BTreeMap<PathBuf, Mirror>,
+        failed: &mut Vec<(String, Error)>,
+    ) {
+        let mut own = BTreeMap::new();
+        let answers = self.server().and_then(|server| {
+            let candidates = self.root(connection).ok().into_iter().chain(roots.iter().cloned());
+            own = own_names(&server, self.environment(), candidates)?;
+            self.mirrors(&server, patterns, &own.keys().map(String::as_str).collect(), budget)
+        });
+        match answers {
+            Ok(Answers { mirrors, own: named }) => {
+                roots.extend(named.iter().filter_map(|name| own.remove(name)));
+                for (name, mirror) in mirrors {
+                    match mirror {
+                        Ok(mirror) => drop(published.insert(mirror.root.clone(), mirror)),
+                        Err(error) => failed.push((shown(&format!("{PUBLISHED}{name}")), error)),
+                    }
+                }
+            }
+            Err(error) => {
+                if matches!(error.kind, ErrorKind::Unreachable | ErrorKind::Timeout) {
+                    let is_named = |name: &String| patterns.iter().any(|pattern| organisation::matches(pattern, name));
+                    roots.extend(own.into_iter().filter(|(name, _)| is_named(name)).map(|(_, root)| root));
+                }
+                let named = patterns.iter().map(|pattern| shown(&format!("{PUBLISHED}{pattern}")));
+                failed.push((named.collect::<Vec<_>>().join(", "), error));
+            }
+        }
+    }
+
+    /// The server that is searched.
+    fn server(&self) -> Result<ServerAddress> {
+        organisation(self.environment(), None).map_err(|error| match error.hint {
             Some(ref hint) if hint.contains("--to") => {
                 error.hint("Set IXMCP_ORG_URL to the address of the one to search.")
             }
             _ => error,
-        })?;
-        mirrors(&server, self.environment(), patterns, MAX_MEMBERS, &budget.with_deadline(end))
+        })
+    }
+
+    /// Published repositories, up to date. Half of the time of the call is left for the answer.
+    fn mirrors(
+        &self,
+        server: &ServerAddress,
+        patterns: &BTreeSet<String>,
+        own: &BTreeSet<&str>,
+        budget: &Budget,
+    ) -> Result<Answers> {
+        let now = Instant::now();
+        let end = budget.deadline().map(|end| now + end.saturating_duration_since(now) / HALF);
+        mirrors(server, self.environment(), patterns, own, MAX_MEMBERS, &budget.with_deadline(end))
     }
 
     fn gather(&self, name: &str, gathering: &mut Gathering) -> Result<()> {

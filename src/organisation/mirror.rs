@@ -100,24 +100,30 @@ pub fn version_of_mirror(root: &Path) -> Option<String> {
 }
 
 /// The published repositories whose names match one of the patterns, up to date: each, or why it cannot be read. A pattern that
-/// matches nothing is among those that cannot.
+/// matches nothing is among those that cannot. Those in `own` are not fetched: local repositories answer for them.
 pub fn mirrors(
     address: &ServerAddress,
     environment: &Environment,
     patterns: &BTreeSet<String>,
+    own: &BTreeSet<&str>,
     most: usize,
     budget: &Budget,
 ) -> Result<Answers> {
     patterns.iter().try_for_each(|pattern| check_pattern(pattern))?;
     let folder = folder_of(address, environment)?;
     let mut mirroring = Mirroring { connection: pool::take(address, budget)?, folder, budget };
-    let answers = mirroring.all(patterns, most);
+    let answers = mirroring.all(patterns, own, most);
     pool::keep(address, mirroring.connection);
     answers
 }
 
 /// The answers of [`mirrors`].
-type Answers = Vec<(String, Result<Mirror>)>;
+#[derive(Default)]
+pub struct Answers {
+    pub mirrors: Vec<(String, Result<Mirror>)>,
+    /// Those of `own` that are named and that the caller can read.
+    pub own: Vec<String>,
+}
 
 /// The folder of the mirrors of one role of one server.
 fn folder_of(server: &ServerAddress, environment: &Environment) -> Result<PathBuf> {
@@ -142,7 +148,7 @@ fn key_of(text: &[u8]) -> String {
 }
 
 /// Whether a name matches a pattern, in which `*` matches any text.
-fn matches(pattern: &str, name: &str) -> bool {
+pub fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };
     let parts: Vec<&str> = parts.collect();
@@ -180,9 +186,9 @@ struct Mirroring<'m> {
 
 impl Mirroring<'_> {
     /// The published repositories that the patterns name.
-    fn all(&mut self, patterns: &BTreeSet<String>, most: usize) -> Result<Answers> {
+    fn all(&mut self, patterns: &BTreeSet<String>, own: &BTreeSet<&str>, most: usize) -> Result<Answers> {
         let mut listed: BTreeMap<String, Published> = BTreeMap::new();
-        let mut answers = Vec::new();
+        let mut answers = Answers::default();
         let mut known = self.states();
         for pattern in patterns {
             let found = published(&mut self.connection, pattern, self.budget)?;
@@ -191,10 +197,11 @@ impl Mirroring<'_> {
                 let error =
                     Error::new(ErrorKind::IndexNotFound, "no repository of that name is published that you may read")
                         .hint("`ixmcp org status` lists those that you may read.");
-                answers.push((pattern.clone(), Err(error)));
+                answers.mirrors.push((pattern.clone(), Err(error)));
             }
             listed.extend(found.into_iter().map(|one| (one.name.clone(), one)));
         }
+        answers.own = listed.extract_if(.., |name, _| own.contains(name.as_str())).map(|(name, _)| name).collect();
         let bytes = listed.values().fold(0_i64, |sum, one| sum.saturating_add(one.bytes.max(0)));
         if listed.len() > most || bytes > MAX_BYTES {
             let what = format!("`org:` names {} repositories with {} MiB of text", listed.len(), bytes >> 20);
@@ -212,7 +219,7 @@ impl Mirroring<'_> {
                 Err(_) => None,
             };
             match current {
-                Some(mirror) => answers.push((name.clone(), Ok(mirror))),
+                Some(mirror) => answers.mirrors.push((name.clone(), Ok(mirror))),
                 None => missing.push(one),
             }
         }
@@ -220,9 +227,9 @@ impl Mirroring<'_> {
             match self.mirror(one) {
                 Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
                 Err(error) if error.kind == ErrorKind::Timeout => {
-                    answers.push((one.name.clone(), Err(error.hint("Ask again: what was fetched stays."))));
+                    answers.mirrors.push((one.name.clone(), Err(error.hint("Ask again: what was fetched stays."))));
                 }
-                mirror => answers.push((one.name.clone(), mirror)),
+                mirror => answers.mirrors.push((one.name.clone(), mirror)),
             }
         }
         known.retain(|name, _| !listed.contains_key(name));

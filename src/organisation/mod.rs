@@ -11,6 +11,7 @@ mod address;
 mod connection;
 mod errors;
 mod mirror;
+mod own;
 mod packing;
 mod pool;
 mod publication;
@@ -23,6 +24,7 @@ const LISTING_BYTES: u64 = 256 << 20;
 
 pub use access::{Grant, Published, Swept, grant, published, revoke, sweep};
 pub use connection::Connection;
-pub use mirror::{Mirror, is_mirror, mirrors, version_of_mirror};
+pub use mirror::{Answers, Mirror, is_mirror, matches, mirrors, version_of_mirror};
+pub use own::{forget, own_names};
 pub use publication::{Publication, Report, publish, short_commit, unpublish};
 pub use schema::initialize;

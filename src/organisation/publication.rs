@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use super::errors::error_of;
 use super::packing::packed;
 use super::work_tree::{self, Changes};
-use super::{Connection, LISTING_BYTES};
+use super::{Connection, LISTING_BYTES, own};
 use crate::budget::{Budget, Progress};
 use crate::config::{Environment, Index, ServerAddress};
 use crate::error::{Error, ErrorKind, Result};
@@ -132,6 +132,9 @@ pub fn publish(publication: &Publication, progress: &Progress, budget: &Budget) 
     if !matches!(&published, Ok(report) if !report.is_unchanged) {
         // If that fails, a sweep does it.
         let _ = upload.abandon();
+    }
+    if published.is_ok() {
+        own::note(publication.address, publication.environment, root, publication.name)?;
     }
     published
 }

@@ -99,7 +99,7 @@ impl Tools {
             return Err(Error::invalid_argument(format!("argument `repo`: {} takes one repository", tool.name))
                 .hint(format!("Name one. Several can be asked by {}.", names.join(", "))));
         };
-        let Members { roots, published, failed } = members;
+        let Members { roots, published, failed, .. } = members;
         let named = roots.len() + failed.len();
         let remarks = Mutex::new(Remarks { failed, ..Remarks::default() });
         let across = ScopedCall { tools: self, tool, request, arguments, roots, published, named, remarks };

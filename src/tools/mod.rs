@@ -377,7 +377,7 @@ impl Tools {
         }
         let members = self.workspaces.members(names, &request.root, budget)?;
         match &members.roots[..] {
-            [only] if members.failed.is_empty() && members.published.is_empty() => Ok(CallScope::One(only.clone())),
+            [only] if members.failed.is_empty() && !members.names_published => Ok(CallScope::One(only.clone())),
             _ => Ok(CallScope::Several(members)),
         }
     }

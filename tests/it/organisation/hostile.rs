@@ -179,7 +179,8 @@ fn a_slow_server_over_tcp_is_waited_for_within_the_deadline_of_the_call() {
     let team = organisation.role("team", "*", &["--publish"]);
     let repo = committed(PAY);
     let slow = organisation.url_through(&team, slow_way(organisation.socket(), Duration::from_millis(100)));
-    let output = repo.command(&["publish", "--as", "pay"]).env("IXMCP_ORG_URL", &slow).output().unwrap();
+    let other = committed(PAY);
+    let output = other.command(&["publish", "--as", "pay"]).env("IXMCP_ORG_URL", &slow).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let own = repo.path().canonicalize().unwrap();
     let mut command = repo.command(&["mcp", "--no-daemon"]);

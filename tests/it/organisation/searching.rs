@@ -134,6 +134,97 @@ fn local_and_published_repositories_are_searched_together() {
 }
 
 #[test]
+fn the_own_repository_answers_for_what_was_published_from_it() {
+    let (organisation, team, pay, shop) = published();
+    pay.write("pay.py", "def charge_card(card):\n    return check(card)  # charge_card, not committed\n");
+    pay.write("new.py", "def charge_card_twice(card):\n    return card\n");
+    let own = pay.path().canonicalize().unwrap();
+    let own = own.to_str().unwrap();
+    let search = |scope: Value| json!({ "text": "charge_card", "mode": "literal", "repo": scope });
+    // The files of the hits, each with its repository.
+    let hits = |answer: &Value| -> Vec<(String, String, u64)> {
+        let hit = |hit: &Value| {
+            let text = |field: &str| hit[field].as_str().unwrap().to_owned();
+            (text("repo"), text("file_path"), hit["line"].as_u64().unwrap())
+        };
+        answer["results"].as_array().unwrap_or_else(|| panic!("{answer}")).iter().map(hit).collect()
+    };
+    let hit = |repo: &str, file: &str, line: u64| (repo.to_owned(), file.to_owned(), line);
+    let of_pay = [hit(own, "new.py", 1), hit(own, "pay.py", 1), hit(own, "pay.py", 2)];
+    let of_shop = [hit("org:shop", "shop.py", 1), hit("org:shop", "shop.py", 4)];
+    let both = [&of_pay[..], &of_shop].concat();
+    for daemon in [&["mcp"][..], &["mcp", "--no-daemon"]] {
+        let mut client = Server::start_mcp(organisation.command(&pay, &team, daemon));
+        for scope in [json!("org:*"), json!(["org:*", own]), json!(["org:shop", "org:pay-api"])] {
+            let found = client.tool("query", &search(scope.clone()));
+            assert_eq!((hits(&found), &found["total"]), (both.clone(), &json!(5)), "{scope} {found}");
+            assert_eq!(found.get("problems"), None, "{found}");
+        }
+        // Even where it alone is named, hits have its name.
+        assert_eq!(hits(&client.tool("query", &search(json!("org:pay-*")))), of_pay);
+        let symbols = client.tool("get_symbol", &json!({ "name": "charge_card_twice", "repo": "org:*" }));
+        assert_eq!((&symbols["total"], &symbols["symbols"][0]["repo"]), (&json!(1), &json!(own)), "{symbols}");
+        let ranked = client.tool("query", &json!({ "text": "charge_card_twice", "repo": "org:*" }));
+        assert_eq!(ranked["results"][0]["file_path"], "new.py", "{ranked}");
+    }
+    assert_eq!(
+        hits(&organisation.json(&pay, &team, &["query", "charge_card", "--mode", "literal", "--repo", "org:*"])),
+        both
+    );
+    // In another repository of the same person, it does if it is in the scope.
+    let mut elsewhere = organisation.command(&shop, &team, &["mcp", "--no-daemon"]);
+    elsewhere.env("HOME", pay.home());
+    let mut client = Server::start_mcp(elsewhere);
+    assert_eq!(hits(&client.tool("query", &search(json!([own, "org:pay-api"])))), of_pay);
+    let found = hits(&client.tool("query", &search(json!("org:pay-api"))));
+    assert_eq!(found, [hit("org:pay-api", "pay.py", 1)]);
+    // So do its worktrees. A branch that is published by itself is another name.
+    let trees = tempfile::tempdir().unwrap();
+    let tree = trees.path().canonicalize().unwrap().join("tree");
+    git(pay.path(), &["worktree", "add", "-q", "-b", "next", tree.to_str().unwrap()]);
+    fs::write(tree.join("tree.py"), "charge_card_of_tree = 1\n").unwrap();
+    let in_tree = |arguments: &[&str]| {
+        let output = organisation.command(&pay, &team, arguments).current_dir(&tree).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let search = ["query", "charge_card", "--mode", "literal", "--repo", "org:pay-*", "--json"];
+    let of_tree = |repos: &[&str]| {
+        let found = hits(&serde_json::from_str(&in_tree(&search)).unwrap());
+        assert!(found.iter().any(|(_, file, _)| file == "tree.py"), "{found:?}");
+        let named: std::collections::BTreeSet<&str> = found.iter().map(|(repo, ..)| repo.as_str()).collect();
+        assert_eq!(named.into_iter().collect::<Vec<_>>(), repos);
+    };
+    of_tree(&[tree.to_str().unwrap()]);
+    in_tree(&["publish", "--as", "pay-api", "--branch", "next"]);
+    of_tree(&[tree.to_str().unwrap(), "org:pay-api"]);
+    // What may not be read any more is not named by a pattern, and what is published no more is not either.
+    organisation.ok(&pay, &team, &["unpublish", "--as", "pay-api"]);
+    let error = organisation.fails(&pay, &team, &["query", "charge_card", "--repo", "org:pay-api"]);
+    assert!(error.contains("no repository of that name"), "{error}");
+    organisation.ok(&shop, &team, &["publish", "--as", "pay-api"]);
+    let found = organisation.json(&pay, &team, &["query", "charge_card", "--mode", "literal", "--repo", "org:pay-api"]);
+    assert_eq!(hits(&found), [hit("org:pay-api", "shop.py", 1), hit("org:pay-api", "shop.py", 4)]);
+}
+
+#[test]
+fn a_clone_cannot_claim_the_name_of_another_repository() {
+    let (organisation, team, pay, _) = published();
+    let clone = Repo::new("//- /x.py\ncharge_card = 'forged'\n");
+    // Its `.git` names the directory of another repository, which does not name it.
+    fs::remove_dir_all(clone.path().join(".git")).ok();
+    fs::write(clone.path().join(".git"), format!("gitdir: {}\n", pay.path().join(".git").display())).unwrap();
+    let mut command = organisation.command(
+        &clone,
+        &team,
+        &["query", "charge_card", "--mode", "literal", "--json", "--repo", "org:pay-api"],
+    );
+    let output = command.env("HOME", pay.home()).output().unwrap();
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    assert_eq!((&found["results"][0]["repo"], &found["total"]), (&json!("org:pay-api"), &json!(1)), "{found}");
+}
+
+#[test]
 fn a_revoked_grant_leaves_nothing_of_the_repository() {
     let (organisation, _, pay, _) = published();
     let reader = organisation.role("reader", "pay-*", &[]);
@@ -164,16 +255,25 @@ fn without_the_server_local_repositories_answer() {
     let own = pay.path().canonicalize().unwrap();
     let mut client = Server::start_mcp(organisation.command(&pay, &team, &["mcp"]));
     let both = json!({ "text": "round_cents", "mode": "literal", "repo": [own.to_str().unwrap(), "org:pay-*"] });
-    assert_eq!(client.tool("query", &both)["total"], 2);
+    assert_eq!(client.tool("query", &both)["total"], 1);
+    let shop = committed(SHOP);
+    organisation.ok(&shop, &team, &["publish", "--as", "pay-shop"]);
+    let both = json!({ "text": "charge_card", "mode": "literal", "repo": [own.to_str().unwrap(), "org:pay-*"] });
+    assert_eq!(client.tool("query", &both)["total"], 3);
     server.kill();
     let found = client.tool("query", &both);
     assert_eq!(found["total"], 1, "{found}");
     assert_eq!(found["problems"][0]["repo"], "org:pay-*", "{found}");
     assert!(found["problems"][0]["reason"].as_str().unwrap().contains("UNREACHABLE"), "{found}");
-    let error = organisation.fails(&pay, &team, &["query", "round_cents", "--repo", "org:pay-*"]);
+    let asking = Repo::new("//- /own.md\nnothing\n");
+    let error = organisation.fails(&asking, &team, &["query", "round_cents", "--repo", "org:pay-*"]);
     assert!(error.contains("UNREACHABLE"), "{error}");
+    // What was published from here is here.
+    let found = client.tool("query", &json!({ "text": "round_cents", "mode": "literal", "repo": "org:pay-*" }));
+    assert_eq!((&found["total"], &found["results"][0]["repo"]), (&json!(1), &json!(own.to_str().unwrap())), "{found}");
+    assert!(found["problems"][0]["reason"].as_str().unwrap().contains("UNREACHABLE"), "{found}");
     server.run();
-    assert_eq!(client.tool("query", &both)["total"], 2);
+    assert_eq!(client.tool("query", &both)["total"], 3);
 }
 
 #[test]
