@@ -49,6 +49,8 @@ const HAS_HISTORY: &str = "SELECT to_regclass('ixmcp.schema_history') IS NOT NUL
 const DAMAGED: &str = "SELECT count(*) FROM ixmcp.schema_history
 WHERE version < 0 OR checksum IS NULL OR applied_on IS NULL OR checksum::numeric NOT BETWEEN 0 AND 18446744073709551615 OR applied_on::timestamptz IS NULL
     OR applied_on !~ '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)$'";
+/// The first migration before the first release, which had another name and three more after it.
+const BEFORE_RELEASE: &str = "SELECT EXISTS (SELECT FROM ixmcp.schema_history WHERE version = 1 AND name <> 'schema')";
 
 /// Creates the roles, tables and functions, or upgrades them. Returns the names of the migrations that were applied.
 pub fn initialize(address: &ServerAddress, budget: &Budget) -> Result<Vec<String>> {
@@ -77,16 +79,28 @@ fn check_history(connection: &mut Connection, budget: &Budget) -> Result<()> {
     }
     let damaged = connection.run(budget, async |client| client.query_one(DAMAGED, &[]).await?.try_get::<_, i64>(0));
     match damaged {
-        Ok(0) => Ok(()),
+        Ok(0) => {}
         Err(error) if matches!(error.kind, ErrorKind::Unreachable | ErrorKind::Cancelled | ErrorKind::Timeout) => {
-            Err(error)
+            return Err(error);
         }
-        _ => Err(Error::new(
-            ErrorKind::CorruptIndex,
-            format!("the table ixmcp.{HISTORY} of the organisation's server is damaged"),
-        )
-        .hint("Restore it from a backup. Nothing was changed.")),
+        _ => {
+            return Err(Error::new(
+                ErrorKind::CorruptIndex,
+                format!("the table ixmcp.{HISTORY} of the organisation's server is damaged"),
+            )
+            .hint("Restore it from a backup. Nothing was changed."));
+        }
     }
+    let is_before_release: bool =
+        connection.run(budget, async |client| client.query_one(BEFORE_RELEASE, &[]).await?.try_get(0))?;
+    if is_before_release {
+        return Err(Error::new(
+            ErrorKind::UnsupportedFormat,
+            "the schema of the organisation's server is from before the first release",
+        )
+        .hint("Nothing was changed. Make a new database, run `ixmcp org init` there, and publish again."));
+    }
+    Ok(())
 }
 
 fn migration_error(error: &refinery::Error) -> Error {

@@ -410,35 +410,25 @@ fn extensions_that_are_in_another_schema_are_used_there() {
 }
 
 #[test]
-fn what_was_published_with_the_first_schema_is_kept() {
-    // Makes the roles.
-    Organisation::new();
-    let organisation = Organisation::without_schema(shared());
+fn a_schema_from_before_the_first_release_is_named_and_left_as_it_is() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(PAY);
+    organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
+    // The list of its migrations, and its version for clients.
     organisation.sql(
-        "CREATE SCHEMA ixmcp AUTHORIZATION ixmcp_owner; CREATE EXTENSION pg_trgm WITH SCHEMA ixmcp;
-        CREATE EXTENSION pgcrypto WITH SCHEMA ixmcp",
+        "TRUNCATE ixmcp.schema_history; INSERT INTO ixmcp.schema_history VALUES
+            (1, 'organisation', '2026-11-23T10:00:00Z', '12345'), (2, 'partitions', '2026-11-23T10:00:00Z', '2345'),
+            (3, 'pending_lists', '2026-11-24T10:00:00Z', '345'), (4, 'no_traces', '2026-11-25T10:00:00Z', '45');
+        CREATE OR REPLACE FUNCTION ixmcp.protocol() RETURNS int LANGUAGE sql IMMUTABLE SECURITY DEFINER
+            SET search_path = pg_catalog, ixmcp, pg_temp AS 'SELECT 3'",
     );
-    let migrations = concat!(env!("CARGO_MANIFEST_DIR"), "/src/organisation/migrations");
-    let migrate = |name: &str| {
-        let as_owner = "SET ROLE ixmcp_owner; SET search_path = ixmcp";
-        organisation.script(&["-c", as_owner, "-f", &format!("{migrations}/{name}.sql")]);
-    };
-    migrate("V1__organisation");
-    organisation.sql(
-        "INSERT INTO ixmcp.repos (name, commit, generation, files, bytes) VALUES ('pay', repeat('a', 40), 1, 90, 1000);
-        INSERT INTO ixmcp.texts (key, content, bytes) SELECT sha256(convert_to(t, 'UTF8')), t, length(t)
-            FROM (SELECT 'def charge_' || n FROM generate_series(1, 90) n) x(t);
-        INSERT INTO ixmcp.files SELECT 1, row_number() OVER () || '.py', key, 'python', 'x', 1, 'x.py' FROM ixmcp.texts",
-    );
-    migrate("V2__partitions");
-    check_whole(&organisation, &[90]);
-    migrate("V3__pending_lists");
-    migrate("V4__no_traces");
-    check_whole(&organisation, &[90]);
-    let role = organisation.ungranted_role("reader");
-    organisation.sql(&format!("GRANT ixmcp_user TO {role}; SELECT ixmcp.grant_repos('{role}', 'pay', false, NULL)"));
-    let with = "SELECT count(*) FROM ixmcp.files_with(ARRAY['pay'], ARRAY['CHARGE_9'], 100)";
-    assert_eq!(organisation.sql_as(&role, with).unwrap(), "2");
-    let of = "SELECT count(*) FROM ixmcp.texts_of(ARRAY[sha256('def charge_7'), sha256('def other')])";
-    assert_eq!(organisation.sql_as(&role, of).unwrap(), "1");
+    let state = || organisation.sql("SELECT version, name FROM ixmcp.schema_history ORDER BY version");
+    let before = state();
+    let error = organisation.fails(&Repo::new(""), "postgres", &["org", "init"]);
+    assert!(error.contains("from before the first release") && error.contains("Make a new database"), "{error}");
+    let error = organisation.fails(&repo, &team, &["publish", "--as", "pay"]);
+    assert!(error.contains("version 3 of the schema") && error.contains("`ixmcp org init`"), "{error}");
+    assert_eq!(state(), before);
+    check_whole(&organisation, &[2]);
 }
