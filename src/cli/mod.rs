@@ -524,7 +524,8 @@ impl Session {
     /// The same for several repositories: this process reads them, after those without a daemon are up to date.
     fn called_across(&self, tool: &str, arguments: Value, names: &[String]) -> Result<Value> {
         let budget = Budget::unlimited();
-        for root in self.workspaces.members(names, &self.start, &budget)?.roots {
+        let wanted = tools::wanted(tool, &arguments)?;
+        for root in self.workspaces.members_with(names, &wanted, &self.start, &budget)?.roots {
             if self.daemon(&root).is_some() {
                 continue;
             }

@@ -16,7 +16,7 @@ use crate::config::{DEPENDENCIES, Groups, ServerAddress, groups, organisation};
 use crate::dependencies::{self, Dependency};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{first_of, printable};
-use crate::organisation::{self, Answers, Mirror, mirrors, own_names};
+use crate::organisation::{self, Answers, Mirror, Wanted, mirrors, own_names};
 use crate::platform::files::is_own;
 use crate::platform::paths::canonical;
 use crate::platform::process::raise_file_limit;
@@ -50,6 +50,8 @@ pub struct Members {
     pub failed: Vec<(String, Error)>,
     /// Whether published repositories were named. Local ones may answer for all of them.
     pub names_published: bool,
+    /// How many published repositories are named that have nothing that is wanted.
+    pub without: usize,
 }
 
 impl Members {
@@ -90,6 +92,7 @@ struct Gathering<'g> {
     within: Vec<String>,
     read: BTreeSet<String>,
     roots: BTreeSet<PathBuf>,
+    wanted: &'g Wanted,
     /// Patterns of published repositories.
     patterns: BTreeSet<String>,
     failed: Vec<(String, Error)>,
@@ -122,9 +125,21 @@ impl Workspaces {
     /// The repositories that a call names. One that may not be named, or does not exist, is among those that failed. An
     /// error if the names themselves are wrong.
     pub fn members(&self, named: &[String], connection: &Path, budget: &Budget) -> Result<Members> {
+        self.members_with(named, &Wanted::Everything, connection, budget)
+    }
+
+    /// The same for a call that needs a part of their files. Of many published repositories, only those with such files are there.
+    pub fn members_with(
+        &self,
+        named: &[String],
+        wanted: &Wanted,
+        connection: &Path,
+        budget: &Budget,
+    ) -> Result<Members> {
         let mut gathering = Gathering {
             connection,
             budget,
+            wanted,
             groups: None,
             within: Vec::new(),
             read: BTreeSet::new(),
@@ -135,11 +150,8 @@ impl Workspaces {
         for name in named {
             self.gather(name, &mut gathering)?;
         }
+        let (published, without) = self.gather_published(&mut gathering);
         let Gathering { mut roots, patterns, mut failed, .. } = gathering;
-        let mut published = BTreeMap::new();
-        if !patterns.is_empty() {
-            self.gather_published(&patterns, connection, budget, &mut roots, &mut published, &mut failed);
-        }
         roots.extend(published.keys().cloned());
         if roots.len() + failed.len() > MAX_MEMBERS {
             let count = roots.len() + failed.len();
@@ -155,28 +167,30 @@ impl Workspaces {
         // The folders of mirrors have random names.
         let mut roots: Vec<PathBuf> = roots.into_iter().collect();
         roots.sort_by_cached_key(|root| name_of(root, &published));
-        Ok(Members { roots, published, failed, names_published: !patterns.is_empty() })
+        Ok(Members { roots, published, failed, names_published: !patterns.is_empty(), without })
     }
 
-    /// Adds published repositories. For one that was published from a repository in scope, or from the connection's, that answers: it
-    /// has changes that are not published. It does even if the server does not answer.
-    fn gather_published(
-        &self,
-        patterns: &BTreeSet<String>,
-        connection: &Path,
-        budget: &Budget,
-        roots: &mut BTreeSet<PathBuf>,
-        published: &mut BTreeMap<PathBuf, Mirror>,
-        failed: &mut Vec<(String, Error)>,
-    ) {
+    /// The published repositories that are named, and how many others have nothing that is wanted. For one that was published from a
+    /// repository in scope, or from the connection's, that answers: it has changes that are not published. It does even if the server
+    /// does not answer.
+    fn gather_published(&self, gathering: &mut Gathering) -> (BTreeMap<PathBuf, Mirror>, usize) {
+        let Gathering { connection, budget, roots, wanted, patterns, failed, .. } = gathering;
+        let mut published = BTreeMap::new();
+        if patterns.is_empty() {
+            return (published, 0);
+        }
         let mut own = BTreeMap::new();
         let answers = self.server().and_then(|server| {
             let candidates = self.root(connection).ok().into_iter().chain(roots.iter().cloned());
             own = own_names(&server, self.environment(), candidates)?;
-            self.mirrors(&server, patterns, &own.keys().map(String::as_str).collect(), budget)
+            let now = Instant::now();
+            // The rest of the time of the call is left for the answer.
+            let end = budget.deadline().map(|end| now + end.saturating_duration_since(now) / HALF);
+            let names = own.keys().map(String::as_str).collect();
+            mirrors(&server, self.environment(), patterns, &names, wanted, MAX_MEMBERS, &budget.with_deadline(end))
         });
         match answers {
-            Ok(Answers { mirrors, own: named }) => {
+            Ok(Answers { mirrors, own: named, without }) => {
                 roots.extend(named.iter().filter_map(|name| own.remove(name)));
                 for (name, mirror) in mirrors {
                     match mirror {
@@ -184,6 +198,7 @@ impl Workspaces {
                         Err(error) => failed.push((shown(&format!("{PUBLISHED}{name}")), error)),
                     }
                 }
+                (published, without)
             }
             Err(error) => {
                 if matches!(error.kind, ErrorKind::Unreachable | ErrorKind::Timeout) {
@@ -192,6 +207,7 @@ impl Workspaces {
                 }
                 let named = patterns.iter().map(|pattern| shown(&format!("{PUBLISHED}{pattern}")));
                 failed.push((named.collect::<Vec<_>>().join(", "), error));
+                (published, 0)
             }
         }
     }
@@ -204,19 +220,6 @@ impl Workspaces {
             }
             _ => error,
         })
-    }
-
-    /// Published repositories, up to date. Half of the time of the call is left for the answer.
-    fn mirrors(
-        &self,
-        server: &ServerAddress,
-        patterns: &BTreeSet<String>,
-        own: &BTreeSet<&str>,
-        budget: &Budget,
-    ) -> Result<Answers> {
-        let now = Instant::now();
-        let end = budget.deadline().map(|end| now + end.saturating_duration_since(now) / HALF);
-        mirrors(server, self.environment(), patterns, own, MAX_MEMBERS, &budget.with_deadline(end))
     }
 
     fn gather(&self, name: &str, gathering: &mut Gathering) -> Result<()> {

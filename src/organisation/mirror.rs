@@ -2,7 +2,9 @@
 //!
 //! Owns what is fetched, and that nothing stays of a repository that the caller cannot read any more: each call lists what is
 //! visible first. A text is fetched once, and checked against its key; paths and sizes are the server's word and bounded. Does not
-//! own how a folder is indexed (`index`).
+//! own what is read of more repositories than can be mirrored ([`parts`]), or how a folder is indexed (`index`).
+
+mod parts;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -13,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio_postgres::IsolationLevel;
 
+pub use self::parts::Wanted;
 use super::access::{Published, check_pattern, published};
 use super::{Connection, LISTING_BYTES, address, pool};
 use crate::budget::Budget;
@@ -70,11 +73,23 @@ struct State {
     generation: i64,
     published_at: String,
     bytes: i64,
-    /// Whether all files are there.
+    /// Whether all files are there, of a part those that were fetched.
     is_whole: bool,
+    /// Whether it has only files that may have matched.
+    #[serde(default)]
+    is_part: bool,
+}
+
+/// What the files about a mirror are named by. No repository has a name with a space.
+fn id_of(name: &str, is_part: bool) -> String {
+    if is_part { format!("{name} part") } else { name.to_owned() }
 }
 
 impl State {
+    fn id(&self) -> String {
+        id_of(&self.name, self.is_part)
+    }
+
     /// Whether its folder is one of ours.
     fn is_possible(&self) -> bool {
         self.folder.len() == HASH_LENGTH && self.folder.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -100,19 +115,21 @@ pub fn version_of_mirror(root: &Path) -> Option<String> {
 }
 
 /// The published repositories whose names match one of the patterns, up to date: each, or why it cannot be read. A pattern that
-/// matches nothing is among those that cannot. Those in `own` are not fetched: local repositories answer for them.
+/// matches nothing is among those that cannot. Those in `own` are not fetched: local repositories answer for them. Of more than `most`,
+/// only what is wanted.
 pub fn mirrors(
     address: &ServerAddress,
     environment: &Environment,
     patterns: &BTreeSet<String>,
     own: &BTreeSet<&str>,
+    wanted: &Wanted,
     most: usize,
     budget: &Budget,
 ) -> Result<Answers> {
     patterns.iter().try_for_each(|pattern| check_pattern(pattern))?;
     let folder = folder_of(address, environment)?;
     let mut mirroring = Mirroring { connection: pool::take(address, budget)?, folder, budget };
-    let answers = mirroring.all(patterns, own, most);
+    let answers = mirroring.all(patterns, own, wanted, most);
     pool::keep(address, mirroring.connection);
     answers
 }
@@ -123,6 +140,8 @@ pub struct Answers {
     pub mirrors: Vec<(String, Result<Mirror>)>,
     /// Those of `own` that are named and that the caller can read.
     pub own: Vec<String>,
+    /// How many others are named that have no file that is wanted.
+    pub without: usize,
 }
 
 /// The folder of the mirrors of one role of one server.
@@ -144,7 +163,27 @@ fn hash(text: &str) -> String {
 }
 
 fn key_of(text: &[u8]) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    in_digits(&Sha256::digest(text))
+}
+
+/// Bytes as hexadecimal digits.
+fn in_digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Adds a mirror, or why it cannot be read.
+fn push(answers: &mut Answers, name: &str, mirror: Result<Mirror>) -> Result<()> {
+    let mirror = match mirror {
+        Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
+        Err(error) if error.kind == ErrorKind::Timeout => Err(error.hint("Ask again: what was fetched stays.")),
+        mirror => mirror,
+    };
+    answers.mirrors.push((name.to_owned(), mirror));
+    Ok(())
+}
+
+fn published_too_often() -> Error {
+    Error::new(ErrorKind::Busy, "the repository is published too often to be read").hint("Try again in a moment.")
 }
 
 /// Whether a name matches a pattern, in which `*` matches any text.
@@ -177,6 +216,9 @@ fn path_of(path: &str) -> Result<RepoPath> {
 /// The files of a repository, with the keys and sizes of their texts.
 type Files = BTreeMap<RepoPath, (String, i64)>;
 
+/// What is known of mirrors by their ids, with when each was used last.
+type States = HashMap<String, (SystemTime, State)>;
+
 /// Mirrors while they are brought up to date.
 struct Mirroring<'m> {
     connection: Connection,
@@ -186,7 +228,13 @@ struct Mirroring<'m> {
 
 impl Mirroring<'_> {
     /// The published repositories that the patterns name.
-    fn all(&mut self, patterns: &BTreeSet<String>, own: &BTreeSet<&str>, most: usize) -> Result<Answers> {
+    fn all(
+        &mut self,
+        patterns: &BTreeSet<String>,
+        own: &BTreeSet<&str>,
+        wanted: &Wanted,
+        most: usize,
+    ) -> Result<Answers> {
         let mut listed: BTreeMap<String, Published> = BTreeMap::new();
         let mut answers = Answers::default();
         let mut known = self.states();
@@ -204,37 +252,32 @@ impl Mirroring<'_> {
         answers.own = listed.extract_if(.., |name, _| own.contains(name.as_str())).map(|(name, _)| name).collect();
         let bytes = listed.values().fold(0_i64, |sum, one| sum.saturating_add(one.bytes.max(0)));
         if listed.len() > most || bytes > MAX_BYTES {
-            let what = format!("`org:` names {} repositories with {} MiB of text", listed.len(), bytes >> 20);
-            return Err(Error::invalid_argument(what)
-                .hint(format!("Narrow it: one call searches at most {most} with {} MiB.", MAX_BYTES >> 20)));
+            let scope = format!("`org:` names {} repositories with {} MiB of text", listed.len(), bytes >> 20);
+            let listed: BTreeSet<&str> = listed.keys().map(String::as_str).collect();
+            return self.many(patterns, &listed, wanted, known, (scope, most), answers);
         }
         // First those that are there: they answer even if there is no time for the others.
         let mut missing = Vec::new();
         for (name, one) in &listed {
-            let used = known.get(name).map(|(used, _)| *used);
-            // One that another process fetches now is waited for later.
-            let lock = self.lock_file(name)?;
-            let current = match lock.try_lock_shared() {
-                Ok(()) => self.current(one, used, lock),
-                Err(_) => None,
-            };
-            match current {
+            match self.if_current(name, one, &known)? {
                 Some(mirror) => answers.mirrors.push((name.clone(), Ok(mirror))),
                 None => missing.push(one),
             }
         }
         for one in missing {
-            match self.mirror(one) {
-                Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
-                Err(error) if error.kind == ErrorKind::Timeout => {
-                    answers.mirrors.push((one.name.clone(), Err(error.hint("Ask again: what was fetched stays."))));
-                }
-                mirror => answers.mirrors.push((one.name.clone(), mirror)),
-            }
+            let mirror = self.mirror(one);
+            push(&mut answers, &one.name, mirror)?;
         }
-        known.retain(|name, _| !listed.contains_key(name));
+        known.retain(|id, _| !listed.contains_key(id));
         self.evict(known.into_values().collect(), bytes)?;
         Ok(answers)
+    }
+
+    /// The whole mirror of a repository if it is as listed. One that another process fetches now is not.
+    fn if_current(&self, name: &str, listed: &Published, known: &States) -> Result<Option<Mirror>> {
+        let lock = self.lock_file(name)?;
+        let used = known.get(name).map(|(used, _)| *used);
+        Ok(if lock.try_lock_shared().is_ok() { self.current(name, listed, used, lock) } else { None })
     }
 
     fn file(&self, name: &str, extension: &str) -> PathBuf {
@@ -257,31 +300,27 @@ impl Mirroring<'_> {
             .map_err(|error| Error::io("write", path, error))
     }
 
-    fn state(&self, name: &str) -> Option<State> {
-        Self::read(&self.file(name, "json")).filter(|state: &State| state.name == name && state.is_possible())
+    fn state(&self, id: &str) -> Option<State> {
+        Self::read(&self.file(id, "json")).filter(|state: &State| state.id() == id && state.is_possible())
     }
 
-    /// What is known of all mirrors, with when each was used last.
-    fn states(&self) -> HashMap<String, (SystemTime, State)> {
+    /// What is known of all mirrors.
+    fn states(&self) -> States {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let files = entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json"));
         let known = files.filter_map(|entry| {
             let used = entry.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
             let state = Self::read(&entry.path()).filter(State::is_possible)?;
-            (self.file(&state.name, "json") == entry.path()).then(|| (state.name.clone(), (used, state)))
+            (self.file(&state.id(), "json") == entry.path()).then(|| (state.id(), (used, state)))
         });
         known.collect()
     }
 
     /// Removes the mirrors whose names match a pattern and that are not listed.
-    fn forget_all_but(
-        &self,
-        pattern: &str,
-        listed: &[Published],
-        known: &mut HashMap<String, (SystemTime, State)>,
-    ) -> Result<()> {
+    fn forget_all_but(&self, pattern: &str, listed: &[Published], known: &mut States) -> Result<()> {
         let listed: HashSet<&str> = listed.iter().map(|one| one.name.as_str()).collect();
-        let gone = known.extract_if(|name, _| matches(pattern, name) && !listed.contains(name.as_str()));
+        let is_gone = |state: &State| matches(pattern, &state.name) && !listed.contains(state.name.as_str());
+        let gone = known.extract_if(|_, (_, state)| is_gone(state));
         gone.map(|(_, (_, state))| state).try_for_each(|state| self.remove(&state))
     }
 
@@ -299,7 +338,7 @@ impl Mirroring<'_> {
             }
         }
         for extension in ["files", "json"] {
-            let file = self.file(&state.name, extension);
+            let file = self.file(&state.id(), extension);
             match fs::remove_file(&file) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     return Err(Error::io("remove", &file, error));
@@ -318,7 +357,7 @@ impl Mirroring<'_> {
             if bytes <= MAX_BYTES {
                 break;
             }
-            let lock = self.lock_file(&state.name)?;
+            let lock = self.lock_file(&state.id())?;
             if lock.try_lock().is_ok() {
                 self.remove(state)?;
                 bytes -= state.bytes;
@@ -327,18 +366,18 @@ impl Mirroring<'_> {
         Ok(())
     }
 
-    /// What is known of the mirror of a repository if that is as listed.
-    fn state_of(&self, listed: &Published) -> Option<State> {
+    /// What is known of a mirror if that is as listed.
+    fn state_of(&self, id: &str, listed: &Published) -> Option<State> {
         let is_there = |state: &State| self.folder.join(&state.folder).join(VERSION).exists();
-        self.state(&listed.name).filter(|state| state.is_of(listed) && is_there(state))
+        self.state(id).filter(|state| state.is_of(listed) && is_there(state))
     }
 
-    /// The mirror of a repository, which is locked, if it is as listed. `used` says when it was used last.
-    fn current(&self, listed: &Published, used: Option<SystemTime>, lock: File) -> Option<Mirror> {
-        let state = self.state_of(listed)?;
+    /// A mirror, which is locked, if it is as listed. `used` says when it was used last.
+    fn current(&self, id: &str, listed: &Published, used: Option<SystemTime>, lock: File) -> Option<Mirror> {
+        let state = self.state_of(id, listed)?;
         let now = SystemTime::now();
         if used.and_then(|used| now.duration_since(used).ok()).is_none_or(|since| since > USE_RECORDED) {
-            let file = self.file(&listed.name, "json");
+            let file = self.file(id, "json");
             // `evict` reads this time. A wrong one costs a download at most.
             let _ = OpenOptions::new().write(true).open(file).and_then(|file| file.set_modified(now));
         }
@@ -353,17 +392,16 @@ impl Mirroring<'_> {
             let lock = self.lock_file(&listed.name)?;
             self.acquire(|| lock.try_lock())?;
             // Another process may have fetched it meanwhile.
-            if self.state_of(&listed).is_none() {
+            if self.state_of(&listed.name, &listed).is_none() {
                 listed = self.fetch(&listed.name)?;
             }
             lock.unlock().map_err(|error| Error::io("unlock", &self.folder, error))?;
             self.acquire(|| lock.try_lock_shared())?;
-            if let Some(mirror) = self.current(&listed, None, lock) {
+            if let Some(mirror) = self.current(&listed.name, &listed, None, lock) {
                 return Ok(mirror);
             }
         }
-        Err(Error::new(ErrorKind::Busy, "the repository is published too often to be read")
-            .hint("Try again in a moment."))
+        Err(published_too_often())
     }
 
     fn acquire(&self, attempt: impl Fn() -> Result<(), TryLockError>) -> Result<()> {
@@ -377,14 +415,22 @@ impl Mirroring<'_> {
         }
     }
 
-    /// Makes the files of a mirror those that are published now. What is interrupted continues with the next call.
+    /// Makes the files of a mirror those that are published now.
     fn fetch(&mut self, name: &str) -> Result<Published> {
         let (listed, files) = self.files_of(name)?;
         let Some(listed) = listed else {
             self.state(name).map_or(Ok(()), |state| self.remove(&state))?;
             return Err(Error::new(ErrorKind::IndexNotFound, "the repository is not published any more"));
         };
-        let state = self.state(name);
+        self.write_mirror(&listed, &files, false)?;
+        Ok(listed)
+    }
+
+    /// Makes the files of a mirror, or of a part of one, these. What is interrupted continues with the next call.
+    fn write_mirror(&mut self, listed: &Published, files: &Files, is_part: bool) -> Result<()> {
+        let name = listed.name.as_str();
+        let id = id_of(name, is_part);
+        let state = self.state(&id);
         let random = || secret().map_err(|error| Error::internal("no random numbers").caused_by(error));
         let folder = match &state {
             Some(state) => state.folder.clone(),
@@ -408,26 +454,26 @@ impl Mirroring<'_> {
             published_at: listed.published_at.clone().unwrap_or_default(),
             bytes: listed.bytes,
             is_whole: false,
+            is_part,
         };
         // Paths with the keys of their texts, which are empty where that is not known.
-        let list = self.file(name, "files");
+        let list = self.file(&id, "files");
         let before: BTreeMap<String, String> = Self::read(&list).unwrap_or_default();
         let mut during: BTreeMap<String, String> =
             files.keys().map(|path| (path.as_str().to_owned(), String::new())).collect();
         during.extend(before.keys().map(|path| (path.clone(), String::new())));
         Self::write(&list, &during)?;
-        Self::write(&self.file(name, "json"), &state)?;
+        Self::write(&self.file(&id, "json"), &state)?;
         for path in before.keys().filter(|path| path_of(path).is_ok_and(|path| !files.contains_key(&path))) {
             remove_file(&root, path)?;
         }
-        self.fetch_texts(name, &root, &files, &before)?;
+        self.fetch_texts(name, &root, files, &before)?;
         let after: BTreeMap<&str, &str> = files.iter().map(|(path, (key, _))| (path.as_str(), key.as_str())).collect();
         Self::write(&list, &after)?;
         replace(&version, random()?.as_bytes(), Permissions::Private, Durability::Unsynced)
             .map_err(|error| Error::io("write", &version, error))?;
         state.is_whole = true;
-        Self::write(&self.file(name, "json"), &state)?;
-        Ok(listed)
+        Self::write(&self.file(&id, "json"), &state)
     }
 
     /// A repository and its files, of one moment.
@@ -454,8 +500,7 @@ impl Mirroring<'_> {
         }
         let mut files = BTreeMap::new();
         for (path, key, bytes) in rows {
-            let key: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
-            files.insert(path_of(&path)?, (key, i64::from(bytes)));
+            files.insert(path_of(&path)?, (in_digits(&key), i64::from(bytes)));
         }
         Ok((listed, files))
     }

@@ -112,6 +112,19 @@ impl Spans {
     }
 }
 
+/// What the files have in which a pattern matches, for systems that search texts for literals: all literals of one of the lists, in any case
+/// of ASCII letters. `None` if the pattern has too few letters in a row.
+pub fn literals(pattern: &Pattern) -> Result<Option<Vec<Vec<String>>>> {
+    let has_both =
+        !pattern.case_sensitive || pattern.text.contains("(?") || pattern.text.contains(['\u{17f}', '\u{212a}']);
+    Ok(need::literals(&Finder::parse(pattern)?, has_both))
+}
+
+/// The same for the files in which a name is written.
+pub fn literals_of_name(name: &str) -> Option<Vec<Vec<String>>> {
+    need::literals_of_name(name)
+}
+
 /// The page at `offset` of all matching lines, in path and line order, in the index and in the files that it lacks.
 pub fn search(
     snapshot: &Snapshot,

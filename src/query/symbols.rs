@@ -252,6 +252,11 @@ fn keep_qualified<T>(found: &mut Vec<T>, qualifier: &[&str], definition: impl Fn
 }
 
 /// `a::b::C` and `a.b.C()` are ([a, b], C).
+/// The last name of a qualified one.
+pub fn last_name(wanted: &str) -> &str {
+    qualified(wanted).1
+}
+
 fn qualified(wanted: &str) -> (Vec<&str>, &str) {
     let wanted = wanted.trim();
     let mut parts: Vec<&str> = separated(wanted.strip_suffix("()").unwrap_or(wanted)).collect();

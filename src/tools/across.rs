@@ -17,13 +17,13 @@ use serde_json::{Map, Value, json};
 pub(super) use self::lists::in_order;
 use self::lists::{by_score, combined, files, slice, stats, symbols, tags};
 use super::incomplete::Prepared;
-use super::{Call, Declaration, Request, Tools, query, render, run};
+use super::{Call, Declaration, Request, Tools, get_symbol, query, render, run};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Members, Unindexed, Workspace, name_of};
 use crate::locked::locked;
 use crate::model::first_of;
-use crate::organisation::Mirror;
+use crate::organisation::{Mirror, Wanted};
 use crate::query::PathFilter;
 use crate::query::corpus::Corpus;
 use crate::query::source::Source;
@@ -60,6 +60,16 @@ const MAX_PROBLEMS: usize = 20;
 /// Whether several repositories can be asked by that tool.
 pub(super) fn is_combined(tool: &str) -> bool {
     COMBINED.iter().any(|(name, _)| *name == tool)
+}
+
+/// What a call needs of published repositories, if they are many.
+pub(super) fn wanted(tool: &Declaration, arguments: &Map<String, Value>) -> Wanted {
+    let wanted = match tool.name {
+        "query" => query::wanted(arguments),
+        "get_symbol" => get_symbol::wanted(arguments),
+        _ => None,
+    };
+    wanted.unwrap_or(Wanted::Everything)
 }
 
 /// A call to several repositories.
@@ -99,8 +109,8 @@ impl Tools {
             return Err(Error::invalid_argument(format!("argument `repo`: {} takes one repository", tool.name))
                 .hint(format!("Name one. Several can be asked by {}.", names.join(", "))));
         };
-        let Members { roots, published, failed, .. } = members;
-        let named = roots.len() + failed.len();
+        let Members { roots, published, failed, without, .. } = members;
+        let named = roots.len() + failed.len() + without;
         let remarks = Mutex::new(Remarks { failed, ..Remarks::default() });
         let across = ScopedCall { tools: self, tool, request, arguments, roots, published, named, remarks };
         let answer = combine(&across)?;

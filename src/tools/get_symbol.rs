@@ -2,15 +2,17 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::extract::kinds;
 use crate::model::printable;
-use crate::query::near;
+use crate::organisation::Wanted;
 use crate::query::relations::call_graph::{self, CallGraph};
 use crate::query::relations::{self, Group, Resolver};
 use crate::query::symbols::{self, Match, Occurrence};
+use crate::query::{exact, near};
 use crate::store::Snapshot;
 
 pub(super) static GET_SYMBOL: Declaration = declare! {
@@ -142,6 +144,20 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         next_offset: page.next_offset(),
         symbols: page.items,
     })
+}
+
+/// What a call needs of published repositories, if they are many; `None` if that is everything, or the arguments are wrong. Similar names
+/// and relations can be anywhere.
+pub(super) fn wanted(arguments: &Map<String, Value>) -> Option<Wanted> {
+    let arguments: Arguments = super::arguments::parse(arguments.clone()).ok()?;
+    let how = arguments.how.unwrap_or_default();
+    if how == Match::Fuzzy || arguments.relations == Some(true) {
+        return None;
+    }
+    let name = symbols::last_name(&arguments.symbol_name);
+    let defined = (how == Match::Exact).then(|| name.to_owned());
+    let literals = exact::literals_of_name(name);
+    Some(literals.map_or(Wanted::AnyText, |literals| Wanted::Files { literals, name: defined }))
 }
 
 /// Definitions of a name whose relations are shown, and items of their groups in all.

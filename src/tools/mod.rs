@@ -72,6 +72,7 @@ use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{EntityReport, Freshness, Members, ModelAvailability, Part, Workspace, Workspaces};
 use crate::locked::locked;
+use crate::organisation::Wanted;
 use crate::query::near;
 use crate::query::smart::Reranker;
 use crate::store::Snapshot;
@@ -345,7 +346,8 @@ impl Tools {
             None if request.budget.deadline().is_some() => request.budget.clone(),
             timeout => request.budget.with_deadline(Instant::now().checked_add(timeout.unwrap_or(DEADLINE))),
         };
-        let workspace = match self.named(&common.repo, &request, &naming)? {
+        let wanted = || across::wanted(tool, &arguments);
+        let workspace = match self.named(&common.repo, wanted, &request, &naming)? {
             CallScope::One(root) => self.workspaces.of_root(&root)?,
             CallScope::Several(members) => {
                 if timeout.is_some() || request.budget.deadline().is_none() {
@@ -366,7 +368,13 @@ impl Tools {
     }
 
     /// The repositories that a call is about.
-    fn named(&self, names: &[String], request: &Request, budget: &Budget) -> Result<CallScope> {
+    fn named(
+        &self,
+        names: &[String],
+        wanted: impl Fn() -> Wanted,
+        request: &Request,
+        budget: &Budget,
+    ) -> Result<CallScope> {
         if !self.workspaces.may_be_several(names, &request.root) {
             let root = self.workspaces.root_of(names.first().map(String::as_str), &request.root)?;
             return Ok(CallScope::One(root));
@@ -375,7 +383,7 @@ impl Tools {
             return Err(Error::invalid_path("this connection reaches one repository")
                 .hint("Use `ixmcp mcp` or the command line to search several."));
         }
-        let members = self.workspaces.members(names, &request.root, budget)?;
+        let members = self.workspaces.members_with(names, &wanted(), &request.root, budget)?;
         match &members.roots[..] {
             [only] if members.failed.is_empty() && !members.names_published => Ok(CallScope::One(only.clone())),
             _ => Ok(CallScope::Several(members)),
@@ -417,6 +425,16 @@ impl Tools {
             Outcome::Running { done, total } => Ok(json!({ "status": "running", "done": done, "total": total })),
         }
     }
+}
+
+/// What a call to a tool needs of published repositories, if they are many.
+pub fn wanted(tool: &str, arguments: &Value) -> Result<Wanted> {
+    let tool = find(tool)?;
+    let given = arguments.as_object().cloned().unwrap_or_default();
+    let (mut arguments, _) = normalize::normalize(given, &tool.input_schema(), tool.access)?;
+    arguments.values_mut().for_each(arguments::make_whole);
+    arguments::common(&mut arguments)?;
+    Ok(across::wanted(tool, &arguments))
 }
 
 /// The names of all views.

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::across::{ScopedCall, in_order};
 use super::incomplete::Needs;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::index::Workspace;
+use crate::organisation::Wanted;
 use crate::query::exact::DiskFiles;
 use crate::query::{Hit, HitPage, PathFilter, exact, smart};
 
@@ -56,6 +57,20 @@ struct Arguments {
     multiline: Option<bool>,
     /// Add the parts of each score (default false).
     explain: Option<bool>,
+}
+
+impl Arguments {
+    /// What to look for, of an exact search.
+    fn pattern(&self) -> Option<exact::Pattern<'_>> {
+        let mode = self.mode.unwrap_or_default();
+        (mode != Mode::Smart).then(|| exact::Pattern {
+            text: &self.text,
+            is_regex: mode == Mode::Regex,
+            case_sensitive: self.case_sensitive.unwrap_or(true),
+            word: self.word.unwrap_or(false),
+            multiline: self.multiline.unwrap_or(false),
+        })
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -124,7 +139,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let page = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
     let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
     let budget = call.budget();
-    let (found, warning, suggestion, vectors_pending) = if mode == Mode::Smart {
+    let (found, warning, suggestion, vectors_pending) = if let Some(pattern) = arguments.pattern() {
+        let found = call.read_now(|snapshot, unindexed| {
+            let disk = unindexed.map(|unindexed| Arc::clone(unindexed) as Arc<dyn DiskFiles>);
+            exact::search(snapshot, disk.as_ref(), &pattern, &filter, context, page, budget)
+        })?;
+        (found, None, None, None)
+    } else {
         call.read_deeply(Needs::Search(&arguments.text, &filter), |snapshot, deep| {
             let corpus = call.corpus(snapshot);
             let HitPage { page: found, warning } =
@@ -133,19 +154,6 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             let suggestion = if is_nothing { smart::suggest(&corpus, &arguments.text)? } else { None };
             Ok((found, warning, suggestion, super::vectors_pending(call, snapshot)?))
         })?
-    } else {
-        let pattern = exact::Pattern {
-            text: &arguments.text,
-            is_regex: mode == Mode::Regex,
-            case_sensitive: arguments.case_sensitive.unwrap_or(true),
-            word: arguments.word.unwrap_or(false),
-            multiline: arguments.multiline.unwrap_or(false),
-        };
-        let found = call.read_now(|snapshot, unindexed| {
-            let disk = unindexed.map(|unindexed| Arc::clone(unindexed) as Arc<dyn DiskFiles>);
-            exact::search(snapshot, disk.as_ref(), &pattern, &filter, context, page, budget)
-        })?;
-        (found, None, None, None)
     };
     Ok(Answer {
         total: found.total,
@@ -156,6 +164,14 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         warning: super::joined([warning, call.warning()]),
         results: found.items.into_iter().map(|hit| shown(call.workspace(), hit, explain)).collect(),
     })
+}
+
+/// What a call needs of published repositories, if they are many; `None` if that is everything, or the arguments are wrong.
+pub(super) fn wanted(arguments: &Map<String, Value>) -> Option<Wanted> {
+    let arguments: Arguments = super::arguments::parse(arguments.clone()).ok()?;
+    let pattern = arguments.pattern()?;
+    let literals = exact::literals(&pattern).ok()?;
+    Some(literals.map_or(Wanted::AnyText, |literals| Wanted::Files { literals, name: None }))
 }
 
 /// The same in several repositories: a smart query ranks the hits of all of them once.

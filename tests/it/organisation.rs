@@ -7,3 +7,4 @@ mod publishing;
 mod searching;
 pub(crate) mod server;
 mod two_servers;
+mod wide;

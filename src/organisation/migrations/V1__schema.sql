@@ -186,6 +186,20 @@ SET search_path = pg_catalog, ixmcp, pg_temp AS $$
     WHERE r.name = ANY (names)
 $$;
 
+-- The same with names that match one of the patterns.
+CREATE FUNCTION readable_like(patterns text[]) RETURNS TABLE (id int, name text, trust int) LANGUAGE sql STABLE
+SET search_path = pg_catalog, ixmcp, pg_temp AS $$
+    SELECT r.id, r.name, r.trust FROM (SELECT r.* FROM repos r WHERE r.id IN (SELECT readable()) OFFSET 0) r
+    WHERE r.name LIKE ANY (ARRAY(SELECT as_like(p) FROM unnest(patterns) p))
+$$;
+
+-- The lines of a text as ILIKE has literals, the longest first: it excludes most.
+CREATE FUNCTION likes_of(need text) RETURNS text[] LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, ixmcp, pg_temp AS $$
+    SELECT array_agg('%' || replace(replace(replace(l, '\', '\\'), '%', '\%'), '_', '\_') || '%' ORDER BY length(l) DESC, l)
+    FROM unnest(string_to_array(need, chr(10))) l WHERE l <> ''
+$$;
+
 -- Whether the caller may read all that is published, now and later.
 CREATE FUNCTION reads_everything() RETURNS boolean LANGUAGE sql STABLE
 SET search_path = pg_catalog, ixmcp, pg_temp AS $$
@@ -256,8 +270,8 @@ BEGIN
 END
 $$;
 
-REVOKE ALL ON FUNCTION as_like, is_member, readable, readable_named, reads_everything, has_text, check_publisher, own_trust, own_upload,
-    opened, unpacked FROM PUBLIC;
+REVOKE ALL ON FUNCTION as_like, is_member, readable, readable_named, readable_like, likes_of, reads_everything, has_text,
+    check_publisher, own_trust, own_upload, opened, unpacked FROM PUBLIC;
 
 -- For the owner ------------------------------------------------------------------------------------------------------
 
@@ -317,7 +331,7 @@ REVOKE ALL ON FUNCTION grant_repos, revoke_repos, sweep FROM PUBLIC;
 
 -- Grows when the functions below change.
 CREATE FUNCTION protocol() RETURNS int LANGUAGE sql IMMUTABLE SECURITY DEFINER
-SET search_path = pg_catalog, ixmcp, pg_temp AS 'SELECT 4';
+SET search_path = pg_catalog, ixmcp, pg_temp AS 'SELECT 5';
 
 -- Begins an upload, and returns what is published now. The id says nothing about how often others publish.
 CREATE FUNCTION begin_publication(repo_name text) RETURNS TABLE (upload bigint, commit text, generation bigint)
@@ -521,48 +535,58 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_tem
     SELECT r.name, f.path, f.key, t.bytes FROM readable_named(names) r JOIN files f ON f.repo = r.id JOIN texts t ON t.key = f.key
 $$;
 
--- The files whose text contains one of the literals, in any case. The texts are read where they lie.
-CREATE FUNCTION files_with(names text[], literals text[], most int) RETURNS TABLE (repo text, path text, key bytea, bytes int)
+-- The files whose text has one of the needs. A need is a text of lines: literals of which a text contains all, in any case. Names are
+-- patterns. The texts are read where they lie. A file that has several needs may be listed as often, and each need has its own limit.
+CREATE FUNCTION files_with(patterns text[], needs text[], most int) RETURNS TABLE (repo text, path text, key bytea, bytes int)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-    patterns text[] := ARRAY(
-        SELECT '%' || replace(replace(replace(l, '\', '\\'), '%', '\%'), '_', '\_') || '%' FROM unnest(literals) l
-    );
-    own bytea[];
+    need text; likes text[]; longest text; next text; others text[]; found bytea[];
+    names text[] := ARRAY(SELECT as_like(p) FROM unnest(patterns) p);
+    everything boolean := reads_everything();
+    own bytea[] := CASE WHEN NOT everything THEN
+        ARRAY(SELECT DISTINCT f.key FROM readable_like(patterns) r JOIN files f ON f.repo = r.id) END;
 BEGIN
-    IF reads_everything() THEN
-        RETURN QUERY SELECT r.name, f.path, f.key, t.bytes
-            FROM contents c JOIN files f ON f.key = c.key JOIN repos r ON r.id = f.repo JOIN texts t ON t.key = c.key
-            WHERE r.name = ANY (names) AND c.content ILIKE ANY (patterns) LIMIT most;
-        RETURN;
-    END IF;
-    own := ARRAY(SELECT DISTINCT f.key FROM readable_named(names) r JOIN files f ON f.repo = r.id);
-    own := ARRAY(
-        SELECT c.key FROM (SELECT c.key, c.content FROM contents c WHERE c.key = ANY (own) OFFSET 0) c
-        WHERE c.content ILIKE ANY (patterns)
-    );
-    RETURN QUERY SELECT r.name, f.path, f.key, t.bytes
-        FROM readable_named(names) r JOIN files f ON f.repo = r.id JOIN texts t ON t.key = f.key
-        WHERE f.key = ANY (own) LIMIT most;
+    FOREACH need IN ARRAY coalesce(needs, '{}') LOOP
+        likes := likes_of(need);
+        -- An index is used for two: neither may be rare alone.
+        longest := likes[1];
+        next := coalesce(likes[2], longest);
+        others := likes[2:];
+        IF everything THEN
+            RETURN QUERY SELECT r.name, f.path, f.key, t.bytes
+                FROM contents c JOIN files f ON f.key = c.key JOIN repos r ON r.id = f.repo JOIN texts t ON t.key = c.key
+                WHERE r.name LIKE ANY (names)
+                    AND c.content ILIKE longest AND c.content ILIKE next AND c.content ILIKE ALL (others) LIMIT most;
+        ELSE
+            found := ARRAY(
+                SELECT c.key FROM (SELECT c.key, c.content FROM contents c WHERE c.key = ANY (own) OFFSET 0) c
+                WHERE c.content ILIKE longest AND c.content ILIKE ALL (others)
+            );
+            RETURN QUERY SELECT r.name, f.path, f.key, t.bytes
+                FROM readable_like(patterns) r JOIN files f ON f.repo = r.id JOIN texts t ON t.key = f.key
+                WHERE f.key = ANY (found) LIMIT most;
+        END IF;
+    END LOOP;
 END
 $$;
 
--- The files that define one of the names, by hash.
-CREATE FUNCTION files_defining(names text[], of_terms int[], most int) RETURNS TABLE (repo text, path text, key bytea, bytes int)
+-- The files that define one of the names, by hash. Names of repositories are patterns.
+CREATE FUNCTION files_defining(patterns text[], of_terms int[], most int) RETURNS TABLE (repo text, path text, key bytea, bytes int)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_temp AS $$
 #variable_conflict use_column
+DECLARE names text[] := ARRAY(SELECT as_like(p) FROM unnest(patterns) p);
 BEGIN
     IF reads_everything() THEN
         RETURN QUERY SELECT r.name, f.path, f.key, t.bytes
             FROM derived d JOIN files f ON f.key = d.key AND f.inputs = d.inputs
             JOIN repos r ON r.id = f.repo AND r.trust = d.trust JOIN texts t ON t.key = f.key
-            WHERE d.terms && of_terms AND r.name = ANY (names) LIMIT most;
+            WHERE d.terms && of_terms AND r.name LIKE ANY (names) LIMIT most;
         RETURN;
     END IF;
     RETURN QUERY SELECT own.name, own.path, own.key, t.bytes
         FROM (
-            SELECT r.name, f.path, f.key, d.terms FROM readable_named(names) r JOIN files f ON f.repo = r.id
+            SELECT r.name, f.path, f.key, d.terms FROM readable_like(patterns) r JOIN files f ON f.repo = r.id
             JOIN derived d ON d.key = f.key AND d.inputs = f.inputs AND d.trust = r.trust OFFSET 0
         ) own JOIN texts t ON t.key = own.key
         WHERE own.terms && of_terms LIMIT most;

@@ -48,18 +48,13 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    /// Compiles a pattern, and returns what a text needs for it to match.
-    pub(super) fn compile(pattern: &Pattern) -> Result<(Self, TrigramNeed)> {
+    /// Reads a pattern.
+    pub(super) fn parse(pattern: &Pattern) -> Result<Hir> {
         let body = if pattern.is_regex { pattern.text.to_owned() } else { regex_syntax::escape(pattern.text) };
         let mut parser = ParserBuilder::new();
         // As in ripgrep: `(?-u)` may match bytes that are not letters.
         let mut parser = parser.case_insensitive(!pattern.case_sensitive).multi_line(true).utf8(false).build();
-        let unreadable = |error: &dyn std::fmt::Display| {
-            let text = error.to_string();
-            let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            refused(pattern, &format!("the pattern cannot be read: {last}"))
-        };
-        let mut parsed = parser.parse(&body).map_err(|error| unreadable(&error))?;
+        let mut parsed = parser.parse(&body).map_err(|error| unreadable(pattern, &error))?;
         if !pattern.multiline && wants_line_break(&parsed) {
             return Err(refused(pattern, "the pattern contains a line break, which no line contains")
                 .hint("Set multiline, so that a match may cover several lines."));
@@ -68,9 +63,19 @@ impl Finder {
             let edge = Hir::look;
             parsed = Hir::concat(vec![edge(Look::WordStartHalfUnicode), parsed, edge(Look::WordEndHalfUnicode)]);
         }
+        Ok(parsed)
+    }
+
+    /// Compiles a pattern, and returns what a text needs for it to match.
+    pub(super) fn compile(pattern: &Pattern) -> Result<(Self, TrigramNeed)> {
+        let parsed = Self::parse(pattern)?;
         let config = Regex::config().nfa_size_limit(Some(PROGRAM_BYTES)).utf8_empty(false);
         let regex = Regex::builder().configure(config).build_from_hir(&parsed).map_err(|error| {
-            if error.size_limit().is_some() { refused(pattern, "the pattern is too large") } else { unreadable(&error) }
+            if error.size_limit().is_some() {
+                refused(pattern, "the pattern is too large")
+            } else {
+                unreadable(pattern, &error)
+            }
         })?;
         let line_by_line = !pattern.multiline && parsed.properties().look_set().contains_anchor_haystack();
         let is_large = regex.memory_usage() > LARGE_PROGRAM;
@@ -203,6 +208,12 @@ fn wants_line_break(pattern: &Hir) -> bool {
         HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(wants_line_break),
         HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) => false,
     }
+}
+
+fn unreadable(pattern: &Pattern, error: &dyn std::fmt::Display) -> Error {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+    refused(pattern, &format!("the pattern cannot be read: {last}"))
 }
 
 fn refused(pattern: &Pattern, what: &str) -> Error {

@@ -1,4 +1,5 @@
-//! What a text must contain for a pattern to match in it, derived from the pattern alone.
+//! What a text must contain for a pattern to match in it, derived from the pattern alone: as trigrams for the own index, as literals
+//! for other systems.
 //!
 //! Owns the reading of a parsed pattern. A part of it is known by the letters it may begin and end with and by what
 //! lies between; parts next to each other are joined, so that the trigrams over their borders count too. Parts with too
@@ -22,13 +23,117 @@ const MOST_TRIGRAMS: usize = 48;
 /// Trigrams of a whole pattern; above, looking them up takes longer than it saves.
 const MOST_ASKED: usize = 4_000;
 
+/// Lists of literals of a whole pattern, and literals of one list: all that follow exclude little more.
+const MOST_LISTS: usize = 64;
+const MOST_LITERALS: usize = 8;
+/// Letters that two characters stand for, each with the one beyond ASCII: see [`letter`]. A literal with both in more places is cut.
+const OF_TWO: &[(u8, char)] = &[(b'k', '\u{212a}'), (b's', '\u{17f}')];
+const MOST_OF_TWO: usize = 2;
+
 /// Letters in a row.
 type Run = Vec<u8>;
 
 /// What a pattern needs.
 pub(super) fn of(pattern: &Hir) -> TrigramNeed {
-    let need = PatternShape::of(pattern).need();
+    let need = trigrams_of(PatternShape::of(pattern).need());
     if count(&need) > MOST_ASKED { TrigramNeed::Anything } else { need }
+}
+
+/// Lists of literals: a text in which the pattern matches contains all of one list, in any case of ASCII letters. Each list has a literal
+/// with three ASCII letters or digits in a row. `None` if the pattern has no such literals. `has_both` if a letter of the pattern may stand
+/// for one beyond ASCII.
+pub(super) fn literals(pattern: &Hir, has_both: bool) -> Option<Vec<Vec<String>>> {
+    let lists = lists_of(&PatternShape::of(pattern).need(), has_both);
+    lists.iter().all(|list| !list.is_empty()).then_some(lists)
+}
+
+/// The same for all words of a name.
+pub(super) fn literals_of_name(name: &str) -> Option<Vec<Vec<String>>> {
+    let is_within = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words =
+        name.split(|c| !is_within(c)).map(|word| Need::Run(word.bytes().map(|byte| letter(byte.into())).collect()));
+    let lists = lists_of(&Need::All(words.collect()), true);
+    lists.iter().all(|list| !list.is_empty()).then_some(lists)
+}
+
+/// What a text must contain.
+enum Need {
+    Anything,
+    Run(Run),
+    All(Vec<Self>),
+    Any(Vec<Self>),
+}
+
+fn trigrams_of(need: Need) -> TrigramNeed {
+    match need {
+        Need::Anything => TrigramNeed::Anything,
+        Need::Run(run) => need_of_run(&run),
+        Need::All(needs) => all(needs.into_iter().map(trigrams_of).collect()),
+        Need::Any(needs) => any(needs.into_iter().map(trigrams_of).collect()),
+    }
+}
+
+/// Lists of literals of which a text must contain one.
+fn lists_of(need: &Need, has_both: bool) -> Vec<Vec<String>> {
+    match need {
+        Need::Anything => vec![Vec::new()],
+        Need::Run(run) => pieces(run, has_both).iter().fold(vec![Vec::new()], |lists, piece| {
+            each_with(lists, &written(piece, has_both).into_iter().map(|text| vec![text]).collect::<Vec<_>>())
+        }),
+        Need::All(needs) => {
+            needs.iter().fold(vec![Vec::new()], |lists, need| each_with(lists, &lists_of(need, has_both)))
+        }
+        Need::Any(needs) => {
+            let lists: Vec<Vec<String>> = needs.iter().flat_map(|need| lists_of(need, has_both)).collect();
+            if lists.len() > MOST_LISTS { vec![Vec::new()] } else { lists }
+        }
+    }
+}
+
+/// Each list with each of `more`; unchanged if that would be too many.
+fn each_with(lists: Vec<Vec<String>>, more: &[Vec<String>]) -> Vec<Vec<String>> {
+    if lists.len() * more.len() > MOST_LISTS || more.iter().any(Vec::is_empty) {
+        return lists;
+    }
+    let joined = lists
+        .iter()
+        .flat_map(|list| more.iter().map(|more| list.iter().chain(more).take(MOST_LITERALS).cloned().collect()));
+    joined.collect()
+}
+
+/// The parts of a run that are worth asking for.
+fn pieces(run: &[u8], has_both: bool) -> Vec<&[u8]> {
+    let mut pieces = Vec::new();
+    for part in run.split(|letter| !letter.is_ascii() || matches!(letter, b'\n' | b'\0')) {
+        let mut start = 0;
+        let mut of_two = 0;
+        for (at, byte) in part.iter().enumerate() {
+            if has_both && OF_TWO.iter().any(|(letter, _)| letter == byte) {
+                of_two += 1;
+                if of_two > MOST_OF_TWO {
+                    pieces.push(&part[start..at]);
+                    (start, of_two) = (at, 1);
+                }
+            }
+        }
+        pieces.push(&part[start..]);
+    }
+    // Indexes of other systems have letters and digits alone.
+    pieces.retain(|piece| piece.windows(3).any(|three| three.iter().all(u8::is_ascii_alphanumeric)));
+    pieces
+}
+
+/// The texts that a run of ASCII letters stands for.
+fn written(run: &[u8], has_both: bool) -> Vec<String> {
+    let mut texts = vec![String::new()];
+    for byte in run {
+        let other = OF_TWO.iter().find(|(letter, _)| has_both && letter == byte).map(|(_, other)| *other);
+        let with_other: Vec<String> =
+            other.iter().flat_map(|other| texts.iter().map(move |text| format!("{text}{other}"))).collect();
+        texts.iter_mut().for_each(|text| text.push(char::from(*byte)));
+        texts.extend(with_other);
+    }
+    texts
 }
 
 /// What is known of the text that a part of a pattern matches.
@@ -40,7 +145,7 @@ struct PatternShape {
 
 struct UnanchoredRest {
     /// What it has somewhere, each of them.
-    needs: Vec<TrigramNeed>,
+    needs: Vec<Need>,
     /// It ends with one of these.
     tail: Vec<Run>,
 }
@@ -51,10 +156,10 @@ impl PatternShape {
     }
 
     fn anything() -> Self {
-        Self::with(TrigramNeed::Anything)
+        Self::with(Need::Anything)
     }
 
-    fn with(need: TrigramNeed) -> Self {
+    fn with(need: Need) -> Self {
         Self { head: vec![Run::new()], rest: Some(UnanchoredRest { needs: vec![need], tail: vec![Run::new()] }) }
     }
 
@@ -122,7 +227,7 @@ impl PatternShape {
         if runs <= MOST_RUNS && parts.iter().all(|part| part.rest.is_none()) {
             return Self::exact(parts.into_iter().flat_map(|part| part.head).collect());
         }
-        Self::with(any(parts.into_iter().map(Self::need).collect()))
+        Self::with(Need::Any(parts.into_iter().map(Self::need).collect()))
     }
 
     fn repeated(self, least: u32, most: Option<u32>) -> Self {
@@ -151,13 +256,13 @@ impl PatternShape {
         Self { head, rest: Some(UnanchoredRest { needs: Vec::new(), tail: once }) }
     }
 
-    fn need(self) -> TrigramNeed {
+    fn need(self) -> Need {
         let mut needs = vec![need_of(&self.head)];
         if let Some(rest) = self.rest {
             needs.extend(rest.needs);
             needs.push(need_of(&rest.tail));
         }
-        all(needs)
+        Need::All(needs)
     }
 }
 
@@ -200,8 +305,8 @@ fn letters(class: &Class) -> Option<BTreeSet<u8>> {
 }
 
 /// One of the runs, whole.
-fn need_of(runs: &[Run]) -> TrigramNeed {
-    any(runs.iter().map(|run| need_of_run(run)).collect())
+fn need_of(runs: &[Run]) -> Need {
+    Need::Any(runs.iter().cloned().map(Need::Run).collect())
 }
 
 fn need_of_run(run: &[u8]) -> TrigramNeed {
@@ -301,6 +406,40 @@ mod tests {
             let found = needed(pattern);
             assert_eq!(sorted(&found), sorted(need), "{pattern}: {found}");
         }
+    }
+
+    #[test]
+    fn literals_are_in_each_text_in_which_the_pattern_matches() {
+        let of = |pattern: &str, has_both: bool| {
+            let parsed = regex_syntax::ParserBuilder::new().multi_line(true).build().parse(pattern).unwrap();
+            literals(&parsed, has_both)
+                .map(|lists| lists.iter().map(|list| list.join("+")).collect::<Vec<_>>().join(" "))
+        };
+        for (pattern, expected) in [
+            ("charge_card", Some("charge_card")),
+            ("Charge", Some("charge")),
+            (r"fn\s+main\(", Some("main(")),
+            ("foo(bar|baz)", Some("foobar foobaz")),
+            ("abc.*def|ghi", Some("abc+def ghi")),
+            ("a->b", None),
+            ("ab|cdef", None),
+            (".*", None),
+            ("größe_von", Some("e_von")),
+            ("日本語", None),
+            ("abc\ndef", Some("abc+def")),
+            ("500%_of", Some("500%_of")),
+        ] {
+            assert_eq!(of(pattern, false).as_deref(), expected, "{pattern}");
+        }
+        // One letter may be two characters.
+        assert_eq!(of("mak", true).as_deref(), Some("mak ma\u{212a}"));
+        assert_eq!(of("ssstr", true).as_deref(), Some("str \u{17f}tr"));
+        let all = of(&"sk".repeat(100), true);
+        assert_eq!(all, None, "no three letters are left between them");
+        assert_eq!(literals_of_name("operator<<"), Some(vec![vec!["operator".to_owned()]]));
+        assert_eq!(literals_of_name("Getting up and on").unwrap(), [["getting", "and"]]);
+        assert_eq!(literals_of_name("id"), None);
+        assert!(of(&(0..500).map(|at| format!("alternative{at}.*end")).collect::<Vec<_>>().join("|"), false).is_none());
     }
 
     #[test]

@@ -26,9 +26,15 @@ fn a_role_sees_what_it_was_granted_and_nothing_else() {
     let (organisation, pay, shop) = two_teams();
     assert_eq!(organisation.seen_by(&pay), ["pay-api"]);
     assert_eq!(organisation.seen_by(&shop), ["shop-web"]);
+    let defined = organisation.sql(
+        "SELECT d.terms[1] FROM ixmcp.derived d JOIN ixmcp.files f ON f.key = d.key JOIN ixmcp.repos r ON r.id = f.repo WHERE r.name = 'pay-api'",
+    );
     for statement in [
         "SELECT repo FROM ixmcp.files_of(ARRAY['pay-api'])",
         "SELECT repo FROM ixmcp.files_with(ARRAY['pay-api'], ARRAY['charge'], 10)",
+        "SELECT repo FROM ixmcp.files_with(ARRAY['*'], ARRAY['charge'], 10)",
+        "SELECT repo FROM ixmcp.files_with(ARRAY['*', 'pay-*'], ARRAY[E'CARD\ncharge'], 10)",
+        &format!("SELECT repo FROM ixmcp.files_defining(ARRAY['*'], ARRAY[{defined}], 10)"),
         &format!("SELECT content FROM ixmcp.texts_of(ARRAY[sha256('{SECRET}')])"),
         "SELECT name FROM ixmcp.repositories('pay*')",
     ] {
@@ -92,6 +98,8 @@ fn tables_and_functions_of_the_owner_are_closed_to_teams() {
         format!("SELECT ixmcp.revoke_repos('{pay}', '*')"),
         "SELECT ixmcp.readable()".to_owned(),
         "SELECT ixmcp.readable_named(ARRAY['pay-api'])".to_owned(),
+        "SELECT ixmcp.readable_like(ARRAY['*'])".to_owned(),
+        "SELECT ixmcp.likes_of('x')".to_owned(),
         "SELECT ixmcp.has_text(1, '')".to_owned(),
         "SELECT ixmcp.reads_everything()".to_owned(),
         "SELECT ixmcp.opened('')".to_owned(),
@@ -174,6 +182,14 @@ fn what_a_caller_may_not_read_leaves_no_trace_in_what_its_calls_cost() {
         key(&|key| format!("texts_of(ARRAY[{key}], 'shop-web')")),
         either(&|literal| format!("files_with(ARRAY['shop-web'], ARRAY['{literal}'], 10)"), "def many_", "def none_"),
         either(&|term| format!("files_defining(ARRAY['shop-web'], ARRAY[{term}], 10)"), "4711", "4712"),
+        either(
+            &|literal| format!("files_with(ARRAY['*'], ARRAY['{literal}', 'checkout'], 10)"),
+            "def many_",
+            "def none_",
+        ),
+        either(&|name| format!("files_with(ARRAY['{name}'], ARRAY['def many_'], 10)"), "pay-*", "pax-*"),
+        either(&|term| format!("files_defining(ARRAY['*'], ARRAY[{term}], 10)"), "4711", "4712"),
+        either(&|name| format!("files_defining(ARRAY['{name}'], ARRAY[4711], 10)"), "pay-*", "pax-*"),
         either(&|name| format!("files_of(ARRAY['{name}'])"), "pay-api", "pay-apx"),
         either(&|name| format!("files_with(ARRAY['{name}'], ARRAY['def'], 10)"), "pay-api", "pay-apx"),
         either(&|name| format!("texts_of(ARRAY[{there}], '{name}')"), "pay-api", "pay-apx"),
@@ -353,6 +369,12 @@ fn arguments_are_values_whatever_they_contain() {
         "repositories('%')".to_owned(),
         "repositories('____api')".to_owned(),
         "files_with(ARRAY['pay-api'], ARRAY['ch_rge'], 10)".to_owned(),
+        "files_with(ARRAY['*'], ARRAY['%', '', E'\n', E'charge\nch_rge', E'charge\n%', NULL], 10)".to_owned(),
+        "files_with(ARRAY['%', 'pay_api', NULL], ARRAY['charge'], 10)".to_owned(),
+        "files_with(NULL, ARRAY['charge'], 10)".to_owned(),
+        "files_with(ARRAY['*'], NULL, 10)".to_owned(),
+        "files_defining(ARRAY['%', NULL], ARRAY[1], 10)".to_owned(),
+        "files_defining(ARRAY['*'], NULL, 10)".to_owned(),
     ] {
         // An error, or nothing: but nothing happens.
         let answer = organisation.sql_as(&pay, &format!("SELECT * FROM ixmcp.{call}"));

@@ -1,0 +1,197 @@
+//! Scopes of more repositories than can be mirrored: the server names the files that may match, and those alone are fetched.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Repo, Server};
+use crate::organisation::publishing::commit_all;
+use crate::organisation::server::Organisation;
+use crate::worktrees::committed;
+
+const PAY: &str = "//- /pay.py\ndef charge_card(card):\n    return card\n//- /docs/guide.md\n# Paying\n\nCards are charged at night.\n//- /lib/money.rs\npub fn round_cents(cents: i64) -> i64 {\n    cents / 100\n}\n";
+const SHOP: &str = "//- /shop.py\nfrom pay import charge_card\n\ndef checkout(cart):\n    return charge_card(cart)\n//- /other.py\ndef other(): pass\n";
+
+/// Two published repositories among 600 that have other texts.
+fn many() -> (Organisation, String, Repo, Repo) {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let (pay, shop) = (committed(PAY), committed(SHOP));
+    organisation.ok(&pay, &team, &["publish", "--as", "pay-api"]);
+    organisation.ok(&shop, &team, &["publish", "--as", "shop"]);
+    organisation.sql(
+        "CREATE TABLE ixmcp.made AS SELECT n, sha256(convert_to(t, 'UTF8')) AS key, t AS content
+            FROM (SELECT n, 'def made_' || n || '(): return everywhere(' || n % 3 || ')' || chr(10) FROM generate_series(1, 600) n) x(n, t);
+        INSERT INTO ixmcp.texts (key, bytes) SELECT key, length(content) FROM ixmcp.made;
+        INSERT INTO ixmcp.contents SELECT key, content FROM ixmcp.made;
+        INSERT INTO ixmcp.repos (name, commit, generation, published_at, files, bytes)
+            SELECT 'made-' || n, repeat('a', 40), 1, now(), 1, length(content) FROM ixmcp.made;
+        INSERT INTO ixmcp.files SELECT r.id, 'made.py', m.key, 'python', 'x', 1, 'made.py'
+            FROM ixmcp.made m JOIN ixmcp.repos r ON r.name = 'made-' || m.n;
+        INSERT INTO ixmcp.granted SELECT u.role, r.id FROM ixmcp.rules u, ixmcp.repos r ON CONFLICT DO NOTHING;
+        DROP TABLE ixmcp.made",
+    );
+    (organisation, team, pay, shop)
+}
+
+fn client(organisation: &Organisation, asking: &Repo, role: &str) -> Server {
+    Server::start_mcp(organisation.command(asking, role, &["mcp", "--no-daemon"]))
+}
+
+/// The files in the mirrors of a person.
+fn mirrored(asking: &Repo) -> BTreeSet<String> {
+    let mut files = BTreeSet::new();
+    let mut folders = vec![asking.home().join(".cache/ixmcp/organisations")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().into_string().unwrap();
+            if !entry.path().is_dir() {
+                files.insert(name);
+            } else if name != ".git" && name != ".ixmcp" {
+                folders.push(entry.path());
+            }
+        }
+    }
+    files.retain(|name| [".py", ".rs", ".md"].iter().any(|ending| name.ends_with(ending)));
+    files
+}
+
+fn error_of(answer: &Value) -> &str {
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    answer["result"]["content"][0]["text"].as_str().unwrap()
+}
+
+#[test]
+fn hits_in_many_repositories_are_those_in_few_and_only_files_that_may_match_are_fetched() {
+    let (organisation, team, pay, shop) = many();
+    let (narrow, wide) = (Repo::new("//- /own.md\nnothing\n"), Repo::new("//- /own.md\nnothing\n"));
+    let (mut few, mut all) = (client(&organisation, &narrow, &team), client(&organisation, &wide, &team));
+    let asked = [
+        ("query", "results", json!({ "text": "charge_card", "mode": "literal" }), 3),
+        ("query", "results", json!({ "text": "CHARGE_CARD", "mode": "literal", "case_sensitive": false }), 3),
+        ("query", "results", json!({ "text": "def (charge|check).*\\(", "mode": "regex" }), 2),
+        ("query", "results", json!({ "text": "charge_card", "mode": "literal", "include": ["shop.py"] }), 2),
+        ("query", "results", json!({ "text": "charge_car", "mode": "literal", "word": true }), 0),
+        ("query", "results", json!({ "text": "in none of them", "mode": "literal" }), 0),
+        ("get_symbol", "symbols", json!({ "name": "charge_card" }), 3),
+        ("get_symbol", "symbols", json!({ "name": "charge_c", "match": "prefix" }), 1),
+        ("get_symbol", "symbols", json!({ "name": "in_none_of_them" }), 0),
+    ];
+    for (tool, list, arguments, total) in &asked {
+        let within = |repo: Value| {
+            let mut arguments = arguments.clone();
+            arguments["repo"] = repo;
+            arguments
+        };
+        let of_few = few.tool(tool, &within(json!(["org:pay-*", "org:shop"])));
+        let of_all = all.tool(tool, &within(json!("org:*")));
+        assert_eq!(of_all[list], of_few[list], "{tool} {arguments}");
+        assert_eq!((&of_all["total"], &of_few["total"]), (&json!(total), &json!(total)), "{tool} {arguments}");
+        assert_eq!(of_all.get("problems"), None, "{of_all}");
+    }
+    assert_eq!(mirrored(&wide).into_iter().collect::<Vec<_>>(), ["pay.py", "shop.py"]);
+    // One of many, among them those whose whole mirror is there.
+    let one =
+        json!({ "text": "return everywhere(2)", "mode": "literal", "repo": ["org:made-2*", "org:*"], "limit": 1 });
+    let found = few.tool("query", &one);
+    assert_eq!((&found["total"], found.get("problems")), (&json!(200), None), "{found}");
+    // What is published later is found, and what it replaces is not.
+    pay.write("pay.py", "def charge_cheque(cheque):\n    return charge_card\n");
+    commit_all(&pay, "second");
+    organisation.ok(&pay, &team, &["publish", "--as", "pay-api"]);
+    let search = json!({ "text": "charge_", "mode": "literal", "repo": "org:*" });
+    for client in [&mut few, &mut all] {
+        let found = client.tool("query", &search);
+        assert_eq!(found["total"], 4, "{found}");
+        assert!(
+            found.to_string().contains("charge_cheque") && !found.to_string().contains("def charge_card"),
+            "{found}"
+        );
+    }
+    assert_eq!(
+        all.tool("get_symbol", &json!({ "name": "other", "repo": "org:*" }))["symbols"][0]["file_path"],
+        "other.py"
+    );
+    // The own repository answers with what is not published.
+    shop.write("new.py", "charge_card_unpublished = 1\n");
+    let own = shop.path().canonicalize().unwrap();
+    let mut at_home = client(&organisation, &shop, &team);
+    let found = at_home.tool("query", &json!({ "text": "charge_card", "mode": "literal", "repo": "org:*" }));
+    let of = |repo: &str| found["results"].as_array().unwrap().iter().filter(|hit| hit["repo"] == repo).count();
+    assert_eq!((of(own.to_str().unwrap()), of("org:pay-api"), of("org:shop")), (3, 1, 0), "{found}");
+    // The command line.
+    let found = organisation.json(&wide, &team, &["query", "charge_", "--mode", "literal", "--repo", "org:*"]);
+    assert_eq!(found["total"], 4, "{found}");
+    let found = organisation.ok(&wide, &team, &["symbol", "charge_card", "--repo", "org:*"]);
+    assert!(found.contains("org:shop/shop.py"), "{found}");
+}
+
+#[test]
+fn what_many_repositories_cannot_be_asked_for_is_refused_with_what_can() {
+    let (organisation, team, ..) = many();
+    let asking = Repo::new("//- /own.md\nnothing\n");
+    let mut client = client(&organisation, &asking, &team);
+    for (tool, arguments, expected) in [
+        (
+            "query",
+            json!({ "text": "a->b", "mode": "literal" }),
+            &["no three letters or digits in a row", "Lengthen the pattern"][..],
+        ),
+        (
+            "query",
+            json!({ "text": "x.*|every", "mode": "regex" }),
+            &["no three letters or digits in a row", "Narrow it"],
+        ),
+        (
+            "query",
+            json!({ "text": "everywhere", "mode": "literal" }),
+            &["files of 600 repositories", "Lengthen the pattern or the name"],
+        ),
+        (
+            "query",
+            json!({ "text": "where is it charged" }),
+            &["names 602 repositories", "mode literal or regex, take any number"],
+        ),
+        ("get_symbol", json!({ "name": "id" }), &["no three letters or digits in a row"]),
+        ("get_symbol", json!({ "name": "charge", "match": "fuzzy" }), &["names 602 repositories"]),
+        ("get_symbol", json!({ "name": "charge_card", "relations": true }), &["names 602 repositories"]),
+        ("list_files", json!({}), &["names 602 repositories"]),
+    ] {
+        let mut arguments = arguments;
+        arguments["repo"] = json!("org:*");
+        let answer = client.response("tools/call", &json!({ "name": tool, "arguments": arguments }));
+        let error = error_of(&answer);
+        assert!(error.contains("INVALID_ARGUMENT"), "{error}");
+        expected.iter().for_each(|text| assert!(error.contains(text), "{text}: {error}"));
+    }
+    // Few can be asked for anything.
+    let any = json!({ "text": "->", "mode": "literal", "repo": "org:pay-*" });
+    assert_eq!(client.tool("query", &any)["total"], 1);
+    // A list with local repositories is answered by those.
+    let local = committed(PAY);
+    let own = local.path().canonicalize().unwrap();
+    let both = json!({ "text": "->", "mode": "literal", "repo": [own.to_str().unwrap(), "org:*"] });
+    let found = client.tool("query", &both);
+    assert_eq!(found["total"], 1, "{found}");
+    assert!(found["problems"][0]["reason"].as_str().unwrap().contains("three letters"), "{found}");
+}
+
+#[test]
+fn of_many_repositories_a_role_finds_what_it_was_granted_and_keeps_nothing_else() {
+    let (organisation, ..) = many();
+    let reader = organisation.role("reader", "made-*", &[]);
+    organisation.admin(&["org", "grant", &reader, "pay-*"]);
+    let asking = Repo::new("//- /own.md\nnothing\n");
+    let mut client = client(&organisation, &asking, &reader);
+    let search = json!({ "text": "charge_card", "mode": "literal", "repo": "org:*" });
+    let symbol = json!({ "name": "charge_card", "repo": "org:*" });
+    let found = client.tool("query", &search);
+    assert_eq!((&found["total"], &found["results"][0]["repo"]), (&json!(1), &json!("org:pay-api")), "{found}");
+    assert_eq!(client.tool("get_symbol", &symbol)["total"], 1);
+    assert!(mirrored(&asking).contains("pay.py") && !mirrored(&asking).contains("shop.py"));
+    organisation.admin(&["org", "grant", &reader, "pay-*", "--revoke"]);
+    assert_eq!(client.tool("query", &search)["total"], 0);
+    assert_eq!(client.tool("get_symbol", &symbol)["total"], 0);
+    assert_eq!(mirrored(&asking), BTreeSet::new());
+}
