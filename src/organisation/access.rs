@@ -11,13 +11,15 @@ use crate::model::printable;
 
 const AS_OWNER: &str = "SET ROLE ixmcp_owner";
 const AS_SELF: &str = "RESET ROLE";
-const ROLE_EXISTS: &str = "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)";
+const ROLE_EXISTS: &str = "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname::text = $1)";
 /// A statement about a role cannot have bound values: the server quotes the name.
 const MEMBERSHIP: &str =
     "SELECT format('GRANT ixmcp_user TO %I', $1::text) WHERE NOT pg_has_role($1::name, 'ixmcp_user', 'MEMBER')";
 const GRANT: &str = "SELECT ixmcp.grant_repos($1::text::name, $2, $3, $4)";
 const REVOKE: &str = "SELECT ixmcp.revoke_repos($1::text::name, $2)";
 const SWEEP: &str = "SELECT uploads_removed, texts_removed, bytes_removed FROM ixmcp.sweep($1)";
+/// The server cuts longer names of roles off, so that they would name others.
+const MAX_ROLE: usize = 63;
 const REPOSITORIES: &str = "SELECT name, commit, generation, published_at, files, bytes FROM ixmcp.repositories($1)";
 
 /// What a role is granted.
@@ -69,8 +71,7 @@ pub fn grant(connection: &mut Connection, grant: &Grant, budget: &Budget) -> Res
     let exists: bool =
         connection.run(budget, async |client| client.query_one(ROLE_EXISTS, &[role]).await?.try_get(0))?;
     if !exists {
-        return Err(Error::not_found(format!("the server has no role {:?}", printable(role)))
-            .hint("Create it: `CREATE ROLE team_pay LOGIN PASSWORD '…'` in psql."));
+        return Err(no_role(role));
     }
     connection.run(budget, async |client| {
         let transaction = client.transaction().await?;
@@ -84,8 +85,17 @@ pub fn grant(connection: &mut Connection, grant: &Grant, budget: &Budget) -> Res
     })
 }
 
+fn no_role(role: &str) -> Error {
+    let shown: String = printable(role).chars().take(100).collect();
+    Error::not_found(format!("the server has no role {shown:?}"))
+        .hint("Create it: `CREATE ROLE team_pay LOGIN PASSWORD '…'` in psql.")
+}
+
 /// Takes a grant back. Whether there was one.
 pub fn revoke(connection: &mut Connection, role: &str, pattern: &str, budget: &Budget) -> Result<bool> {
+    if role.len() > MAX_ROLE {
+        return Err(no_role(role));
+    }
     connection.run(budget, async |client| {
         let transaction = client.transaction().await?;
         transaction.batch_execute(AS_OWNER).await?;

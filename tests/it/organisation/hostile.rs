@@ -135,6 +135,104 @@ fn a_server_that_lies_is_reported_and_does_not_fill_the_memory() {
     }
 }
 
+/// A server whose functions lie about one repository, `pay`, and one that reads it.
+fn lying(functions: &str) -> (Organisation, String) {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    organisation.ok(&committed(PAY), &team, &["publish", "--as", "pay"]);
+    organisation.sql(&format!("SET search_path = ixmcp; {functions}"));
+    (organisation, team)
+}
+
+#[test]
+fn what_a_server_says_of_files_is_not_believed() {
+    const TEXT: &str = "def charge_forged(): pass";
+    let returns = "RETURNS TABLE (repo text, path text, key bytea, bytes int) LANGUAGE sql SECURITY DEFINER AS";
+    let file = |path: &str, key: &str, bytes: &str| format!("SELECT 'pay', {path}, {key}, {bytes}");
+    let key = format!("sha256('{TEXT}')");
+    for (path, key, bytes, expected) in [
+        ("'../../forged.py'", key.as_str(), "25", "which is not the path of a file"),
+        ("'/tmp/forged.py'", &key, "25", "which is not the path of a file"),
+        ("'.git/hooks/forged.py'", &key, "25", "which is not the path of a file"),
+        ("E'a\\nb/../../forged.py'", &key, "25", "which is not the path of a file"),
+        ("repeat('n', 300) || '/forged.py'", &key, "25", "File name too long"),
+        // The text has another key, or is larger than it was said to be.
+        ("'forged.py'", "sha256('other')", "25", "published while it was read"),
+        ("'forged.py'", "'\\x78'::bytea", "25", "published while it was read"),
+    ] {
+        let one = file(path, key, bytes);
+        // Once as one of few repositories, and once as one of many.
+        let many = "CREATE OR REPLACE FUNCTION repositories(pattern text)
+            RETURNS TABLE (name text, commit text, generation bigint, published_at text, files int, bytes bigint)
+            LANGUAGE sql SECURITY DEFINER AS $$ SELECT 'pay', repeat('a', 40), 1::bigint, 'now', 1, 10::bigint
+                UNION ALL SELECT 'made-' || n, 'b', 1::bigint, 'now', 1, 10::bigint FROM generate_series(1, 600) n $$;";
+        for (scope, more) in [("few", ""), ("many", many)] {
+            let (organisation, team) = lying(&format!(
+                "{more} CREATE OR REPLACE FUNCTION files_of(names text[]) {returns} $f$ {one} $f$;
+                CREATE OR REPLACE FUNCTION files_with(patterns text[], needs text[], most int) {returns} $f$ {one} $f$;
+                CREATE OR REPLACE FUNCTION texts_of(keys bytea[], of_repo text DEFAULT NULL)
+                    RETURNS TABLE (key bytea, content text) LANGUAGE sql SECURITY DEFINER AS $f$ SELECT keys[1], '{TEXT}' $f$"
+            ));
+            let asking = Repo::new("//- /own.md\nnothing\n");
+            let search = ["query", "charge_forged", "--mode", "literal", "--repo", "org:*", "--json"];
+            let output = organisation.command(&asking, &team, &search).output().unwrap();
+            let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            // Of many repositories, the others answer that they have nothing.
+            assert_ne!(output.status.code(), Some(0), "{said}");
+            assert!(said.contains(expected), "{scope} {path} {key}: {said}");
+            assert!(!std::path::Path::new("/tmp/forged.py").exists());
+            assert_eq!(forged_below(asking.home()), 0, "{scope} {path} {key}");
+        }
+    }
+}
+
+/// How many files below a folder are what a lying server sent.
+fn forged_below(folder: &std::path::Path) -> usize {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let forged = entries.map(|entry| match entry.path().is_dir() {
+        true => forged_below(&entry.path()),
+        false => usize::from(entry.file_name() == "forged.py"),
+    });
+    forged.sum()
+}
+
+#[test]
+fn names_of_repositories_roles_and_groups_may_have_any_characters() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = committed(PAY);
+    organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
+    let long = "n".repeat(300);
+    let odd = ["it's", "a\nb", "say \"x\"", "; DROP TABLE x", "\u{202e}x", &long];
+    for name in odd {
+        let scope = format!("org:{name}");
+        for arguments in [&["query", "charge_card", "--repo", &scope][..], &["org", "status", name]] {
+            let error = organisation.fails(&repo, &team, arguments);
+            assert!(error.contains("INVALID_ARGUMENT") && error.contains("is not a pattern of names"), "{error}");
+            assert!(error.lines().count() == 1 && !error.contains('\u{202e}'), "{error}");
+        }
+        let code = |arguments: &[&str]| {
+            let output = organisation.command(&repo, "postgres", arguments).output().unwrap();
+            (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        };
+        // There is no such role: a longer name is not cut off, so that it would be another.
+        let (found, error) = code(&["org", "grant", name, "pay"]);
+        assert!(found == Some(1) && error.contains("the server has no role"), "{error}");
+        organisation.admin(&["org", "grant", &team, "pay", "--trust", name]);
+        let stored = organisation.sql("SELECT max(length(name)) FROM ixmcp.trust_groups");
+        assert!(stored.parse::<usize>().unwrap() >= name.chars().count(), "{stored}");
+        let (found, error) = code(&["publish", "--as", "pay", "--branch", name]);
+        assert!(found == Some(2) && error.contains("is not a name for a repository"), "{error}");
+    }
+    let (role, cut) = ("r".repeat(63), "r".repeat(70));
+    organisation.sql(&format!("CREATE ROLE {role}"));
+    organisation.admin(&["org", "grant", &role, "pay"]);
+    let output = organisation.command(&repo, "postgres", &["org", "grant", &cut, "pay", "--revoke"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(organisation.sql(&format!("SELECT count(*) FROM ixmcp.rules WHERE role = '{role}'")), "1");
+    organisation.sql(&format!("DROP ROLE {role}"));
+}
+
 #[test]
 fn a_server_that_is_silent_does_not_hold_a_call_past_its_deadline() {
     let repo = committed(PAY);
