@@ -282,6 +282,42 @@ def generated(limit: int):
 }
 
 #[test]
+fn variables_do_not_become_fields_and_implementations_keep_what_their_overloads_accept() {
+    let repo = Repo::new(
+        r"
+//- /a.py
+from dataclasses import dataclass
+from typing import overload
+
+
+@dataclass
+class Point:
+    x: int
+    limits = (1, 2)
+
+
+class Plain:
+    limits = (1, 2)
+
+
+@overload
+def size(of: str) -> int: ...
+@overload
+def size(of: bytes) -> str: ...
+def size(of):
+    return len(of)
+
+
+size('a')
+",
+    );
+    let found = suggested(&repo.call("infer_types", &json!({ "file": "." })));
+    assert_eq!(found, ["a.py: limits tuple[int, int]"]);
+    repo.ok(&["infer", "--apply"]);
+    assert!(read(&repo, "a.py").contains("class Plain:\n    limits: tuple[int, int] = (1, 2)\n"));
+}
+
+#[test]
 fn views_of_a_dictionary_have_their_public_names() {
     let repo = Repo::new(
         r"

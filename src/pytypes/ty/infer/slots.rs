@@ -2,6 +2,8 @@
 //!
 //! Owns finding them, in an order that annotations do not change: a slot keeps its index while others are filled.
 
+use std::collections::HashSet;
+
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange, TextSize};
@@ -77,8 +79,9 @@ pub(super) struct FunctionContext {
 
 /// Every slot, annotated or not, in text order.
 pub(super) fn find(body: &[Stmt]) -> Vec<Slot<'_>> {
-    let mut finder = Finder { around: Vec::new(), in_class: false, class: None, slots: Vec::new() };
-    finder.names(body, Kind::Variable);
+    let mut finder =
+        Finder { around: Vec::new(), in_class: false, class: None, overloaded: HashSet::new(), slots: Vec::new() };
+    finder.names(body, Kind::Variable, false);
     finder.visit_body(body);
     finder.slots
 }
@@ -97,6 +100,8 @@ struct Finder<'a> {
     around: Vec<String>,
     in_class: bool,
     class: Option<TextRange>,
+    /// The qualified names of functions with overloads.
+    overloaded: HashSet<String>,
     slots: Vec<Slot<'a>>,
 }
 
@@ -108,7 +113,10 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a> {
                 self.around.push(class.name.to_string());
                 let outer = std::mem::replace(&mut self.in_class, true);
                 let outer_class = self.class.replace(class.name.range);
-                self.names(&class.body, Kind::Variable);
+                // There, an annotation makes a variable a field.
+                let has_fields =
+                    !class.decorator_list.is_empty() || class.bases().iter().any(|base| is_named(base, "NamedTuple"));
+                self.names(&class.body, Kind::Variable, has_fields);
                 self.attributes(class);
                 self.visit_body(&class.body);
                 self.in_class = outer;
@@ -130,25 +138,31 @@ impl<'a> Finder<'a> {
 
     fn function(&mut self, function: &'a ast::StmtFunctionDef) {
         let context = FunctionContext { in_class: self.in_class, class: self.class.filter(|_| self.in_class) };
+        let qualified = format!("{}.{}", self.around.join("."), function.name);
+        if is_decorated(function, "overload") {
+            self.overloaded.insert(qualified.clone());
+        }
+        // The implementation accepts what all overloads do.
+        let has_overloads = self.overloaded.contains(&qualified);
         self.slots.push(Slot {
             kind: Kind::Return,
             name: function.name.to_string(),
             container: self.container(),
             range: function.name.range(),
             at: function.parameters.range().end(),
-            is_annotated: function.returns.is_some(),
+            is_annotated: function.returns.is_some() || has_overloads,
             body: function.range(),
             of: SlotSource::Function(function, context),
         });
         self.around.push(function.name.to_string());
-        self.parameters(function, context);
+        self.parameters(function, context, has_overloads);
         let outer = std::mem::replace(&mut self.in_class, false);
         self.visit_body(&function.body);
         self.in_class = outer;
         self.around.pop();
     }
 
-    fn parameters(&mut self, function: &'a ast::StmtFunctionDef, context: FunctionContext) {
+    fn parameters(&mut self, function: &'a ast::StmtFunctionDef, context: FunctionContext, has_overloads: bool) {
         let is_static = is_decorated(function, "staticmethod");
         let has_receiver = context.in_class && !is_static;
         let parameters = &function.parameters;
@@ -157,28 +171,34 @@ impl<'a> Finder<'a> {
         let by_position = by_position.skip(usize::from(has_receiver));
         for parameter in by_position.chain(&parameters.kwonlyargs) {
             let default = parameter.default.as_deref();
-            self.parameter(function, &parameter.parameter, Parameter { default, is_variadic: false });
+            self.parameter(function, &parameter.parameter, Parameter { default, is_variadic: false }, has_overloads);
         }
         for parameter in parameters.vararg.iter().chain(&parameters.kwarg) {
-            self.parameter(function, parameter, Parameter { default: None, is_variadic: true });
+            self.parameter(function, parameter, Parameter { default: None, is_variadic: true }, has_overloads);
         }
     }
 
-    fn parameter(&mut self, function: &'a ast::StmtFunctionDef, parameter: &'a ast::Parameter, of: Parameter<'a>) {
+    fn parameter(
+        &mut self,
+        function: &'a ast::StmtFunctionDef,
+        parameter: &'a ast::Parameter,
+        of: Parameter<'a>,
+        has_overloads: bool,
+    ) {
         self.slots.push(Slot {
             kind: Kind::Parameter,
             name: parameter.name.to_string(),
             container: self.container(),
             range: parameter.name.range(),
             at: parameter.name.range().end(),
-            is_annotated: parameter.annotation.is_some(),
+            is_annotated: parameter.annotation.is_some() || has_overloads,
             body: function.range(),
             of: SlotSource::Parameter(function, of),
         });
     }
 
-    /// Names assigned at one level of a module or class. The annotation goes to the first assignment.
-    fn names(&mut self, body: &'a [Stmt], kind: Kind) {
+    /// Names assigned at one level of a module or class. The annotation goes to the first assignment. `are_fixed`: none may be added.
+    fn names(&mut self, body: &'a [Stmt], kind: Kind, are_fixed: bool) {
         let mut found: Vec<(&'a ast::ExprName, Option<TextRange>, Vec<&'a Expr>)> = Vec::new();
         for statement in body {
             let (target, value, whole) = match statement {
@@ -204,7 +224,7 @@ impl<'a> Finder<'a> {
                 container: self.container(),
                 range: name.range(),
                 at: name.range().end(),
-                is_annotated: whole.is_none(),
+                is_annotated: whole.is_none() || are_fixed,
                 body: whole.unwrap_or(name.range()),
                 of: SlotSource::Values(values, Vec::new()),
             });
@@ -361,11 +381,15 @@ impl<'a> SourceOrderVisitor<'a> for Attributes<'a> {
 }
 
 pub(super) fn is_decorated(function: &ast::StmtFunctionDef, name: &str) -> bool {
-    function.decorator_list.iter().any(|decorator| match &decorator.expression {
+    function.decorator_list.iter().any(|decorator| is_named(&decorator.expression, name))
+}
+
+fn is_named(expression: &Expr, name: &str) -> bool {
+    match expression {
         Expr::Name(one) => one.id.as_str() == name,
         Expr::Attribute(one) => one.attr.as_str() == name,
         _ => false,
-    })
+    }
 }
 
 /// The start of a default that follows the name with only `=` between them.
