@@ -146,7 +146,7 @@ impl Drop for Pause {
     }
 }
 
-/// Work rests at most this long, and one of so many parts of the time that it takes.
+/// Work pauses for at most this long plus 1/`PAUSED_PART` of its running time.
 const MAX_PAUSED: Duration = Duration::from_secs(3);
 const PAUSED_PART: u32 = 8;
 

@@ -152,7 +152,7 @@ mod tests {
             let mut defined = snapshot.defined_names()?;
             defined.sort();
             found.push(format!("{defined:?}"));
-            let mut wanted = snapshot.defined_names_where(|name| name.contains("user").then_some(()))?;
+            let mut wanted = snapshot.defined_names_where(|name| name.to_lowercase().contains("user").then_some(()))?;
             wanted.sort();
             found.push(format!("{wanted:?}"));
             Ok(found)
@@ -197,7 +197,7 @@ mod tests {
         write(
             &store,
             "a.py",
-            &[&["get_user", "getUser", "get"], &["How to build", "user"], &["operator+", "+", "naïve"]],
+            &[&["get_user", "getUser", "get"], &["How to build", "user"], &["operator+", "+", "naïve", "GET_USER"]],
         );
         write(&store, "b.py", &[&["getUser", "get_user"], &["get", "aliases"], &["+", "operator+", "user"]]);
         write(

@@ -254,7 +254,7 @@ impl Snapshot<'_> {
             let Some(said) = is_wanted(name) else { continue };
             let is_defined = match is_indexed {
                 true => is_defined.exists(named_params! { ":id": row.get::<_, i64>(0)? })?,
-                false => !self.unsigned_any_case(name, 1)?.is_empty(),
+                false => !self.definitions(name)?.is_empty(),
             };
             if is_defined {
                 wanted.push((said, name.to_owned()));
