@@ -159,7 +159,7 @@ def f(a: A, b: B, c, d: list[A]) -> None:
 
 #[test]
 fn assignments_that_refer_to_each_other_in_unreachable_code_end() {
-    let names: Vec<String> = (0..60).map(|n| format!("n{n}")).collect();
+    let names: Vec<String> = (0..24).map(|n| format!("n{n}")).collect();
     let calls: String = names.iter().map(|name| format!("        {name} = {}\n", names.join(" or "))).collect();
     let text = format!(
         "//- /a.py\nimport sys\n\n\nclass A:\n    def $0?go(self) -> int:\n        return 1\n\n\ndef f() -> None:\n    \
