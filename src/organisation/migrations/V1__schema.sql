@@ -13,6 +13,8 @@
 -- - Whether a repository has a text is looked up by both. A lookup by the text alone would read rows of all repositories that have it.
 -- - A publisher claims what it need not send: later steps ask for claims only.
 -- - Names and texts are compared after the rows that the caller may read were chosen. `OFFSET 0` keeps that order.
+-- - Files, and what belongs to them, are looked up one readable repository after the other (`LATERAL`), and by indexes: neither a join
+--   by the text nor a scan of a table comes first.
 -- - Indexes of what texts contain are used for roles that read everything. For all others only their own texts are looked at.
 --
 -- A publication is an upload: it claims or sends texts, stages files, and ends in one transaction that makes all of it visible.
@@ -187,7 +189,7 @@ SET search_path = pg_catalog, ixmcp, pg_temp AS $$
 $$;
 
 -- The same with names that match one of the patterns.
-CREATE FUNCTION readable_like(patterns text[]) RETURNS TABLE (id int, name text, trust int) LANGUAGE sql STABLE
+CREATE FUNCTION readable_like(patterns text[]) RETURNS TABLE (id int, name text, trust int) LANGUAGE sql STABLE ROWS 1
 SET search_path = pg_catalog, ixmcp, pg_temp AS $$
     SELECT r.id, r.name, r.trust FROM (SELECT r.* FROM repos r WHERE r.id IN (SELECT readable()) OFFSET 0) r
     WHERE r.name LIKE ANY (ARRAY(SELECT as_like(p) FROM unnest(patterns) p))
@@ -208,7 +210,7 @@ $$;
 
 -- Whether a repository has a text. Not inlined and without a list of repositories: the plan is one lookup by both columns.
 CREATE FUNCTION has_text(of_repo int, of_key bytea) RETURNS boolean LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, ixmcp, pg_temp AS $$
+SET search_path = pg_catalog, ixmcp, pg_temp SET enable_seqscan = off AS $$
 BEGIN
     RETURN EXISTS (SELECT FROM files f WHERE f.key = of_key AND f.repo = of_repo);
 END
@@ -531,22 +533,30 @@ $$;
 
 -- The files of repositories.
 CREATE FUNCTION files_of(names text[]) RETURNS TABLE (repo text, path text, key bytea, bytes int)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_temp AS $$
-    SELECT r.name, f.path, f.key, t.bytes FROM readable_named(names) r JOIN files f ON f.repo = r.id JOIN texts t ON t.key = f.key
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_temp SET enable_seqscan = off AS $$
+    SELECT r.name, f.path, f.key, t.bytes FROM readable_named(names) r
+    CROSS JOIN LATERAL (SELECT f.path, f.key FROM files f WHERE f.repo = r.id OFFSET 0) f
+    CROSS JOIN LATERAL (SELECT t.bytes FROM texts t WHERE t.key = f.key OFFSET 0) t
 $$;
 
 -- The files whose text has one of the needs. A need is a text of lines: literals of which a text contains all, in any case. Names are
 -- patterns. The texts are read where they lie. A file that has several needs may be listed as often, and each need has its own limit.
 CREATE FUNCTION files_with(patterns text[], needs text[], most int) RETURNS TABLE (repo text, path text, key bytea, bytes int)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
     need text; likes text[]; longest text; next text; others text[]; found bytea[];
     names text[] := ARRAY(SELECT as_like(p) FROM unnest(patterns) p);
     everything boolean := reads_everything();
     own bytea[] := CASE WHEN NOT everything THEN
-        ARRAY(SELECT DISTINCT f.key FROM readable_like(patterns) r JOIN files f ON f.repo = r.id) END;
+        ARRAY(
+            SELECT DISTINCT f.key FROM readable_like(patterns) r
+            CROSS JOIN LATERAL (SELECT f.key FROM files f WHERE f.repo = r.id OFFSET 0) f
+        ) END;
 BEGIN
+    IF everything THEN
+        PERFORM set_config('enable_seqscan', 'on', true);
+    END IF;
     FOREACH need IN ARRAY coalesce(needs, '{}') LOOP
         likes := likes_of(need);
         -- An index is used for two: neither may be rare alone.
@@ -564,8 +574,10 @@ BEGIN
                 WHERE c.content ILIKE longest AND c.content ILIKE ALL (others)
             );
             RETURN QUERY SELECT r.name, f.path, f.key, t.bytes
-                FROM readable_like(patterns) r JOIN files f ON f.repo = r.id JOIN texts t ON t.key = f.key
-                WHERE f.key = ANY (found) LIMIT most;
+                FROM readable_like(patterns) r
+                CROSS JOIN LATERAL (SELECT f.path, f.key FROM files f WHERE f.repo = r.id AND f.key = ANY (found) OFFSET 0) f
+                CROSS JOIN LATERAL (SELECT t.bytes FROM texts t WHERE t.key = f.key OFFSET 0) t
+                LIMIT most;
         END IF;
     END LOOP;
 END
@@ -573,11 +585,12 @@ $$;
 
 -- The files that define one of the names, by hash. Names of repositories are patterns.
 CREATE FUNCTION files_defining(patterns text[], of_terms int[], most int) RETURNS TABLE (repo text, path text, key bytea, bytes int)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE names text[] := ARRAY(SELECT as_like(p) FROM unnest(patterns) p);
 BEGIN
     IF reads_everything() THEN
+        PERFORM set_config('enable_seqscan', 'on', true);
         RETURN QUERY SELECT r.name, f.path, f.key, t.bytes
             FROM derived d JOIN files f ON f.key = d.key AND f.inputs = d.inputs
             JOIN repos r ON r.id = f.repo AND r.trust = d.trust JOIN texts t ON t.key = f.key
@@ -586,16 +599,19 @@ BEGIN
     END IF;
     RETURN QUERY SELECT own.name, own.path, own.key, t.bytes
         FROM (
-            SELECT r.name, f.path, f.key, d.terms FROM readable_like(patterns) r JOIN files f ON f.repo = r.id
-            JOIN derived d ON d.key = f.key AND d.inputs = f.inputs AND d.trust = r.trust OFFSET 0
-        ) own JOIN texts t ON t.key = own.key
+            SELECT r.name, f.path, f.key, d.terms FROM readable_like(patterns) r
+            CROSS JOIN LATERAL (SELECT f.path, f.key, f.inputs FROM files f WHERE f.repo = r.id OFFSET 0) f
+            CROSS JOIN LATERAL (
+                SELECT d.terms FROM derived d WHERE d.key = f.key AND d.inputs = f.inputs AND d.trust = r.trust OFFSET 0
+            ) d OFFSET 0
+        ) own CROSS JOIN LATERAL (SELECT t.bytes FROM texts t WHERE t.key = own.key OFFSET 0) t
         WHERE own.terms && of_terms LIMIT most;
 END
 $$;
 
 -- The texts of keys, as far as a file of that repository, or of any that the caller can read, has them.
 CREATE FUNCTION texts_of(keys bytea[], of_repo text DEFAULT NULL) RETURNS TABLE (key bytea, content text)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
     within int[] := CASE WHEN of_repo IS NULL THEN ARRAY(SELECT readable())

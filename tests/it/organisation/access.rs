@@ -215,6 +215,63 @@ fn what_a_caller_may_not_read_leaves_no_trace_in_what_its_calls_cost() {
     assert!(numbers.windows(2).all(|pair| pair[0].abs_diff(pair[1]) > 1000), "{numbers:?}");
 }
 
+/// How many rows a statement of a role reads of files and of what belongs to them, as PostgreSQL counts them for that role.
+fn rows_of(organisation: &Organisation, role: &str, statement: &str) -> u64 {
+    let counted = "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_all_tables
+        WHERE schemaname = 'ixmcp' AND (relname IN ('files', 'texts', 'derived') OR relname LIKE 'contents%')";
+    let script = format!("BEGIN; SELECT count(*) FROM ixmcp.{statement}; {counted}; COMMIT");
+    organisation.sql_as(role, &script).unwrap().lines().last().unwrap().parse().unwrap()
+}
+
+#[test]
+fn what_others_have_of_the_same_text_is_not_read() {
+    let organisation = Organisation::new();
+    let pay = organisation.role("pay", "pay-*", &["--publish"]);
+    let shop = organisation.role("shop", "shop-*", &["--publish"]);
+    let both = "def in_both(): pass\n";
+    let own = "def in_shop(): pass\n";
+    organisation.ok(&committed(&format!("//- /a.py\n{both}")), &pay, &["publish", "--as", "pay-api"]);
+    let repo = committed(&format!("//- /a.py\n{both}//- /b.py\n{own}"));
+    organisation.ok(&repo, &shop, &["publish", "--as", "shop-web"]);
+    // The text that both have is in many repositories of the other team, among many other files. So are its terms.
+    organisation.sql(&format!(
+        "INSERT INTO ixmcp.repos (name) SELECT 'pay-' || n FROM generate_series(1, 300) n;
+        INSERT INTO ixmcp.granted SELECT '{pay}', r.id FROM ixmcp.repos r WHERE r.name LIKE 'pay-%' ON CONFLICT DO NOTHING;
+        INSERT INTO ixmcp.files SELECT r.id, 'p' || n || '.py', sha256('{both}'), 'python', 'x', 1, 'a.py'
+            FROM ixmcp.repos r, generate_series(1, 10) n WHERE r.name LIKE 'pay-%';
+        CREATE TABLE ixmcp.made AS SELECT sha256(convert_to(t, 'UTF8')) AS key, t AS content
+            FROM (SELECT 'def other_' || n || '(): pass' FROM generate_series(1, 2000) n) x(t);
+        INSERT INTO ixmcp.texts (key, bytes) SELECT key, length(content) FROM ixmcp.made;
+        INSERT INTO ixmcp.contents SELECT key, content FROM ixmcp.made;
+        INSERT INTO ixmcp.files SELECT r.id, encode(m.key, 'hex'), m.key, 'python', 'x', 1, 'a.py'
+            FROM ixmcp.made m, ixmcp.repos r WHERE r.name = 'pay-api';
+        DROP TABLE ixmcp.made; ANALYZE"
+    ));
+    let term = |name: &str| {
+        organisation.sql(&format!(
+            "SELECT d.terms[1] FROM ixmcp.derived d JOIN ixmcp.texts t USING (key) WHERE t.key = sha256('def {name}(): pass\n') LIMIT 1"
+        ))
+    };
+    let calls = |name: &str| {
+        [
+            format!("files_with(ARRAY['*'], ARRAY['{name}'], 10)"),
+            format!("files_with(ARRAY['shop-web'], ARRAY['{name}'], 10)"),
+            format!("files_defining(ARRAY['*'], ARRAY[{}], 10)", term(name)),
+            format!("texts_of(ARRAY[sha256('def {name}(): pass\n')])"),
+            format!("texts_of(ARRAY[sha256('def {name}(): pass\n')], 'shop-web')"),
+            "files_of(ARRAY['shop-web'])".to_owned(),
+        ]
+    };
+    for (of_both, of_own) in calls("in_both").iter().zip(&calls("in_shop")) {
+        let found = organisation.sql_as(&shop, &format!("SELECT count(*) FROM ixmcp.{of_both}")).unwrap();
+        assert_eq!(found, if of_both.starts_with("files_of") { "2" } else { "1" }, "{of_both}");
+        let (with_both, with_own) = (rows_of(&organisation, &shop, of_both), rows_of(&organisation, &shop, of_own));
+        assert_eq!(with_both, with_own, "{of_both}");
+        // No more than the files of the caller, with what belongs to them, some of it twice.
+        assert!(with_both <= 12, "{of_both}: {with_both}");
+    }
+}
+
 #[test]
 fn a_publisher_cannot_name_a_text_that_it_does_not_have() {
     let (organisation, _, shop) = two_teams();
