@@ -112,12 +112,10 @@ impl Spans {
     }
 }
 
-/// What the files have in which a pattern matches, for systems that search texts for literals: all literals of one of the lists, in any case
-/// of ASCII letters. `None` if the pattern has too few letters in a row.
+/// Literals that every file in which the pattern matches contains, for systems that search texts for literals: all of one of the lists, in
+/// any case of ASCII letters. `None` if the pattern has too few letters in a row.
 pub fn literals(pattern: &Pattern) -> Result<Option<Vec<Vec<String>>>> {
-    let has_both =
-        !pattern.case_sensitive || pattern.text.contains("(?") || pattern.text.contains(['\u{17f}', '\u{212a}']);
-    Ok(need::literals(&Finder::parse(pattern)?, has_both))
+    Ok(need::literals(&Finder::parse(pattern)?))
 }
 
 /// The same for the files in which a name is written.

@@ -40,11 +40,29 @@ pub(super) fn of(pattern: &Hir) -> TrigramNeed {
 }
 
 /// Lists of literals: a text in which the pattern matches contains all of one list, in any case of ASCII letters. Each list has a literal
-/// with three ASCII letters or digits in a row. `None` if the pattern has no such literals. `has_both` if a letter of the pattern may stand
-/// for one beyond ASCII.
-pub(super) fn literals(pattern: &Hir, has_both: bool) -> Option<Vec<Vec<String>>> {
-    let lists = lists_of(&PatternShape::of(pattern).need(), has_both);
+/// with three ASCII letters or digits in a row. `None` if the pattern has no such literals.
+pub(super) fn literals(pattern: &Hir) -> Option<Vec<Vec<String>>> {
+    let lists = lists_of(&PatternShape::of(pattern).need(), names_beyond_ascii(pattern));
     lists.iter().all(|list| !list.is_empty()).then_some(lists)
+}
+
+/// Whether a letter of the pattern may stand for one beyond ASCII that counts as the same: written out, by an escape, or by a flag that
+/// ignores case.
+fn names_beyond_ascii(pattern: &Hir) -> bool {
+    let is_named = |named: &dyn Fn(char) -> bool| OF_TWO.iter().any(|(_, other)| named(*other));
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) => false,
+        HirKind::Literal(literal) => {
+            literal.0.utf8_chunks().any(|part| is_named(&|other| part.valid().contains(other)))
+        }
+        HirKind::Class(Class::Unicode(class)) => {
+            is_named(&|other| class.iter().any(|range| (range.start()..=range.end()).contains(&other)))
+        }
+        HirKind::Class(Class::Bytes(_)) => false,
+        HirKind::Capture(capture) => names_beyond_ascii(&capture.sub),
+        HirKind::Repetition(repeated) => names_beyond_ascii(&repeated.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(names_beyond_ascii),
+    }
 }
 
 /// The same for all words of a name.
@@ -410,10 +428,9 @@ mod tests {
 
     #[test]
     fn literals_are_in_each_text_in_which_the_pattern_matches() {
-        let of = |pattern: &str, has_both: bool| {
+        let of = |pattern: &str| {
             let parsed = regex_syntax::ParserBuilder::new().multi_line(true).build().parse(pattern).unwrap();
-            literals(&parsed, has_both)
-                .map(|lists| lists.iter().map(|list| list.join("+")).collect::<Vec<_>>().join(" "))
+            literals(&parsed).map(|lists| lists.iter().map(|list| list.join("+")).collect::<Vec<_>>().join(" "))
         };
         for (pattern, expected) in [
             ("charge_card", Some("charge_card")),
@@ -429,17 +446,19 @@ mod tests {
             ("abc\ndef", Some("abc+def")),
             ("500%_of", Some("500%_of")),
         ] {
-            assert_eq!(of(pattern, false).as_deref(), expected, "{pattern}");
+            assert_eq!(of(pattern).as_deref(), expected, "{pattern}");
         }
         // One letter may be two characters.
-        assert_eq!(of("mak", true).as_deref(), Some("mak ma\u{212a}"));
-        assert_eq!(of("ssstr", true).as_deref(), Some("str \u{17f}tr"));
-        let all = of(&"sk".repeat(100), true);
+        for pattern in ["(?i)mak", r"ma[k\x{212A}]", r"ma\u{212a}", r"ma\x{212a}", r"(m(?i:a)(?:\u212A)+)"] {
+            assert_eq!(of(pattern).as_deref(), Some("mak ma\u{212a}"), "{pattern}");
+        }
+        assert_eq!(of("(?i)ssstr").as_deref(), Some("str \u{17f}tr"));
+        let all = of(&format!("(?i){}", "sk".repeat(100)));
         assert_eq!(all, None, "no three letters are left between them");
         assert_eq!(literals_of_name("operator<<"), Some(vec![vec!["operator".to_owned()]]));
         assert_eq!(literals_of_name("Getting up and on").unwrap(), [["getting", "and"]]);
         assert_eq!(literals_of_name("id"), None);
-        assert!(of(&(0..500).map(|at| format!("alternative{at}.*end")).collect::<Vec<_>>().join("|"), false).is_none());
+        assert!(of(&(0..500).map(|at| format!("alternative{at}.*end")).collect::<Vec<_>>().join("|")).is_none());
     }
 
     #[test]
