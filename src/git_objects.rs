@@ -155,6 +155,11 @@ impl Objects {
         }
     }
 
+    /// Whether the clone has a commit.
+    pub fn has_commit(&self, id: &str, budget: &Budget) -> Result<bool> {
+        Ok(is_id(id) && self.resolved(id, budget)?.is_some())
+    }
+
     /// Whether one commit is an ancestor of another; `None` if the clone lacks one of them.
     pub fn is_ancestor(&self, ancestor: &str, of: &str, budget: &Budget) -> Result<Option<bool>> {
         if !is_id(ancestor) || self.resolved(ancestor, budget)?.is_none() {

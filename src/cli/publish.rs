@@ -115,10 +115,7 @@ pub(super) fn unpublish(session: &Session, typed: &Unpublish) -> Result<Outcome>
     let budget = Budget::unlimited();
     let mut connection = Connection::open(&address, &budget)?;
     let removed = organisation::unpublish(&mut connection, &name, &budget)?;
-    // With --as, this may run outside of the repository.
-    if let Ok(root) = session.workspaces.root(&session.start) {
-        organisation::forget(&address, &session.sources.environment, &root, &name)?;
-    }
+    organisation::forget(&address, &session.sources.environment, &name)?;
     session.show(&json!({ "repo": name, "removed": removed }), removed, || {
         output::line(&if removed { format!("{name} is removed") } else { format!("{name} was not published") });
     })

@@ -52,6 +52,8 @@ pub struct Members {
     pub names_published: bool,
     /// How many published repositories are named that have nothing that is wanted.
     pub without: usize,
+    /// Whether the mirrors of published repositories may lack files that are not wanted.
+    pub in_parts: bool,
 }
 
 impl Members {
@@ -150,7 +152,7 @@ impl Workspaces {
         for name in named {
             self.gather(name, &mut gathering)?;
         }
-        let (published, without) = self.gather_published(&mut gathering);
+        let (published, without, in_parts) = self.gather_published(&mut gathering);
         let Gathering { mut roots, patterns, mut failed, .. } = gathering;
         roots.extend(published.keys().cloned());
         if roots.len() + failed.len() > MAX_MEMBERS {
@@ -167,17 +169,17 @@ impl Workspaces {
         // The folders of mirrors have random names.
         let mut roots: Vec<PathBuf> = roots.into_iter().collect();
         roots.sort_by_cached_key(|root| name_of(root, &published));
-        Ok(Members { roots, published, failed, names_published: !patterns.is_empty(), without })
+        Ok(Members { roots, published, failed, names_published: !patterns.is_empty(), without, in_parts })
     }
 
-    /// The published repositories that are named, and how many others have nothing that is wanted. For one that was published from a
-    /// repository in scope, or from the connection's, that answers: it has changes that are not published. It does even if the server
-    /// does not answer.
-    fn gather_published(&self, gathering: &mut Gathering) -> (BTreeMap<PathBuf, Mirror>, usize) {
+    /// The published repositories that are named, how many others have nothing that is wanted, and whether the mirrors may lack files
+    /// that are not wanted. If one was published from a repository in scope or from the connection's repository, the local repository
+    /// answers instead: it has changes that are not published. It does even if the server does not answer.
+    fn gather_published(&self, gathering: &mut Gathering) -> (BTreeMap<PathBuf, Mirror>, usize, bool) {
         let Gathering { connection, budget, roots, wanted, patterns, failed, .. } = gathering;
         let mut published = BTreeMap::new();
         if patterns.is_empty() {
-            return (published, 0);
+            return (published, 0, false);
         }
         let mut own = BTreeMap::new();
         let answers = self.server().and_then(|server| {
@@ -186,11 +188,16 @@ impl Workspaces {
             let now = Instant::now();
             // The rest of the time of the call is left for the answer.
             let end = budget.deadline().map(|end| now + end.saturating_duration_since(now) / HALF);
-            let names = own.keys().map(String::as_str).collect();
-            mirrors(&server, self.environment(), patterns, &names, wanted, MAX_MEMBERS, &budget.with_deadline(end))
+            let budget = budget.with_deadline(end);
+            let most = |named: &[String]| {
+                let local: BTreeSet<&PathBuf> =
+                    roots.iter().chain(named.iter().filter_map(|name| own.get(name))).collect();
+                MAX_MEMBERS.saturating_sub(local.len() + failed.len())
+            };
+            mirrors(&server, self.environment(), patterns, &own, wanted, &most, &budget)
         });
         match answers {
-            Ok(Answers { mirrors, own: named, without }) => {
+            Ok(Answers { mirrors, own: named, without, in_parts }) => {
                 roots.extend(named.iter().filter_map(|name| own.remove(name)));
                 for (name, mirror) in mirrors {
                     match mirror {
@@ -198,7 +205,7 @@ impl Workspaces {
                         Err(error) => failed.push((shown(&format!("{PUBLISHED}{name}")), error)),
                     }
                 }
-                (published, without)
+                (published, without, in_parts)
             }
             Err(error) => {
                 if matches!(error.kind, ErrorKind::Unreachable | ErrorKind::Timeout) {
@@ -207,7 +214,7 @@ impl Workspaces {
                 }
                 let named = patterns.iter().map(|pattern| shown(&format!("{PUBLISHED}{pattern}")));
                 failed.push((named.collect::<Vec<_>>().join(", "), error));
-                (published, 0)
+                (published, 0, false)
             }
         }
     }

@@ -18,7 +18,7 @@ const MEMBERSHIP: &str =
 const GRANT: &str = "SELECT ixmcp.grant_repos($1::text::name, $2, $3, $4)";
 const REVOKE: &str = "SELECT ixmcp.revoke_repos($1::text::name, $2)";
 const SWEEP: &str = "SELECT uploads_removed, texts_removed, bytes_removed FROM ixmcp.sweep($1)";
-/// The server cuts longer names of roles off, so that they would name others.
+/// The server truncates longer role names, which could then name a different role.
 const MAX_ROLE: usize = 63;
 const REPOSITORIES: &str = "SELECT name, commit, generation, published_at, files, bytes FROM ixmcp.repositories($1)";
 

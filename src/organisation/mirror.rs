@@ -17,6 +17,7 @@ use tokio_postgres::IsolationLevel;
 
 pub use self::parts::Wanted;
 use super::access::{Published, check_pattern, published};
+use super::own::has_commit;
 use super::{Connection, LISTING_BYTES, address, pool};
 use crate::budget::Budget;
 use crate::config::{Environment, ServerAddress};
@@ -73,7 +74,7 @@ struct State {
     generation: i64,
     published_at: String,
     bytes: i64,
-    /// Whether all files are there, of a part those that were fetched.
+    /// Whether all files are there; for a part, all that were asked for.
     is_whole: bool,
     /// Whether it has only files that may have matched.
     #[serde(default)]
@@ -115,20 +116,20 @@ pub fn version_of_mirror(root: &Path) -> Option<String> {
 }
 
 /// The published repositories whose names match one of the patterns, up to date: each, or why it cannot be read. A pattern that
-/// matches nothing is among those that cannot. Those in `own` are not fetched: local repositories answer for them. Of more than `most`,
-/// only what is wanted.
+/// matches nothing is among those that cannot. Those in `own` are not fetched: local repositories answer for them. `most` says how many
+/// others a call may have next to those; of more, only what is wanted.
 pub fn mirrors(
     address: &ServerAddress,
     environment: &Environment,
     patterns: &BTreeSet<String>,
-    own: &BTreeSet<&str>,
+    own: &BTreeMap<String, PathBuf>,
     wanted: &Wanted,
-    most: usize,
+    most: &dyn Fn(&[String]) -> usize,
     budget: &Budget,
 ) -> Result<Answers> {
     patterns.iter().try_for_each(|pattern| check_pattern(pattern))?;
     let folder = folder_of(address, environment)?;
-    let mut mirroring = Mirroring { connection: pool::take(address, budget)?, folder, budget };
+    let mut mirroring = Mirroring { connection: pool::take(address, budget)?, folder, environment, budget };
     let answers = mirroring.all(patterns, own, wanted, most);
     pool::keep(address, mirroring.connection);
     answers
@@ -142,6 +143,8 @@ pub struct Answers {
     pub own: Vec<String>,
     /// How many others are named that have no file that is wanted.
     pub without: usize,
+    /// Whether the mirrors may lack files that are not wanted.
+    pub in_parts: bool,
 }
 
 /// The folder of the mirrors of one role of one server.
@@ -200,7 +203,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// The path of a published file. The server's word is not taken for it.
-fn path_of(path: &str) -> Result<RepoPath> {
+pub(super) fn path_of(path: &str) -> Result<RepoPath> {
     let is_private = |part: &str| [".git", ".ixmcp"].iter().any(|own| part.eq_ignore_ascii_case(own));
     let fits = |path: &RepoPath| !path.as_str().contains(['\0', '\\']) && !path.as_str().split('/').any(is_private);
     RepoPath::new(path).filter(fits).ok_or_else(|| {
@@ -223,6 +226,7 @@ type States = HashMap<String, (SystemTime, State)>;
 struct Mirroring<'m> {
     connection: Connection,
     folder: PathBuf,
+    environment: &'m Environment,
     budget: &'m Budget,
 }
 
@@ -231,9 +235,9 @@ impl Mirroring<'_> {
     fn all(
         &mut self,
         patterns: &BTreeSet<String>,
-        own: &BTreeSet<&str>,
+        own: &BTreeMap<String, PathBuf>,
         wanted: &Wanted,
-        most: usize,
+        most: &dyn Fn(&[String]) -> usize,
     ) -> Result<Answers> {
         let mut listed: BTreeMap<String, Published> = BTreeMap::new();
         let mut answers = Answers::default();
@@ -249,7 +253,16 @@ impl Mirroring<'_> {
             }
             listed.extend(found.into_iter().map(|one| (one.name.clone(), one)));
         }
-        answers.own = listed.extract_if(.., |name, _| own.contains(name.as_str())).map(|(name, _)| name).collect();
+        for (name, root) in own {
+            let commit = listed.get(name).and_then(|one| one.commit.as_deref());
+            if let Some(commit) = commit
+                && has_commit(root, self.environment, commit, self.budget)?
+            {
+                listed.remove(name);
+                answers.own.push(name.clone());
+            }
+        }
+        let most = most(&answers.own).saturating_sub(answers.mirrors.len());
         let bytes = listed.values().fold(0_i64, |sum, one| sum.saturating_add(one.bytes.max(0)));
         if listed.len() > most || bytes > MAX_BYTES {
             let scope = format!("`org:` names {} repositories with {} MiB of text", listed.len(), bytes >> 20);

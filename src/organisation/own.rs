@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::address;
+use super::publication::{DIRTY, objects_of};
+use crate::budget::Budget;
 use crate::config::{Environment, ServerAddress};
 use crate::error::Result;
 use crate::git_layout;
@@ -65,42 +67,52 @@ impl Records {
 /// Records that the repository at `root` is published under a name. Without a state folder that can be written, its published copy is
 /// searched instead of it.
 pub(super) fn note(server: &ServerAddress, environment: &Environment, root: &Path, name: &str) -> Result<()> {
-    let branch = git_layout::branch(root);
-    change(server, environment, root, |records, server| {
+    let Some(file) = file(environment, root) else { return Ok(()) };
+    let (server, branch) = (account(server)?, git_layout::branch(root));
+    change(&file, |records| {
         records.retain(|record| record.server != server || record.name != name);
-        records.push(Record { server: server.to_owned(), name: name.to_owned(), branch });
+        records.push(Record { server, name: name.to_owned(), branch });
         records.drain(..records.len().saturating_sub(MAX_NAMES));
-    })
+    });
+    Ok(())
 }
 
-/// Records that a name is not that of the repository at `root` any more.
-pub fn forget(server: &ServerAddress, environment: &Environment, root: &Path, name: &str) -> Result<()> {
-    change(server, environment, root, |records, server| {
-        records.retain(|record| record.server != server || record.name != name);
-    })
-}
-
-fn change(
-    server: &ServerAddress,
-    environment: &Environment,
-    root: &Path,
-    change: impl FnOnce(&mut Vec<Record>, &str),
-) -> Result<()> {
-    let (Some(file), server) = (file(environment, root), account(server)?) else { return Ok(()) };
-    let mut records = Records::load(&file);
-    let before = serde_json::to_vec(&records).unwrap_or_default();
-    change(&mut records.published, &server);
-    let after = serde_json::to_vec(&records).unwrap_or_default();
-    if before == after {
-        return Ok(());
-    }
-    let folder = file.parent().unwrap_or(&file);
-    let made = folder.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| own_folder::create_private(folder));
-    let written = made.and_then(|()| replace(&file, &after, Permissions::Private, Durability::Unsynced));
-    if let Err(error) = written {
-        tracing::debug!("what {} is published as is not recorded: {error}", root.display());
+/// Records that nothing is published under a name any more.
+pub fn forget(server: &ServerAddress, environment: &Environment, name: &str) -> Result<()> {
+    let Some(folder) = folder(environment) else { return Ok(()) };
+    let server = account(server)?;
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        change(&entry.path(), |records| records.retain(|record| record.server != server || record.name != name));
     }
     Ok(())
+}
+
+fn change(file: &Path, change: impl FnOnce(&mut Vec<Record>)) {
+    let mut records = Records::load(file);
+    let before = serde_json::to_vec(&records).unwrap_or_default();
+    change(&mut records.published);
+    let after = serde_json::to_vec(&records).unwrap_or_default();
+    if before == after {
+        return;
+    }
+    let folder = file.parent().unwrap_or(file);
+    let made = folder.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| own_folder::create_private(folder));
+    let written = made.and_then(|()| replace(file, &after, Permissions::Private, Durability::Unsynced));
+    if let Err(error) = written {
+        tracing::debug!("what is published is not recorded in {}: {error}", file.display());
+    }
+}
+
+/// Whether a published commit is one of the repository at `root`. Another repository may be published under the same name since, or a
+/// newer commit from elsewhere.
+pub(super) fn has_commit(root: &Path, environment: &Environment, commit: &str, budget: &Budget) -> Result<bool> {
+    let id = commit.strip_suffix(DIRTY).unwrap_or(commit);
+    let found = objects_of(root, environment).and_then(|objects| objects.has_commit(id, budget));
+    budget.check()?;
+    Ok(found.unwrap_or_else(|error| {
+        tracing::debug!("the commits of {} are not known: {error}", root.display());
+        false
+    }))
 }
 
 /// The published names that local repositories stand for. Of several, the first does.
@@ -125,7 +137,11 @@ pub fn own_names(
 fn file(environment: &Environment, root: &Path) -> Option<PathBuf> {
     let repository = git_layout::linked_common_directory(root).unwrap_or_else(|| root.to_owned());
     let name = blake3::hash(repository.as_os_str().as_encoded_bytes()).to_hex()[..32].to_owned();
-    Some(environment.state_folder()?.join(FOLDER).join(format!("{name}.json")))
+    Some(folder(environment)?.join(format!("{name}.json")))
+}
+
+fn folder(environment: &Environment) -> Option<PathBuf> {
+    Some(environment.state_folder()?.join(FOLDER))
 }
 
 /// A server, without the role.

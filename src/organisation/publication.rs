@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use sha2::{Digest, Sha256};
 
 use super::errors::error_of;
+use super::mirror::path_of;
 use super::packing::packed;
 use super::work_tree::{self, Changes};
 use super::{Connection, LISTING_BYTES, own};
@@ -48,7 +49,7 @@ const BYTES_AT_ONCE: usize = 4 << 20;
 /// Parsers recurse as deep as the file says.
 const STACK_BYTES: usize = 16 << 20;
 /// What is appended to the id of a commit with changes that are not committed.
-const DIRTY: &str = "-dirty";
+pub(super) const DIRTY: &str = "-dirty";
 /// Incremented when other terms are made of the same symbols.
 const TERMS: u32 = 1;
 
@@ -113,12 +114,17 @@ pub fn unpublish(connection: &mut Connection, name: &str, budget: &Budget) -> Re
     connection.run(budget, async |client| client.query_one(UNPUBLISH, &[&name]).await?.try_get(0))
 }
 
+/// The objects of the repository at `root`.
+pub(super) fn objects_of(root: &Path, environment: &Environment) -> Result<Objects> {
+    let variable = |name: &&str| Some(((*name).to_owned(), environment.get(name)?.to_owned()));
+    let program = environment.on_path_outside(PROGRAM, root);
+    Objects::of(root, program, VARIABLES.iter().filter_map(variable).collect())
+}
+
 /// Publishes the commit that is checked out.
 pub fn publish(publication: &Publication, progress: &Progress, budget: &Budget) -> Result<Report> {
     let root = publication.root;
-    let variable = |name: &&str| Some(((*name).to_owned(), publication.environment.get(name)?.to_owned()));
-    let program = publication.environment.on_path_outside(PROGRAM, root);
-    let objects = Objects::of(root, program, VARIABLES.iter().filter_map(variable).collect())?;
+    let objects = objects_of(root, publication.environment)?;
     let commit = objects.commit("HEAD", budget)?.id.ok_or_else(|| {
         Error::invalid_argument("nothing is committed yet").hint("Commit something: only commits are published.")
     })?;
@@ -191,9 +197,8 @@ impl Upload<'_> {
         };
         let mut files: Vec<(RepoPath, &str)> = Vec::new();
         for (path, blob) in &tree {
-            match RepoPath::new(path.as_str())
-                .filter(|path| !path.as_str().contains('\0') && !rules.leaves_out(path, 0))
-            {
+            // Mirrors refuse others.
+            match path_of(path).ok().filter(|path| !rules.leaves_out(path, 0)) {
                 Some(path) => files.push((path, blob)),
                 None => report.skipped += 1,
             }

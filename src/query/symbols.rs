@@ -23,6 +23,14 @@ pub enum Match {
     Fuzzy,
 }
 
+/// Whether an index has the files of a repository that do not contain what is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OtherFiles {
+    #[default]
+    Indexed,
+    MayBeAbsent,
+}
+
 /// One occurrence of a name.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Occurrence {
@@ -60,15 +68,20 @@ const LIKE: usize = 100;
 
 /// Every occurrence of a name: definitions first, likely ones before others, then references, those near the definitions
 /// first, in path and line order. Without a limit: the definitions and the nearest references. Prefix and fuzzy: definitions alone, of the best names first. `Class.method`, `Class#method` and `module::name` ask
-/// for definitions inside that container, and leave out references that are known to mean another.
+/// for definitions inside that container, and leave out references that are known to mean another. Where the index may lack `other_files`,
+/// nothing but the definitions themselves decides their order.
 pub fn occurrences(
     snapshot: &Snapshot,
     wanted: &str,
     kind: Option<&str>,
     how: Match,
-    offset: usize,
-    limit: Option<usize>,
+    other_files: OtherFiles,
+    (offset, limit): (usize, Option<usize>),
 ) -> Result<Page<Occurrence>> {
+    let sort = |definitions| match other_files {
+        OtherFiles::Indexed => order::sort(snapshot, definitions),
+        OtherFiles::MayBeAbsent => Ok(order::sort_alone(definitions)),
+    };
     let (qualifier, name) = qualified(wanted);
     if name.is_empty() {
         return Err(no_name());
@@ -77,7 +90,7 @@ pub fn occurrences(
     let mut definitions = match how {
         Match::Fuzzy => return fuzzy(snapshot, name, fits, offset, limit.unwrap_or(LIKE)),
         Match::Prefix => {
-            let found = beginning_with(snapshot, name, fits)?;
+            let found = beginning_with(snapshot, name, fits, sort)?;
             return Ok(Page::of(found, offset, limit.unwrap_or(LIKE)));
         }
         Match::Exact => {
@@ -86,7 +99,7 @@ pub fn occurrences(
         }
     };
     keep_qualified(&mut definitions, &qualifier, |definition| definition);
-    let definitions = order::sort(snapshot, definitions)?;
+    let definitions = sort(definitions)?;
     // The case in which the name is really written.
     let written = definitions.first().map_or_else(|| name.to_owned(), |first| first.name.clone());
     let mut all: Vec<Occurrence> = definitions.iter().cloned().map(defined).collect();
@@ -251,12 +264,17 @@ fn keep_qualified<T>(found: &mut Vec<T>, qualifier: &[&str], definition: impl Fn
     }
 }
 
-/// `a::b::C` and `a.b.C()` are ([a, b], C).
 /// The last name of a qualified one.
 pub fn last_name(wanted: &str) -> &str {
     qualified(wanted).1
 }
 
+/// Whether a name has a qualifier.
+pub fn is_qualified(wanted: &str) -> bool {
+    !qualified(wanted).0.is_empty()
+}
+
+/// `a::b::C` and `a.b.C()` are ([a, b], C).
 fn qualified(wanted: &str) -> (Vec<&str>, &str) {
     let wanted = wanted.trim();
     let mut parts: Vec<&str> = separated(wanted.strip_suffix("()").unwrap_or(wanted)).collect();
@@ -296,11 +314,16 @@ fn around(definition: &Definition) -> Vec<&str> {
 }
 
 /// Definitions of the names that begin so: the whole name first, in any case.
-fn beginning_with(snapshot: &Snapshot, prefix: &str, fits: impl Fn(&Definition) -> bool) -> Result<Vec<Occurrence>> {
+fn beginning_with(
+    snapshot: &Snapshot,
+    prefix: &str,
+    fits: impl Fn(&Definition) -> bool,
+    sort: impl Fn(Vec<Definition>) -> Result<Vec<Definition>>,
+) -> Result<Vec<Occurrence>> {
     let mut found = snapshot.definitions_by_prefix(prefix)?;
     found.retain(fits);
     let (whole, longer) = found.into_iter().partition(|definition| definition.name.eq_ignore_ascii_case(prefix));
-    let sorted = [order::sort(snapshot, whole)?, order::sort(snapshot, longer)?];
+    let sorted = [sort(whole)?, sort(longer)?];
     Ok(sorted.into_iter().flatten().map(defined).collect())
 }
 

@@ -27,6 +27,7 @@ use crate::organisation::{Mirror, Wanted};
 use crate::query::PathFilter;
 use crate::query::corpus::Corpus;
 use crate::query::source::Source;
+use crate::query::symbols::OtherFiles;
 use crate::store::{HeldState, Snapshot};
 
 /// The daemons of other repositories that are running. None is started.
@@ -63,13 +64,12 @@ pub(super) fn is_combined(tool: &str) -> bool {
 }
 
 /// What a call needs of published repositories, if they are many.
-pub(super) fn wanted(tool: &Declaration, arguments: &Map<String, Value>) -> Wanted {
-    let wanted = match tool.name {
+pub(super) fn wanted(tool: &Declaration, arguments: &Map<String, Value>) -> Result<Wanted> {
+    match tool.name {
         "query" => query::wanted(arguments),
         "get_symbol" => get_symbol::wanted(arguments),
-        _ => None,
-    };
-    wanted.unwrap_or(Wanted::Everything)
+        _ => Ok(Wanted::Everything),
+    }
 }
 
 /// A call to several repositories.
@@ -80,6 +80,8 @@ pub(super) struct ScopedCall<'t> {
     pub arguments: &'t Map<String, Value>,
     roots: Vec<PathBuf>,
     published: BTreeMap<PathBuf, Mirror>,
+    /// Of the published ones, what files the mirrors may lack.
+    other_files: OtherFiles,
     /// How many repositories are named, with those that cannot be asked.
     named: usize,
     /// What is to be said of the answer.
@@ -109,10 +111,12 @@ impl Tools {
             return Err(Error::invalid_argument(format!("argument `repo`: {} takes one repository", tool.name))
                 .hint(format!("Name one. Several can be asked by {}.", names.join(", "))));
         };
-        let Members { roots, published, failed, without, .. } = members;
+        let Members { roots, published, failed, without, in_parts, .. } = members;
+        let other_files = if in_parts { OtherFiles::MayBeAbsent } else { OtherFiles::Indexed };
         let named = roots.len() + failed.len() + without;
         let remarks = Mutex::new(Remarks { failed, ..Remarks::default() });
-        let across = ScopedCall { tools: self, tool, request, arguments, roots, published, named, remarks };
+        let across =
+            ScopedCall { tools: self, tool, request, arguments, roots, published, other_files, named, remarks };
         let answer = combine(&across)?;
         across.finish(answer)
     }
@@ -238,7 +242,10 @@ impl ScopedCall<'_> {
                 Some(answer) => answer?,
                 None => {
                     let workspace = self.tools.workspaces.of_root(root)?;
-                    let request = Request { cap: None, budget, on_progress: None, is_part, ..self.request.clone() };
+                    let other_files =
+                        if self.published.contains_key(root) { self.other_files } else { OtherFiles::Indexed };
+                    let common = self.request.clone();
+                    let request = Request { cap: None, budget, on_progress: None, is_part, other_files, ..common };
                     run(self.tool, &workspace, &request, &Arc::default(), arguments)?
                 }
             };

@@ -102,9 +102,7 @@ pub(crate) struct RelatedItem {
 const MAX_LIMIT: usize = 1000;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
-    if arguments.symbol_name.trim().is_empty() {
-        return Err(Error::invalid_argument("argument `symbol_name` is empty").hint("Give a name such as QuerySet."));
-    }
+    check_name(arguments)?;
     if let Some(unknown) = arguments.kind.as_deref().filter(|named| !kinds::all().any(|kind| kind == *named)) {
         return Err(unknown_kind(unknown));
     }
@@ -122,7 +120,14 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     }
     let read = |snapshot: &Snapshot| {
         let name = &arguments.symbol_name;
-        let page = symbols::occurrences(snapshot, name, arguments.kind.as_deref(), how, offset, limit)?;
+        let page = symbols::occurrences(
+            snapshot,
+            name,
+            arguments.kind.as_deref(),
+            how,
+            call.request.other_files,
+            (offset, limit),
+        )?;
         let is_unknown = page.items.is_empty() && page.total == Some(0);
         let suggestions =
             if is_unknown && !call.request.is_part { symbols::similar_names(snapshot, name)? } else { Vec::new() };
@@ -146,18 +151,27 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     })
 }
 
-/// What a call needs of published repositories, if they are many; `None` if that is everything, or the arguments are wrong. Similar names
-/// and relations can be anywhere.
-pub(super) fn wanted(arguments: &Map<String, Value>) -> Option<Wanted> {
-    let arguments: Arguments = super::arguments::parse(arguments.clone()).ok()?;
+fn check_name(arguments: &Arguments) -> Result<()> {
+    if arguments.symbol_name.trim().is_empty() {
+        return Err(Error::invalid_argument("argument `symbol_name` is empty").hint("Give a name such as QuerySet."));
+    }
+    Ok(())
+}
+
+/// What a call needs of published repositories, if they are many. Similar names and relations can be anywhere, and so can the files
+/// through which a name is imported, which say what a qualifier means.
+pub(super) fn wanted(arguments: &Map<String, Value>) -> Result<Wanted> {
+    let arguments: Arguments = super::arguments::parse(arguments.clone())?;
+    check_name(&arguments)?;
     let how = arguments.how.unwrap_or_default();
-    if how == Match::Fuzzy || arguments.relations == Some(true) {
-        return None;
+    let is_resolved = how == Match::Exact && symbols::is_qualified(&arguments.symbol_name);
+    if how == Match::Fuzzy || arguments.relations == Some(true) || is_resolved {
+        return Ok(Wanted::Everything);
     }
     let name = symbols::last_name(&arguments.symbol_name);
     let defined = (how == Match::Exact).then(|| name.to_owned());
     let literals = exact::literals_of_name(name);
-    Some(literals.map_or(Wanted::AnyText, |literals| Wanted::Files { literals, name: defined }))
+    Ok(literals.map_or(Wanted::AnyText { of: "name" }, |literals| Wanted::Files { literals, name: defined }))
 }
 
 /// Definitions of a name whose relations are shown, and items of their groups in all.

@@ -371,7 +371,7 @@ impl Tools {
     fn named(
         &self,
         names: &[String],
-        wanted: impl Fn() -> Wanted,
+        wanted: impl Fn() -> Result<Wanted>,
         request: &Request,
         budget: &Budget,
     ) -> Result<CallScope> {
@@ -383,7 +383,7 @@ impl Tools {
             return Err(Error::invalid_path("this connection reaches one repository")
                 .hint("Use `ixmcp mcp` or the command line to search several."));
         }
-        let members = self.workspaces.members_with(names, &wanted(), &request.root, budget)?;
+        let members = self.workspaces.members_with(names, &wanted()?, &request.root, budget)?;
         match &members.roots[..] {
             [only] if members.failed.is_empty() && !members.names_published => Ok(CallScope::One(only.clone())),
             _ => Ok(CallScope::Several(members)),
@@ -434,7 +434,7 @@ pub fn wanted(tool: &str, arguments: &Value) -> Result<Wanted> {
     let (mut arguments, _) = normalize::normalize(given, &tool.input_schema(), tool.access)?;
     arguments.values_mut().for_each(arguments::make_whole);
     arguments::common(&mut arguments)?;
-    Ok(across::wanted(tool, &arguments))
+    across::wanted(tool, &arguments)
 }
 
 /// The names of all views.

@@ -131,9 +131,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let mode = arguments.mode.unwrap_or_default();
     // White space alone is a pattern, but not a query.
     let asked = if mode == Mode::Smart { arguments.text.trim() } else { &arguments.text };
-    if asked.is_empty() {
-        return Err(Error::invalid_argument("argument `text` is empty").hint("Give a query."));
-    }
+    check_text(asked)?;
     let explain = arguments.explain.unwrap_or(false);
     let filter = PathFilter::new(&arguments.include, &arguments.exclude)?;
     let page = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
@@ -166,12 +164,23 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     })
 }
 
-/// What a call needs of published repositories, if they are many; `None` if that is everything, or the arguments are wrong.
-pub(super) fn wanted(arguments: &Map<String, Value>) -> Option<Wanted> {
-    let arguments: Arguments = super::arguments::parse(arguments.clone()).ok()?;
-    let pattern = arguments.pattern()?;
-    let literals = exact::literals(&pattern).ok()?;
-    Some(literals.map_or(Wanted::AnyText, |literals| Wanted::Files { literals, name: None }))
+fn check_text(text: &str) -> Result<()> {
+    if text.is_empty() {
+        return Err(Error::invalid_argument("argument `text` is empty").hint("Give a query."));
+    }
+    Ok(())
+}
+
+/// What a call needs of published repositories, if they are many.
+pub(super) fn wanted(arguments: &Map<String, Value>) -> Result<Wanted> {
+    let arguments: Arguments = super::arguments::parse(arguments.clone())?;
+    let Some(pattern) = arguments.pattern() else {
+        check_text(arguments.text.trim())?;
+        return Ok(Wanted::Everything);
+    };
+    check_text(pattern.text)?;
+    let literals = exact::literals(&pattern)?;
+    Ok(literals.map_or(Wanted::AnyText { of: "pattern" }, |literals| Wanted::Files { literals, name: None }))
 }
 
 /// The same in several repositories: a smart query ranks the hits of all of them once.
@@ -180,9 +189,7 @@ pub(super) fn across(across: &ScopedCall) -> Result<Value> {
     if arguments.mode.unwrap_or_default() != Mode::Smart {
         return across.list("results", "", (Some(DEFAULT_LIMIT), MAX_LIMIT), in_order);
     }
-    if arguments.text.trim().is_empty() {
-        return Err(Error::invalid_argument("argument `text` is empty").hint("Give a query."));
-    }
+    check_text(arguments.text.trim())?;
     let explain = arguments.explain.unwrap_or(false);
     let filter = PathFilter::new(&arguments.include, &arguments.exclude)?;
     let page = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::budget::Budget;
 use crate::index::IndexWait;
+use crate::query::symbols::OtherFiles;
 
 #[derive(Clone)]
 pub struct Request {
@@ -32,6 +33,8 @@ pub struct Request {
     pub on_progress: Option<OnProgress>,
     /// Other repositories answer the same call: what an answer says if nothing is found is not needed.
     pub is_part: bool,
+    /// Whether the index may lack files that do not contain what is asked for.
+    pub other_files: OtherFiles,
     /// The process exits after this call, so nothing is prepared for later changes.
     pub is_last: bool,
 }
@@ -64,6 +67,7 @@ impl Request {
             index_wait: IndexWait::default(),
             on_progress: None,
             is_part: false,
+            other_files: OtherFiles::Indexed,
             is_last: false,
         }
     }

@@ -18,7 +18,7 @@ use ixmcp::index::Workspace;
 use ixmcp::model::RepoPath;
 use ixmcp::query::corpus::Corpus;
 use ixmcp::query::relations::{self, Resolver};
-use ixmcp::query::symbols::{self, Match};
+use ixmcp::query::symbols::{self, Match, OtherFiles};
 use ixmcp::query::{PathFilter, positions, slice, smart};
 use ixmcp::store::{DefinitionNode, Reference, Snapshot};
 
@@ -247,7 +247,7 @@ fn ask_of_symbol(snapshot: &Snapshot, resolver: &mut Resolver, declared: &Defini
         (beginning.clone(), Match::Prefix),
         (beginning, Match::Fuzzy),
     ] {
-        answered(symbols::occurrences(snapshot, &wanted, None, how, 0, Some(20)));
+        answered(symbols::occurrences(snapshot, &wanted, None, how, OtherFiles::default(), (0, Some(20))));
         answered(symbols::subjects(snapshot, &wanted));
     }
 }

@@ -583,7 +583,7 @@ BEGIN
 END
 $$;
 
--- The files that define one of the names, by hash. Names of repositories are patterns.
+-- The files that define one of the names, by hash, each once. Names of repositories are patterns.
 CREATE FUNCTION files_defining(patterns text[], of_terms int[], most int) RETURNS TABLE (repo text, path text, key bytea, bytes int)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
@@ -591,13 +591,13 @@ DECLARE names text[] := ARRAY(SELECT as_like(p) FROM unnest(patterns) p);
 BEGIN
     IF reads_everything() THEN
         PERFORM set_config('enable_seqscan', 'on', true);
-        RETURN QUERY SELECT r.name, f.path, f.key, t.bytes
+        RETURN QUERY SELECT DISTINCT r.name, f.path, f.key, t.bytes
             FROM derived d JOIN files f ON f.key = d.key AND f.inputs = d.inputs
             JOIN repos r ON r.id = f.repo AND r.trust = d.trust JOIN texts t ON t.key = f.key
             WHERE d.terms && of_terms AND r.name LIKE ANY (names) LIMIT most;
         RETURN;
     END IF;
-    RETURN QUERY SELECT own.name, own.path, own.key, t.bytes
+    RETURN QUERY SELECT DISTINCT own.name, own.path, own.key, t.bytes
         FROM (
             SELECT r.name, f.path, f.key, d.terms FROM readable_like(patterns) r
             CROSS JOIN LATERAL (SELECT f.path, f.key, f.inputs FROM files f WHERE f.repo = r.id OFFSET 0) f

@@ -29,14 +29,17 @@ const MAX_CANDIDATES: usize = 20_000;
 pub enum Wanted {
     /// All files.
     Everything,
-    /// Files with any text: the pattern has too few letters in a row.
-    AnyText,
+    /// Files with any text: the pattern or name has too few letters in a row.
+    AnyText { of: &'static str },
     /// The files that contain all literals of one of the lists, in any case, or that define the name.
     Files { literals: Vec<Vec<String>>, name: Option<String> },
 }
 
-/// Files that may match, and their repositories as they are listed, by the names of these.
-type Candidates = BTreeMap<String, (Published, Files)>;
+/// Files that may match, or why they cannot be read, and their repositories as they are listed, by the names of these.
+type Candidates = BTreeMap<String, (Published, Result<Files>)>;
+
+/// A file that the server names: the repository, the path, the key and the size of the text.
+type Row = (String, String, Vec<u8>, i32);
 
 impl Mirroring<'_> {
     /// Of the listed repositories, which `scope` describes, those with files that are wanted.
@@ -49,22 +52,24 @@ impl Mirroring<'_> {
         (scope, most): (String, usize),
         mut answers: Answers,
     ) -> Result<Answers> {
-        let narrow = format!("Narrow it: one call searches at most {most} with {} MiB.", MAX_BYTES >> 20);
+        let mebibytes = MAX_BYTES >> 20;
+        let narrow = format!("Narrow it: one call searches at most {most} repositories with {mebibytes} MiB of text.");
         let (literals, name) = match wanted {
             Wanted::Everything => {
                 return Err(Error::invalid_argument(scope).hint(format!(
-                    "{narrow} `get_symbol`, and `query` with the mode literal or regex, take any number."
+                    "{narrow} `get_symbol` of a name without a qualifier, and `query` with the mode literal or regex, accept any number of repositories."
                 )));
             }
-            Wanted::AnyText => {
-                let what = format!("{scope}, and the pattern has no three letters or digits in a row");
-                return Err(Error::invalid_argument(what).hint(format!("Lengthen the pattern. {narrow}")));
+            Wanted::AnyText { of } => {
+                let what = format!("{scope}, and the {of} has no run of three ASCII letters or digits");
+                return Err(Error::invalid_argument(what).hint(format!("Lengthen the {of}. {narrow}")));
             }
             Wanted::Files { literals, name } => (literals, name),
         };
         let mut candidates = self.candidates(patterns, literals, name.as_deref())?;
         candidates.retain(|name, _| listed.contains(name.as_str()));
         answers.without = listed.len() - candidates.len();
+        answers.in_parts = true;
         self.mirror_parts(candidates, known, most, &mut answers)?;
         Ok(answers)
     }
@@ -94,23 +99,14 @@ impl Mirroring<'_> {
             if !terms.is_empty() {
                 found.extend(transaction.query(FILES_DEFINING, &[&patterns, &terms, &most]).await?);
             }
-            let mut rows: Vec<(String, String, Vec<u8>, i32)> = Vec::new();
+            let mut rows: Vec<Row> = Vec::new();
             for row in found {
                 rows.push((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?));
             }
             transaction.commit().await?;
             Ok((listed, rows))
         })?;
-        if rows.len() > MAX_CANDIDATES {
-            return Err(too_many(format!("more than {MAX_CANDIDATES} files may match")));
-        }
-        let mut candidates = Candidates::new();
-        for (repo, path, key, bytes) in rows {
-            let Some(listed) = listed.get(&repo) else { continue };
-            let (_, files) = candidates.entry(repo).or_insert_with(|| (listed.clone(), Files::new()));
-            files.insert(path_of(&path)?, (in_digits(&key), i64::from(bytes).clamp(0, MAX_TEXT)));
-        }
-        Ok(candidates)
+        gathered(&listed, &rows)
     }
 
     /// Mirrors of repositories with the files that may match, or whole ones that are there.
@@ -121,7 +117,7 @@ impl Mirroring<'_> {
         most: usize,
         answers: &mut Answers,
     ) -> Result<()> {
-        let of_all = candidates.values().flat_map(|(_, files)| files.values());
+        let of_all = candidates.values().flat_map(|(_, files)| files.iter().flat_map(Files::values));
         let bytes = of_all.fold(0_i64, |sum, (_, bytes)| sum.saturating_add(*bytes));
         if candidates.len() > most || bytes > MAX_BYTES {
             let (count, mebibytes) = (candidates.len(), bytes >> 20);
@@ -135,10 +131,13 @@ impl Mirroring<'_> {
                 continue;
             }
             used.insert(id_of(&name, true));
-            let mirror = self.part(&listed, &files);
+            let mirror = files.and_then(|files| self.part(&listed, &files));
             push(answers, &name, mirror)?;
         }
         known.retain(|id, _| !used.contains(id));
+        // A part has what was fetched for other calls, too.
+        let kept = used.iter().filter_map(|id| self.state(id));
+        let bytes = kept.fold(0_i64, |sum, state| sum.saturating_add(state.bytes));
         self.evict(known.into_values().collect(), bytes)
     }
 
@@ -177,6 +176,58 @@ impl Mirroring<'_> {
     }
 }
 
+/// The files by their repositories, as far as these are listed. Several of the needs and names may name the same file.
+fn gathered(listed: &BTreeMap<String, Published>, rows: &[Row]) -> Result<Candidates> {
+    let mut distinct = HashSet::new();
+    let mut candidates = Candidates::new();
+    for (repo, path, key, bytes) in rows {
+        let Some(listed) = listed.get(repo) else { continue };
+        if distinct.insert((repo, path)) && distinct.len() > MAX_CANDIDATES {
+            return Err(too_many(format!("more than {MAX_CANDIDATES} files may match")));
+        }
+        let (_, files) = candidates.entry(repo.clone()).or_insert_with(|| (listed.clone(), Ok(Files::new())));
+        match (path_of(path), files) {
+            (Ok(path), Ok(files)) => {
+                files.insert(path, (in_digits(key), i64::from(*bytes).clamp(0, MAX_TEXT)));
+            }
+            (Err(error), files) => *files = Err(error),
+            (Ok(_), Err(_)) => {}
+        }
+    }
+    Ok(candidates)
+}
+
 fn too_many(what: String) -> Error {
     Error::invalid_argument(what).hint("Lengthen the pattern or the name, or name fewer repositories.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(name: &str) -> Published {
+        let (commit, published_at) = (Some("a".repeat(40)), Some("now".to_owned()));
+        Published { name: name.to_owned(), commit, generation: 1, published_at, files: 1, bytes: 1 }
+    }
+
+    #[test]
+    fn files_that_are_named_several_times_count_once() {
+        let known = BTreeMap::from([("pay".to_owned(), listed("pay"))]);
+        let row = |number: usize| ("pay".to_owned(), format!("{number}.py"), vec![1], 10);
+        let twice: Vec<Row> = (0..MAX_CANDIDATES).chain(0..MAX_CANDIDATES).map(row).collect();
+        let found = gathered(&known, &twice).unwrap();
+        assert_eq!(found["pay"].1.as_ref().unwrap().len(), MAX_CANDIDATES);
+        let error = gathered(&known, &(0..=MAX_CANDIDATES).map(row).collect::<Vec<_>>()).unwrap_err();
+        assert!(error.to_string().contains("more than 20000 files may match"), "{error}");
+    }
+
+    #[test]
+    fn a_path_that_is_none_is_an_error_of_its_repository_alone() {
+        let known = ["pay", "shop"].map(|name| (name.to_owned(), listed(name)));
+        let row = |repo: &str, path: &str| (repo.to_owned(), path.to_owned(), vec![1], 10);
+        let rows = vec![row("pay", "a.py"), row("pay", "../x.py"), row("pay", "b.py"), row("shop", "c.py")];
+        let found = gathered(&BTreeMap::from(known), &rows).unwrap();
+        assert!(found["pay"].1.is_err());
+        assert_eq!(found["shop"].1.as_ref().unwrap().len(), 1);
+    }
 }

@@ -38,9 +38,7 @@ const ASKED: usize = 200;
 
 /// Puts definitions of one name, or of several, into the order in which they are likely referenced.
 pub(super) fn sort(snapshot: &Snapshot, definitions: Vec<Definition>) -> Result<Vec<Definition>> {
-    let mut ranked: Vec<(f64, Definition)> =
-        definitions.into_iter().map(|definition| (worth(&definition), definition)).collect();
-    by_worth(&mut ranked);
+    let mut ranked = ranked_alone(definitions);
     let mut used: HashMap<String, f64> = HashMap::new();
     for (worth, definition) in ranked.iter_mut().take(ASKED) {
         let owner = owner(definition);
@@ -57,6 +55,17 @@ pub(super) fn sort(snapshot: &Snapshot, definitions: Vec<Definition>) -> Result<
     let asked = ranked.len().min(ASKED);
     by_worth(&mut ranked[..asked]);
     Ok(ranked.into_iter().map(|(_, definition)| definition).collect())
+}
+
+/// The same by the definitions alone, whatever other files reference.
+pub(super) fn sort_alone(definitions: Vec<Definition>) -> Vec<Definition> {
+    ranked_alone(definitions).into_iter().map(|(_, definition)| definition).collect()
+}
+
+fn ranked_alone(definitions: Vec<Definition>) -> Vec<(f64, Definition)> {
+    let mut ranked = definitions.into_iter().map(|definition| (worth(&definition), definition)).collect::<Vec<_>>();
+    by_worth(&mut ranked);
+    ranked
 }
 
 fn by_worth(ranked: &mut [(f64, Definition)]) {

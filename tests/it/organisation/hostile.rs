@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
 use crate::organisation::publishing::{PAY, check_whole, commit_all};
@@ -156,7 +156,7 @@ fn what_a_server_says_of_files_is_not_believed() {
         ("'.git/hooks/forged.py'", &key, "25", "which is not the path of a file"),
         ("E'a\\nb/../../forged.py'", &key, "25", "which is not the path of a file"),
         ("repeat('n', 300) || '/forged.py'", &key, "25", "File name too long"),
-        // The text has another key, or is larger than it was said to be.
+        // The text has another key.
         ("'forged.py'", "sha256('other')", "25", "published while it was read"),
         ("'forged.py'", "'\\x78'::bytea", "25", "published while it was read"),
     ] {
@@ -167,19 +167,29 @@ fn what_a_server_says_of_files_is_not_believed() {
             LANGUAGE sql SECURITY DEFINER AS $$ SELECT 'pay', repeat('a', 40), 1::bigint, 'now', 1, 10::bigint
                 UNION ALL SELECT 'made-' || n, 'b', 1::bigint, 'now', 1, 10::bigint FROM generate_series(1, 600) n $$;";
         for (scope, more) in [("few", ""), ("many", many)] {
+            let other = format!("SELECT 'made-7', 'other.py', sha256('{TEXT}'), 25");
+            let found = if scope == "many" { format!("{one} UNION ALL {other}") } else { one.clone() };
             let (organisation, team) = lying(&format!(
                 "{more} CREATE OR REPLACE FUNCTION files_of(names text[]) {returns} $f$ {one} $f$;
-                CREATE OR REPLACE FUNCTION files_with(patterns text[], needs text[], most int) {returns} $f$ {one} $f$;
+                CREATE OR REPLACE FUNCTION files_with(patterns text[], needs text[], most int) {returns} $f$ {found} $f$;
                 CREATE OR REPLACE FUNCTION texts_of(keys bytea[], of_repo text DEFAULT NULL)
                     RETURNS TABLE (key bytea, content text) LANGUAGE sql SECURITY DEFINER AS $f$ SELECT keys[1], '{TEXT}' $f$"
             ));
             let asking = Repo::new("//- /own.md\nnothing\n");
             let search = ["query", "charge_forged", "--mode", "literal", "--repo", "org:*", "--json"];
             let output = organisation.command(&asking, &team, &search).output().unwrap();
-            let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-            // Of many repositories, the others answer that they have nothing.
-            assert_ne!(output.status.code(), Some(0), "{said}");
+            let said = String::from_utf8_lossy(&[output.stdout.as_slice(), &output.stderr].concat()).into_owned();
             assert!(said.contains(expected), "{scope} {path} {key}: {said}");
+            if scope == "many" {
+                // The others answer.
+                let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+                let hits: Vec<&Value> = answer["results"].as_array().unwrap().iter().map(|hit| &hit["repo"]).collect();
+                assert_eq!(hits, ["org:made-7"], "{answer}");
+                let problems = answer["problems"].as_array().unwrap();
+                assert_eq!((problems.len(), &problems[0]["repo"]), (1, &json!("org:pay")), "{answer}");
+            } else {
+                assert_ne!(output.status.code(), Some(0), "{said}");
+            }
             assert!(!std::path::Path::new("/tmp/forged.py").exists());
             assert_eq!(forged_below(asking.home()), 0, "{scope} {path} {key}");
         }
@@ -219,8 +229,8 @@ fn names_of_repositories_roles_and_groups_may_have_any_characters() {
         let (found, error) = code(&["org", "grant", name, "pay"]);
         assert!(found == Some(1) && error.contains("the server has no role"), "{error}");
         organisation.admin(&["org", "grant", &team, "pay", "--trust", name]);
-        let stored = organisation.sql("SELECT max(length(name)) FROM ixmcp.trust_groups");
-        assert!(stored.parse::<usize>().unwrap() >= name.chars().count(), "{stored}");
+        let stored = organisation.sql(&format!("SELECT count(*) FROM ixmcp.trust_groups WHERE name = $it${name}$it$"));
+        assert_eq!(stored, "1", "{name:?}");
         let (found, error) = code(&["publish", "--as", "pay", "--branch", name]);
         assert!(found == Some(2) && error.contains("is not a name for a repository"), "{error}");
     }

@@ -240,8 +240,11 @@ fn names_with_special_characters_are_refused_before_anything_is_sent() {
     let odd = committed("//- /a.py\nx = 1\n");
     odd.write("quote's \"and\" tab\t; DROP TABLE x.py", "y = 1\n");
     odd.write("line\nbreak.py", "z = 1\n");
+    // But for those that a mirror cannot have.
+    odd.write("back\\slash.py", "w = 1\n");
     commit_all(&odd, "odd");
-    organisation.ok(&odd, &team, &["publish", "--as", "odd"]);
+    let report = organisation.json(&odd, &team, &["publish", "--as", "odd"]);
+    assert_eq!((&report["files"], &report["skipped"]), (&3.into(), &1.into()), "{report}");
     let stored =
         organisation.sql("SELECT count(*) FROM ixmcp.files WHERE path = E'line\\nbreak.py' OR path LIKE 'quote''s%'");
     assert_eq!(stored, "2");

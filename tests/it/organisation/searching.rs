@@ -208,6 +208,27 @@ fn the_own_repository_answers_for_what_was_published_from_it() {
 }
 
 #[test]
+fn a_name_under_which_another_repository_is_published_since_is_not_the_own_one() {
+    let (organisation, team, pay, shop) = published();
+    let records = || texts_below(&pay.home().join(".local/state/ixmcp/published"));
+    let search = ["query", "charge_card", "--mode", "literal", "--repo", "org:pay-api"];
+    let found = |repo: &Repo| organisation.json(repo, &team, &search)["results"][0]["repo"].clone();
+    let own = pay.path().canonicalize().unwrap();
+    assert_eq!(found(&pay), own.to_str().unwrap());
+    // Someone else removes it, and publishes another repository by that name.
+    organisation.ok(&shop, &team, &["unpublish", "--as", "pay-api"]);
+    organisation.ok(&shop, &team, &["publish", "--as", "pay-api"]);
+    assert!(records().contains("pay-api"));
+    assert_eq!(found(&pay), "org:pay-api");
+    organisation.ok(&pay, &team, &["publish", "--as", "pay-api", "--force"]);
+    assert_eq!(found(&pay), own.to_str().unwrap());
+    // A removal ends all records of the name, in whichever repository it runs.
+    let mut unpublish = organisation.command(&shop, &team, &["unpublish", "--as", "pay-api"]);
+    assert!(unpublish.env("HOME", pay.home()).output().unwrap().status.success());
+    assert!(!records().contains("pay-api"), "{}", records());
+}
+
+#[test]
 fn a_clone_cannot_claim_the_name_of_another_repository() {
     let (organisation, team, pay, _) = published();
     let clone = Repo::new("//- /x.py\ncharge_card = 'forged'\n");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -76,6 +77,7 @@ fn hits_in_many_repositories_are_those_in_few_and_only_files_that_may_match_are_
         ("query", "results", json!({ "text": "in none of them", "mode": "literal" }), 0),
         ("get_symbol", "symbols", json!({ "name": "charge_card" }), 3),
         ("get_symbol", "symbols", json!({ "name": "charge_c", "match": "prefix" }), 1),
+        ("get_symbol", "symbols", json!({ "name": "pay.charge_c", "match": "prefix" }), 1),
         ("get_symbol", "symbols", json!({ "name": "in_none_of_them" }), 0),
     ];
     for (tool, list, arguments, total) in &asked {
@@ -136,12 +138,12 @@ fn what_many_repositories_cannot_be_asked_for_is_refused_with_what_can() {
         (
             "query",
             json!({ "text": "a->b", "mode": "literal" }),
-            &["no three letters or digits in a row", "Lengthen the pattern"][..],
+            &["the pattern has no run of three ASCII letters or digits", "Lengthen the pattern"][..],
         ),
         (
             "query",
             json!({ "text": "x.*|every", "mode": "regex" }),
-            &["no three letters or digits in a row", "Narrow it"],
+            &["no run of three ASCII letters or digits", "Narrow it", "at most 512 repositories with 2048 MiB of text"],
         ),
         (
             "query",
@@ -151,9 +153,14 @@ fn what_many_repositories_cannot_be_asked_for_is_refused_with_what_can() {
         (
             "query",
             json!({ "text": "where is it charged" }),
-            &["names 602 repositories", "mode literal or regex, take any number"],
+            &["names 602 repositories", "mode literal or regex, accept any number of repositories"],
         ),
-        ("get_symbol", json!({ "name": "id" }), &["no three letters or digits in a row"]),
+        ("query", json!({ "text": "charge(", "mode": "regex" }), &["unclosed group"]),
+        ("query", json!({ "text": "", "mode": "literal" }), &["`text` is empty"]),
+        ("query", json!({ "text": " " }), &["`text` is empty"]),
+        ("get_symbol", json!({ "name": "" }), &["`symbol_name` is empty"]),
+        ("get_symbol", json!({ "name": "id" }), &["the name has no run of three ASCII letters or digits"]),
+        ("get_symbol", json!({ "name": "pay.charge_card" }), &["names 602 repositories", "a name without a qualifier"]),
         ("get_symbol", json!({ "name": "charge", "match": "fuzzy" }), &["names 602 repositories"]),
         ("get_symbol", json!({ "name": "charge_card", "relations": true }), &["names 602 repositories"]),
         ("list_files", json!({}), &["names 602 repositories"]),
@@ -174,7 +181,63 @@ fn what_many_repositories_cannot_be_asked_for_is_refused_with_what_can() {
     let both = json!({ "text": "->", "mode": "literal", "repo": [own.to_str().unwrap(), "org:*"] });
     let found = client.tool("query", &both);
     assert_eq!(found["total"], 1, "{found}");
-    assert!(found["problems"][0]["reason"].as_str().unwrap().contains("three letters"), "{found}");
+    assert!(found["problems"][0]["reason"].as_str().unwrap().contains("three ASCII letters"), "{found}");
+    // Those count, too.
+    organisation.sql("DELETE FROM ixmcp.repos WHERE name IN (SELECT 'made-' || n FROM generate_series(513, 600) n)");
+    local.write("everywhere.py", "everywhere = 1\n");
+    let full = json!({ "text": "everywhere", "mode": "literal", "repo": [own.to_str().unwrap(), "org:made-*"] });
+    let found = client.tool("query", &full);
+    assert_eq!(found["total"], 1, "{found}");
+    assert!(found["problems"][0]["reason"].as_str().unwrap().contains("files of 512 repositories"), "{found}");
+}
+
+#[test]
+fn what_earlier_calls_fetched_of_many_repositories_changes_no_order_and_counts_as_kept() {
+    let (organisation, team, ..) = many();
+    let (first, second) =
+        ("class Alpha:\n    def shared_name(self): pass\n", "class Beta:\n    def shared_name(self): pass\n");
+    let shapes = committed(&format!("//- /a.py\n{first}//- /b.py\n{second}"));
+    for number in 0..5 {
+        shapes.write(&format!("use_{number}.py"), "from b import Beta\n\nBeta()\n");
+    }
+    commit_all(&shapes, "uses");
+    organisation.ok(&shapes, &team, &["publish", "--as", "shapes"]);
+    let asking = Repo::new("//- /own.md\nnothing\n");
+    let mut client = client(&organisation, &asking, &team);
+    let symbol = json!({ "name": "shared_name", "repo": "org:*" });
+    let before = client.tool("get_symbol", &symbol);
+    assert_eq!(before["total"], 2, "{before}");
+    let uses = json!({ "text": "Beta()", "mode": "literal", "repo": "org:*" });
+    assert_eq!(client.tool("query", &uses)["total"], 5);
+    assert_eq!(client.tool("get_symbol", &symbol)["symbols"], before["symbols"]);
+    // The order of whole mirrors is another: the class that more files use is first.
+    let whole = client.tool("get_symbol", &json!({ "name": "shared_name", "repo": ["org:shapes", "org:pay-*"] }));
+    assert_ne!(whole["symbols"][0]["file_path"], before["symbols"][0]["file_path"], "{whole}");
+    // It is the same for many even where a whole mirror is there.
+    assert_eq!(client.tool("get_symbol", &symbol)["symbols"], before["symbols"]);
+    // All that was fetched of a part counts: next to one that is as large as what may be kept, nothing else is kept.
+    let search = json!({ "text": "charge_card", "mode": "literal", "repo": "org:*" });
+    assert_eq!(client.tool("query", &search)["total"], 3);
+    let part = states(&asking).into_iter().find(|(_, state)| state["name"] == "shop" && state["is_part"] == true);
+    let (file, mut state) = part.unwrap();
+    assert!(states(&asking).iter().any(|(_, state)| state["name"] == "shapes"));
+    state["bytes"] = json!(2_u64 << 30);
+    fs::write(file, state.to_string()).unwrap();
+    assert_eq!(client.tool("query", &search)["total"], 3);
+    assert!(!states(&asking).iter().any(|(_, state)| state["name"] == "shapes"), "{:?}", states(&asking));
+}
+
+/// What is known of the mirrors of a person, by files.
+fn states(asking: &Repo) -> Vec<(PathBuf, Value)> {
+    let mut states = Vec::new();
+    for folder in fs::read_dir(asking.home().join(".cache/ixmcp/organisations")).unwrap().flatten() {
+        for entry in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
+            if entry.path().extension().is_some_and(|extension| extension == "json") {
+                states.push((entry.path(), serde_json::from_slice(&fs::read(entry.path()).unwrap()).unwrap()));
+            }
+        }
+    }
+    states
 }
 
 #[test]
