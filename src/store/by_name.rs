@@ -43,13 +43,15 @@ impl Snapshot<'_> {
         params: &[(&str, &dyn ToSql)],
         read: impl FnMut(&Row) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
-        let Some(query) = found_by else { return self.rows(statement.indexed, params, read) };
-        if self.has_indexes_by_name()? {
-            return self.rows(statement.indexed, params, read);
-        }
+        let Some(query) = self.unless_indexed(found_by)? else { return self.rows(statement.indexed, params, read) };
         let query = query.as_str();
         let params = [params, &[(":query", &query as &dyn ToSql)]].concat();
         self.rows(statement.by_fts, &*params, read)
+    }
+
+    /// The query that finds rows by name while a first build is running; `None` once they are indexed by name.
+    pub(super) fn unless_indexed(&self, found_by: Option<FtsQuery>) -> Result<Option<FtsQuery>> {
+        if self.has_indexes_by_name()? { Ok(None) } else { Ok(found_by) }
     }
 
     /// Whether no first build is running, which leaves them out until its end.

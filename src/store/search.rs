@@ -188,9 +188,9 @@ impl Snapshot<'_> {
 
     /// How many files reference a name; `most` for more. During a first build, in how many chunks it is.
     pub fn files_using(&self, name: &str, most: usize) -> Result<usize> {
-        match FtsQuery::phrase(name) {
-            Some(query) if !self.has_indexes_by_name()? => self.count(FREQUENCY, ":query", &query.0, most),
-            _ => self.count(USING, ":name", name, most),
+        match self.unless_indexed(FtsQuery::phrase(name))? {
+            Some(query) => self.count(FREQUENCY, ":query", &query.0, most),
+            None => self.count(USING, ":name", name, most),
         }
     }
 

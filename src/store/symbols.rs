@@ -252,9 +252,10 @@ impl Snapshot<'_> {
             let name = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
             // Few names are wanted, and whether one is defined costs a search of its own.
             let Some(said) = is_wanted(name) else { continue };
-            let is_defined = match is_indexed {
-                true => is_defined.exists(named_params! { ":id": row.get::<_, i64>(0)? })?,
-                false => !self.definitions(name)?.is_empty(),
+            let is_defined = if is_indexed {
+                is_defined.exists(named_params! { ":id": row.get::<_, i64>(0)? })?
+            } else {
+                !self.definitions(name)?.is_empty()
             };
             if is_defined {
                 wanted.push((said, name.to_owned()));
@@ -266,7 +267,7 @@ impl Snapshot<'_> {
     /// References to a name, in path and line order: those from `offset` on, at most `limit`, and how many there are in
     /// all.
     pub fn references(&self, name: &str, offset: usize, limit: usize) -> Result<(Vec<Reference>, usize)> {
-        let found_by = if self.has_indexes_by_name()? { None } else { FtsQuery::phrase(name) };
+        let found_by = self.unless_indexed(FtsQuery::phrase(name))?;
         let statement = if found_by.is_some() { REFERENCES.by_fts } else { REFERENCES.indexed };
         let mut statement = self.connection.prepare_cached(statement)?;
         let mut rows = match &found_by {
