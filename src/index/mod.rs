@@ -20,7 +20,8 @@
 //! | [`apply`] | the tasks done: files are read and extracted in parallel, and written in batches by one thread |
 //!
 //! While a long update runs, a read that can does not wait for it: [`unindexed`] compares its snapshot with the disk, and the
-//! files that its query needs ([`needed`]) are indexed between two batches.
+//! files that its query needs ([`needed`]) are indexed between two batches. A new worktree answers from the index of a sibling
+//! until it has a copy of that ([`seed`]).
 //!
 //! A plan is data: `update` may reorder or add to its tasks before it passes them on to `apply`.
 

@@ -10,6 +10,7 @@ use super::folders::Folders;
 use super::lock::UpdateLock;
 use super::mirrored::{Mirrored, Seen};
 use super::repair::Repaired;
+use super::seed::Seed;
 use super::state::State;
 use super::unindexed::{DiskListing, Listings};
 use super::updates::InFlight;
@@ -37,6 +38,7 @@ pub(super) struct Repository {
     /// For reads during a long update.
     pub listed: Mutex<Option<Arc<DiskListing>>>,
     pub listings: Listings,
+    seed: OnceLock<Seed>,
 }
 
 /// The settings of a repository and what follows from them.
@@ -62,11 +64,43 @@ impl Repository {
             repaired,
             listed: Mutex::default(),
             listings: Listings::default(),
+            seed: OnceLock::new(),
         })
     }
 
     pub(super) fn read<T>(&self, budget: &Budget, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
         self.store.read(budget, query)
+    }
+
+    /// What the empty index starts from.
+    pub(super) fn begin_with(&self, seed: Option<Seed>) {
+        if let Some(seed) = seed {
+            let _ = self.seed.set(seed);
+        }
+    }
+
+    pub(super) fn seed(&self) -> Option<&Seed> {
+        self.seed.get()
+    }
+
+    /// The index of a sibling worktree, until this one has an index. Its rows have to be compared with the disk.
+    pub(super) fn lent(&self) -> Option<&Store> {
+        self.seed()?.lent(&self.store, &self.settings().extraction().fingerprint())
+    }
+
+    /// Reads one state of [`Self::lent`]; `None` if there is none, or it cannot be read.
+    pub(super) fn read_lent<T>(
+        &self,
+        budget: &Budget,
+        query: impl FnOnce(&Snapshot) -> Result<T>,
+    ) -> Option<Result<T>> {
+        match self.lent()?.read(budget, query) {
+            Err(error) if matches!(error.kind, ErrorKind::CorruptIndex | ErrorKind::IndexNotFound) => {
+                self.seed()?.give_up_lent(&error);
+                None
+            }
+            answer => Some(answer),
+        }
     }
 
     /// The folder of the index.

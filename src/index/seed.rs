@@ -1,54 +1,196 @@
-//! The first index of a worktree: a copy of a sibling's, so that only what differs is read.
+//! What a new worktree starts from: the index of a sibling, which answers until this worktree has its own, and of which that
+//! begins as a copy.
 //!
-//! Owns which sibling is copied, what is left out, and when there is none. Does not own which worktrees are trusted
-//! (`git_layout`), nor the copy itself (`store`). All files are compared by their bytes afterwards, by the first update.
+//! Owns which sibling that is, what is left out of the copy, when there is none, and which files have the bytes that the rows
+//! of the sibling show. Does not own which worktrees are trusted (`git_layout`), nor the copy itself (`store`). All files are
+//! compared by their bytes afterwards, by the first update.
 
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant, SystemTime};
 
-use super::folder;
-use super::repository::Settings;
-use crate::config::Sources;
-use crate::error::Result;
+use super::plan::Task;
+use super::update::{Update, now_ns};
+use super::{folder, locked};
+use crate::budget::Budget;
+use crate::error::{Error, ErrorKind, Result};
 use crate::git_layout;
-use crate::model::printable;
+use crate::model::{ContentHash, RepoPath, Stat, printable};
 use crate::platform::files::is_own;
 use crate::scan;
-use crate::store::{Store, StoredFile};
+use crate::store::{Fact, Store, StoredFile};
 
 /// How many indexes are tried, the newest first.
 const MAX_TRIED: usize = 3;
+/// How soon a copy that rests looks whether it may go on.
+const POLL: Duration = Duration::from_millis(5);
 
-/// Puts a copy of a sibling's index in place of the missing `database` of the repository at `root`. The caller holds the update
-/// lock. Whatever prevents it costs time and nothing else: the index is then built from nothing.
-pub(super) fn seed(root: &Path, database: &Path, sources: &Sources) {
-    let folder = root.join(folder::FOLDER);
-    if database.exists() || database.parent() != Some(&folder) {
-        return;
-    }
-    let candidates = candidates(root);
-    let copy = database.with_extension("db.seed");
-    let put = |sibling: &Path| -> Result<()> {
-        let options = Settings::load(root, &folder, sources)?.extraction().fingerprint();
-        folder::discard(&copy)?;
-        Store::copy_sibling(&index_of(sibling), &copy, &options, is_of_registered_folder)?;
-        Store::replace(database, &copy, || folder::discard(database))
-    };
-    for sibling in candidates {
-        let started = Instant::now();
-        let shown = printable(&sibling.to_string_lossy());
-        match put(&sibling) {
-            Ok(()) => {
-                let seconds = started.elapsed().as_secs_f64();
-                tracing::info!("the index begins as a copy of that of the worktree {shown} ({seconds:.2} s)");
-                return;
-            }
-            Err(error) => tracing::info!("the index of the worktree {shown} is not copied: {error}"),
+/// The indexes of siblings, until the own index shows the disk.
+pub(super) struct Seed {
+    /// The newest first.
+    siblings: Vec<Sibling>,
+    /// The one that answers, once asked for.
+    lent: OnceLock<Option<Store>>,
+    /// Reads of the lent index have failed.
+    is_unreadable: AtomicBool,
+    /// The own index shows the disk.
+    has_ended: AtomicBool,
+    hashes: Mutex<HashMap<RepoPath, Hashed>>,
+}
+
+struct Sibling {
+    worktree: PathBuf,
+    database: PathBuf,
+}
+
+/// The bytes of a file, as they were read at a time.
+#[derive(Clone, Copy)]
+struct Hashed {
+    stat: Stat,
+    seen_ns: i64,
+    hash: ContentHash,
+}
+
+impl Seed {
+    /// What the empty index of the repository at `root` starts from.
+    pub(super) fn of(root: &Path, own: &Store) -> Option<Self> {
+        let is_in_worktree = own.path().parent() == Some(&root.join(folder::FOLDER));
+        if own.is_read_only() || !is_in_worktree || !is_empty(own).unwrap_or(false) {
+            return None;
         }
-        // The update lock is held: no other process makes this file.
-        let _ = folder::discard(&copy);
+        Some(siblings(root)).filter(|siblings| !siblings.is_empty()).map(|siblings| Self {
+            siblings,
+            lent: OnceLock::new(),
+            is_unreadable: AtomicBool::new(false),
+            has_ended: AtomicBool::new(false),
+            hashes: Mutex::default(),
+        })
     }
+
+    /// The index that reads are answered from until the own one, which was made with these options, has files.
+    pub(super) fn lent(&self, own: &Store, options: &str) -> Option<&Store> {
+        if self.has_ended() || self.is_unreadable.load(Ordering::Relaxed) || !is_empty(own).unwrap_or(false) {
+            return None;
+        }
+        let open = || self.siblings.iter().find_map(|sibling| Store::open_sibling(&sibling.database, options).ok());
+        self.lent.get_or_init(open).as_ref()
+    }
+
+    /// The lent index cannot be read: it may have been removed with its worktree.
+    pub(super) fn give_up_lent(&self, error: &Error) {
+        tracing::info!("the index of another worktree does not answer any more: {error}");
+        self.is_unreadable.store(true, Ordering::Relaxed);
+    }
+
+    /// The own index shows the disk.
+    pub(super) fn end(&self) {
+        self.has_ended.store(true, Ordering::Relaxed);
+        if let Some(Some(lent)) = self.lent.get() {
+            lent.rest_after(Duration::ZERO, Duration::ZERO);
+        }
+        *locked(&self.hashes) = HashMap::new();
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed)
+    }
+
+    /// The files of `tasks` that have the bytes that their rows show, whatever their times. `read` reads a file. Files are read
+    /// on all cores, and once: these are most files of a worktree.
+    pub(super) fn unchanged(
+        &self,
+        tasks: &[Task],
+        stats: &HashMap<&str, Stat>,
+        read: &(dyn Fn(&RepoPath) -> Option<Vec<u8>> + Sync),
+        budget: &Budget,
+    ) -> Result<HashSet<RepoPath>> {
+        // Two reads at once do not read the same files.
+        let mut known = locked(&self.hashes);
+        let rows = |task: &Task| Some((task.known.as_ref()?.hash, *stats.get(task.path.as_str())?));
+        let (next, found) = (AtomicUsize::new(0), Mutex::new((HashSet::new(), Vec::new())));
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let work = || {
+            let (mut unchanged, mut hashed) = (Vec::new(), Vec::new());
+            while !budget.is_spent() {
+                let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
+                let Some((hash, stat)) = rows(task) else { continue };
+                let is_known = |known: &&Hashed| scan::trusted(&known.stat, known.seen_ns, &stat);
+                let now = known.get(&task.path).filter(is_known).copied().or_else(|| {
+                    let seen_ns = now_ns();
+                    let now = Hashed { stat, seen_ns, hash: ContentHash::of(&read(&task.path)?) };
+                    hashed.push((task.path.clone(), now));
+                    Some(now)
+                });
+                if now.is_some_and(|now| now.hash == hash) {
+                    unchanged.push(task.path.clone());
+                }
+            }
+            let mut found = locked(&found);
+            found.0.extend(unchanged);
+            found.1.append(&mut hashed);
+        };
+        std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+        budget.check()?;
+        let (unchanged, hashed) = found.into_inner().unwrap_or_default();
+        if !self.has_ended() {
+            known.extend(hashed);
+        }
+        Ok(unchanged)
+    }
+}
+
+impl Update<'_> {
+    /// Replaces the index, if it is empty, by a copy of a sibling's. Whatever prevents it costs time and nothing else: the index
+    /// is then built from nothing.
+    pub(super) fn copy_sibling(&self) -> Result<()> {
+        let (store, begun) = (&self.repository.store, Instant::now());
+        let Some(seed) = self.repository.seed().filter(|_| is_empty(store).unwrap_or(false)) else { return Ok(()) };
+        let options = self.repository.settings().extraction().fingerprint();
+        let copy = store.path().with_extension("db.seed");
+        let rest = || {
+            while self.progress.is_paused(begun) && !self.budget.is_spent() {
+                std::thread::sleep(POLL);
+            }
+            self.budget.check()?;
+            if store.path().exists() { Ok(()) } else { Err(removed()) }
+        };
+        let put = |sibling: &Sibling| -> Result<()> {
+            folder::discard(&copy)?;
+            Store::copy_sibling(&sibling.database, &copy, &options, is_of_registered_folder, rest)?;
+            // Some systems do not replace an open file.
+            store.rest_after(Duration::ZERO, Duration::ZERO);
+            Store::replace(store.path(), &copy, || folder::discard(store.path()))
+        };
+        for sibling in &seed.siblings {
+            let shown = printable(&sibling.worktree.to_string_lossy());
+            match put(sibling) {
+                Ok(()) => {
+                    let seconds = begun.elapsed().as_secs_f64();
+                    tracing::info!("the index begins as a copy of that of the worktree {shown} ({seconds:.2} s)");
+                    return Ok(());
+                }
+                Err(error) => tracing::info!("the index of the worktree {shown} is not copied: {error}"),
+            }
+            // The update lock is held: no other process makes this file.
+            let _ = folder::discard(&copy);
+            self.budget.check()?;
+            if !store.path().exists() {
+                return Err(removed());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn removed() -> Error {
+    Error::new(ErrorKind::Cancelled, "the index was removed while a copy was made to replace it")
+}
+
+fn is_empty(store: &Store) -> Result<bool> {
+    store.read(&Budget::unlimited(), |snapshot| Ok(!snapshot.has_files()? && snapshot.fact(Fact::Built)?.is_none()))
 }
 
 /// Files that the sibling's user registered with `index_files`: this worktree has no such folder.
@@ -57,27 +199,25 @@ fn is_of_registered_folder(file: &StoredFile) -> bool {
 }
 
 /// The trusted worktrees whose index may be read, the most recently written first.
-fn candidates(root: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<(SystemTime, PathBuf)> = git_layout::siblings(root)
+fn siblings(root: &Path) -> Vec<Sibling> {
+    let mut found: Vec<(SystemTime, Sibling)> = git_layout::siblings(root)
         .into_iter()
-        .filter_map(|sibling| Some((last_write(&sibling)?, sibling)))
-        .filter(|(_, sibling)| !scan::tracks_under(sibling, folder::FOLDER))
+        .filter_map(|worktree| {
+            let database = worktree.join(folder::FOLDER).join(folder::DATABASE);
+            Some((last_write(&database)?, Sibling { worktree, database }))
+        })
+        .filter(|(_, sibling)| !scan::tracks_under(&sibling.worktree, folder::FOLDER))
         .collect();
-    found.sort_by(|a, b| b.cmp(a));
+    found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| other.worktree.cmp(&one.worktree)));
     found.into_iter().map(|(_, sibling)| sibling).take(MAX_TRIED).collect()
-}
-
-fn index_of(worktree: &Path) -> PathBuf {
-    worktree.join(folder::FOLDER).join(folder::DATABASE)
 }
 
 /// When the index of a worktree was last written; `None` unless its folder and its database belong to this user and are not
 /// links.
-fn last_write(sibling: &Path) -> Option<SystemTime> {
-    let database = index_of(sibling);
+fn last_write(database: &Path) -> Option<SystemTime> {
     let own = |path: &Path| fs::symlink_metadata(path).ok().filter(is_own);
     own(database.parent()?).filter(fs::Metadata::is_dir)?;
-    let written = own(&database).filter(fs::Metadata::is_file)?.modified().ok()?;
+    let written = own(database).filter(fs::Metadata::is_file)?.modified().ok()?;
     let log = own(&database.with_extension("db-wal")).and_then(|log| log.modified().ok());
     Some(log.map_or(written, |log| log.max(written)))
 }

@@ -109,7 +109,8 @@ impl DiskListing {
         let watch = repository.full_watch();
         let asked = Instant::now();
         // The first build lists the tree as well: to do so at the same time would take both twice as long.
-        let is_to_come = || repository.in_flight.is_planning() && asked.elapsed() < MAX_WAIT;
+        let is_to_come =
+            || repository.in_flight.is_planning() && repository.lent().is_none() && asked.elapsed() < MAX_WAIT;
         while locked(&repository.listed).is_none() && (repository.listings.are_running() || is_to_come()) {
             budget.check()?;
             std::thread::sleep(POLL);
@@ -151,6 +152,16 @@ fn keep(repository: &Repository, listed: DiskListing) -> Arc<DiskListing> {
     listed
 }
 
+fn read(repository: &Repository, settings: &Settings, root: Option<&Folder>, path: &RepoPath) -> Option<Vec<u8>> {
+    let (folder, below) = settings.folders.location(&repository.root, path);
+    let limit = settings.rules.max_file_size(path);
+    let content = match root {
+        Some(root) if folder == repository.root => scan::read_below(root, &below, limit),
+        _ => scan::read(&folder, &below, limit),
+    };
+    content.ok().map(|content| content.bytes)
+}
+
 /// A listing with `part` for what is at or below `paths`.
 fn replaced(listing: &Listing, paths: &[RepoPath], part: Listing) -> Listing {
     let changed: HashSet<&str> = paths.iter().map(RepoPath::as_str).collect();
@@ -168,7 +179,12 @@ fn replaced(listing: &Listing, paths: &[RepoPath], part: Listing) -> Listing {
 
 impl Unindexed {
     /// Compares a snapshot with a listing that was made before it.
-    pub(super) fn of(repository: &Arc<Repository>, listed: &DiskListing, snapshot: &Snapshot) -> Result<Self> {
+    pub(super) fn of(
+        repository: &Arc<Repository>,
+        listed: &DiskListing,
+        snapshot: &Snapshot,
+        budget: &Budget,
+    ) -> Result<Self> {
         let settings = repository.settings();
         let options = settings.extraction();
         let current = options.fingerprint();
@@ -191,8 +207,14 @@ impl Unindexed {
             .filter(|known| !plan::rows_are_current(known, &settings.folders, &known.path))
             .map(|known| known.path.as_str().to_owned())
             .collect();
-        let (tasks, CheapChanges { gone, .. }) =
+        let (mut tasks, CheapChanges { gone, .. }) =
             plan::compare(listing, files, skipped, thoroughness, &HashSet::new(), are_usable);
+        let folder = Folder::open(&repository.root).ok();
+        if let Some(seed) = repository.seed() {
+            let read = |path: &RepoPath| read(repository, &settings, folder.as_ref(), path);
+            let unchanged = seed.unchanged(&tasks, &stats, &read, budget)?;
+            tasks.retain(|task| !unchanged.contains(&task.path));
+        }
         let changed = tasks.iter().map(|task| task.path.as_str());
         let outdated =
             changed.chain(gone.iter().map(|file| file.path.as_str())).map(str::to_owned).collect::<HashSet<_>>();
@@ -207,7 +229,7 @@ impl Unindexed {
         Ok(Self {
             repository: Arc::clone(repository),
             settings,
-            root: Folder::open(&repository.root).ok(),
+            root: folder,
             options,
             files,
             outdated,
@@ -266,13 +288,7 @@ impl Unindexed {
     }
 
     pub(super) fn read(&self, path: &RepoPath) -> Option<Vec<u8>> {
-        let (folder, below) = self.settings.folders.location(&self.repository.root, path);
-        let limit = self.settings.rules.max_file_size(path);
-        let content = match &self.root {
-            Some(root) if folder == self.repository.root => scan::read_below(root, &below, limit),
-            _ => scan::read(&folder, &below, limit),
-        };
-        content.ok().map(|content| content.bytes)
+        read(&self.repository, &self.settings, self.root.as_ref(), path)
     }
 
     /// The innermost symbol around each of these lines, which ascend.

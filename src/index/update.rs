@@ -112,6 +112,9 @@ impl<'u> Update<'u> {
             _ => &Dirty::Everything,
         };
         if *scope != Dirty::Nothing {
+            if *scope == Dirty::Everything {
+                self.copy_sibling()?;
+            }
             self.repository.store.follow_splitter(self.budget)?;
             if *scope == Dirty::Everything && !self.is_built()? {
                 self.entities(thoroughness, &mut tally)?;
@@ -125,6 +128,9 @@ impl<'u> Update<'u> {
                     self.rounds(scope, Thoroughness::Changed, &mut Tally::default())?;
                 }
             }
+        }
+        if let Some(seed) = self.repository.seed().filter(|_| *scope == Dirty::Everything) {
+            seed.end();
         }
         if let Some(claim) = claim {
             claim.confirm();

@@ -26,6 +26,8 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const PARTIAL_AFTER: Duration = Duration::from_secs(1);
 /// The same for an update that has already taken longer than that.
 const PARTIAL_AFTER_LONG: Duration = Duration::from_millis(100);
+/// The same while the index of a sibling worktree is copied, which answers until then.
+const PARTIAL_AFTER_COPY: Duration = Duration::from_millis(250);
 /// A read does not wait for an update that has more bytes than this to read, or more files.
 const LONG_BYTES: u64 = 4 << 20;
 const LONG_FILES: u64 = 2_000;
@@ -170,6 +172,8 @@ impl Updates {
         let is_long = self.repository.in_flight.age().is_some_and(|age| age > timeout);
         let waits_to_the_end = timeout == Duration::MAX;
         let timeout = if is_long { timeout.min(PARTIAL_AFTER_LONG) } else { timeout };
+        let is_copied = || self.repository.lent().is_some();
+        let timeout = if !waits_to_the_end && is_copied() { timeout.min(PARTIAL_AFTER_COPY) } else { timeout };
         let has_much_left = |progress: &Progress| {
             let left = |(done, total): (u64, u64)| total.saturating_sub(done);
             let is_long = left(progress.bytes()) > LONG_BYTES || left(progress.files()) > LONG_FILES;
@@ -195,6 +199,13 @@ impl Updates {
     /// `false` if they are not all indexed: there was no time, or another process updates the index. What there was no time for
     /// is indexed next.
     pub fn index_first(self: &Arc<Self>, paths: &[RepoPath], since: Instant, budget: &Budget) -> Result<bool> {
+        if self.repository.lent().is_some() {
+            // There is no index yet that they could be added to.
+            if let Some(progress) = self.repository.in_flight.progress().filter(|_| !paths.is_empty()) {
+                progress.request_files(paths.to_vec());
+            }
+            return Ok(paths.is_empty());
+        }
         let begun = Instant::now();
         let mut left = paths;
         while !left.is_empty() {

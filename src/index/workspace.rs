@@ -15,13 +15,14 @@ use super::lock::UpdateLock;
 use super::repair::Repaired;
 use super::repository::Repository;
 use super::scip::Scip;
+use super::seed::Seed;
 use super::static_embeddings::StaticEmbeddings;
 use super::trigrams::Trigrams;
 use super::unindexed::{DiskListing, Unindexed};
 use super::update::{Coverage, Report, Thoroughness};
 use super::updates::{Caller, Freshness, Part, Updates};
 use super::watch::{UNREPORTED, Watch};
-use super::{OPEN_TIMEOUT, folder, idle, registry, repair, seed};
+use super::{OPEN_TIMEOUT, folder, idle, registry, repair};
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::Result;
@@ -76,12 +77,13 @@ impl Workspace {
         }
         // Two processes must not create or migrate the same file at once.
         let _lock = UpdateLock::take(path.parent().unwrap_or(root), &Budget::lasting(OPEN_TIMEOUT))?;
-        seed::seed(root, &path, &sources);
         if !is_mirror(root, &sources.environment) && !is_dependency(root, &sources.environment) {
             registry::note(root, &sources.environment);
         }
         let (store, repaired) = repair::open(&path)?;
-        Self::with_store(root, sources, store, repaired)
+        let workspace = Self::with_store(root, sources, store, repaired)?;
+        workspace.repository.begin_with(Seed::of(root, &workspace.repository.store));
+        Ok(workspace)
     }
 
     pub(super) fn with_store(root: &Path, sources: Arc<Sources>, store: Store, repaired: Repaired) -> Result<Self> {
@@ -143,9 +145,29 @@ impl Workspace {
         self.repository.read(budget, query)
     }
 
-    /// Holds one state of the index, to read several at once.
-    pub fn hold(&self, budget: &Budget) -> Result<HeldState<'_>> {
-        self.repository.store.hold(budget)
+    /// Reads one state of an index that may be incomplete, together with what it lacks of a listing that was made before it.
+    /// Until a new worktree has an index, it is that of a sibling.
+    pub fn read_incomplete<T>(
+        &self,
+        listed: &DiskListing,
+        budget: &Budget,
+        query: impl Fn(&Snapshot, &Arc<Unindexed>) -> Result<T>,
+    ) -> Result<T> {
+        let ask = |snapshot: &Snapshot| query(snapshot, &self.unindexed(listed, snapshot, budget)?);
+        match self.repository.read_lent(budget, ask) {
+            Some(answer) => answer,
+            None => self.read(budget, ask),
+        }
+    }
+
+    /// Holds one state of the index, to read several at once; the state of one that may be incomplete if it
+    /// `may_be_incomplete`: see [`Self::read_incomplete`].
+    pub fn hold(&self, may_be_incomplete: bool, budget: &Budget) -> Result<HeldState<'_>> {
+        let lent = self.repository.lent().filter(|_| may_be_incomplete);
+        match lent.map(|lent| lent.hold(budget)) {
+            Some(Ok(held)) => Ok(held),
+            _ => self.repository.store.hold(budget),
+        }
     }
 
     /// Watches for changes from now on. If the system cannot, every read sweeps. Mirrors need no watch: see [`super::mirrored`].
@@ -213,8 +235,8 @@ impl Workspace {
     }
 
     /// What a snapshot lacks of a listing that was made before it.
-    pub fn unindexed(&self, listed: &DiskListing, snapshot: &Snapshot) -> Result<Arc<Unindexed>> {
-        Unindexed::of(&self.repository, listed, snapshot).map(Arc::new)
+    pub fn unindexed(&self, listed: &DiskListing, snapshot: &Snapshot, budget: &Budget) -> Result<Arc<Unindexed>> {
+        Unindexed::of(&self.repository, listed, snapshot, budget).map(Arc::new)
     }
 
     /// The progress of the update that reads wait for.

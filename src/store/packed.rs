@@ -8,6 +8,7 @@ use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
 use super::{Fact, Mode, Snapshot, Store, StoredFile, locked, open, schema};
+use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::RepoPath;
 
@@ -43,31 +44,40 @@ const DELETE_UNUSED_WORDS: &str = "
 ";
 /// The copy is discarded if anything fails.
 const WITHOUT_JOURNAL: &str = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;";
+/// 8 MB: a fraction of the time of a query.
+const PAGES_AT_ONCE: i32 = 512;
 
 impl Store {
     /// Writes a copy of the index at `from`, which another process may be writing, to `to`, where nothing may be. Of files that
-    /// `leaves` selects nothing is copied. Fails if that index is not complete, or was made with other options.
-    pub fn copy_sibling(from: &Path, to: &Path, options: &str, leaves: impl Fn(&StoredFile) -> bool) -> Result<()> {
+    /// `leaves` selects nothing is copied. Fails if that index is not complete, or was made with other options, and with the
+    /// error of `rest`, which is called again and again.
+    pub fn copy_sibling(
+        from: &Path,
+        to: &Path,
+        options: &str,
+        leaves: impl Fn(&StoredFile) -> bool,
+        rest: impl Fn() -> Result<()>,
+    ) -> Result<()> {
         let source = open::connect(from, Mode::Read)?;
         {
             let mut target = Connection::open(to)?;
             target.execute_batch(WITHOUT_JOURNAL)?;
-            // All pages in one step: one state of the index, whatever is written meanwhile.
-            if Backup::new(&source, &mut target)?.step(-1)? != StepResult::Done {
-                return Err(Error::new(ErrorKind::Busy, "the index is being written").hint("Try again."));
+            // All pages in one transaction: one state of the index, whatever is written meanwhile.
+            let source = source.unchecked_transaction()?;
+            source.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+            let backup = Backup::new(&source, &mut target)?;
+            loop {
+                match backup.step(PAGES_AT_ONCE)? {
+                    StepResult::Done => break,
+                    StepResult::More => rest()?,
+                    _ => return Err(Error::new(ErrorKind::Busy, "the index is being written").hint("Try again.")),
+                }
             }
         }
         drop(source);
         let copy = Self::open(to, Mode::Write)?;
-        let fact = |snapshot: &Snapshot, fact| snapshot.fact(fact);
         copy.write(|batch| {
-            if fact(batch, Fact::Built)?.is_none() || fact(batch, Fact::Options)?.as_deref() != Some(options) {
-                return Err(Error::new(ErrorKind::IndexNotFound, "the index is not complete, or has other settings")
-                    .hint("Build an index with `ixmcp sync`."));
-            }
-            if let Some(fault) = schema::faults(batch)?.into_iter().next() {
-                return Err(damaged(&fault));
-            }
+            check_sibling(batch, options)?;
             let left: Vec<StoredFile> = batch.stored_files()?.into_iter().filter(&leaves).collect();
             if !left.is_empty() {
                 batch.connection.execute_batch("PRAGMA secure_delete = ON")?;
@@ -85,6 +95,13 @@ impl Store {
             Ok(batch.connection.execute_batch(STRIP_FOR_WORKTREE)?)
         })?;
         copy.settle(false)
+    }
+
+    /// Opens the index at `database`, which another process may be writing, to read it. Fails as [`Self::copy_sibling`] does.
+    pub fn open_sibling(database: &Path, options: &str) -> Result<Self> {
+        let sibling = Self::open(database, Mode::Read)?;
+        sibling.read(&Budget::unlimited(), |snapshot| check_sibling(snapshot, options))?;
+        Ok(sibling)
     }
 
     /// Writes a copy to `to`, where nothing may be, of the files that `admits` takes.
@@ -125,6 +142,15 @@ impl Store {
         let faults = Self::open(path, Mode::Write)?.faults()?;
         faults.into_iter().next().map_or(Ok(()), |fault| Err(damaged(&fault)))
     }
+}
+
+/// Fails unless the index is complete and was made with these options.
+fn check_sibling(snapshot: &Snapshot, options: &str) -> Result<()> {
+    if snapshot.fact(Fact::Built)?.is_none() || snapshot.fact(Fact::Options)?.as_deref() != Some(options) {
+        return Err(Error::new(ErrorKind::IndexNotFound, "the index is not complete, or has other settings")
+            .hint("Build an index with `ixmcp sync`."));
+    }
+    schema::faults(snapshot)?.into_iter().next().map_or(Ok(()), |fault| Err(damaged(&fault)))
 }
 
 fn damaged(why: &str) -> Error {

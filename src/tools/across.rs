@@ -352,15 +352,15 @@ impl ScopedCall<'_> {
     ) -> Result<Value, (Option<usize>, Error)> {
         let budget = &self.request.budget;
         let mut held = Vec::with_capacity(ready.len());
-        for (at, (_, (workspace, _))) in ready.iter().enumerate() {
-            held.push(workspace.hold(budget).map_err(|error| (Some(at), error))?);
+        for (at, (_, (workspace, prepared))) in ready.iter().enumerate() {
+            held.push(workspace.hold(prepared.is_some(), budget).map_err(|error| (Some(at), error))?);
         }
         let snapshots: Vec<Snapshot> = held.iter().map(HeldState::snapshot).collect();
         let mut members = Vec::with_capacity(ready.len());
         let mut elsewhere = Vec::new();
         for (at, ((root, (workspace, prepared)), snapshot)) in ready.iter().zip(&snapshots).enumerate() {
             let unindexed =
-                prepared.as_ref().map(|prepared| workspace.unindexed(&prepared.listed, snapshot)).transpose();
+                prepared.as_ref().map(|prepared| workspace.unindexed(&prepared.listed, snapshot, budget)).transpose();
             let unindexed = unindexed.map_err(|error| (Some(at), error))?.filter(|unindexed| !unindexed.is_complete());
             if let (Some(prepared), Some(unindexed)) = (prepared, &unindexed) {
                 elsewhere.extend(prepared.elsewhere(unindexed));

@@ -111,9 +111,9 @@ impl Call<'_> {
             return self.workspace.read(self.budget(), |snapshot| query(snapshot, None));
         };
         let _pause = self.workspace.updates.pause();
-        self.workspace.read(self.budget(), |snapshot| {
-            let unindexed = self.note(&listed, snapshot, false)?;
-            query(snapshot, Some(&unindexed))
+        self.workspace.read_incomplete(&listed, self.budget(), |snapshot, unindexed| {
+            self.note(unindexed, false);
+            query(snapshot, Some(unindexed))
         })
     }
 
@@ -183,9 +183,9 @@ impl Call<'_> {
         };
         let _pause = self.workspace.updates.pause();
         let prepared = self.prepare(listed, wanted, otherwise, since)?;
-        self.workspace.read(self.budget(), |snapshot| {
-            let unindexed = self.note(&prepared.listed, snapshot, otherwise == Otherwise::Partial)?;
-            *self.elsewhere.borrow_mut() = prepared.elsewhere(&unindexed);
+        self.workspace.read_incomplete(&prepared.listed, self.budget(), |snapshot, unindexed| {
+            self.note(unindexed, otherwise == Otherwise::Partial);
+            *self.elsewhere.borrow_mut() = prepared.elsewhere(unindexed);
             query(snapshot)
         })
     }
@@ -207,13 +207,14 @@ impl Call<'_> {
         since: Instant,
     ) -> Result<Prepared> {
         // Looking for the files takes a while, and holds no snapshot.
-        let (unindexed, expectation) = self.workspace.read(self.budget(), |snapshot| {
-            let expectation = match wanted {
-                Wanted::Search(text, _) => Some(Expectation::of(&Corpus::of(snapshot), text)?),
-                Wanted::File(_) | Wanted::Words(_) => None,
-            };
-            Ok((self.workspace.unindexed(&listed, snapshot)?, expectation))
-        })?;
+        let (unindexed, expectation) =
+            self.workspace.read_incomplete(&listed, self.budget(), |snapshot, unindexed| {
+                let expectation = match wanted {
+                    Wanted::Search(text, _) => Some(Expectation::of(&Corpus::of(snapshot), text)?),
+                    Wanted::File(_) | Wanted::Words(_) => None,
+                };
+                Ok((Arc::clone(unindexed), expectation))
+            })?;
         let budget = self.budget();
         let (needed, sought) = match (wanted, expectation) {
             (Wanted::Search(_, filter), Some(mut expectation)) => {
@@ -249,11 +250,9 @@ impl Call<'_> {
         Ok(Prepared { listed, needed, sought })
     }
 
-    fn note(&self, listed: &DiskListing, snapshot: &Snapshot, has_outdated: bool) -> Result<Arc<Unindexed>> {
-        let unindexed = self.workspace.unindexed(listed, snapshot)?;
-        let incomplete = Incomplete { unindexed: Arc::clone(&unindexed), has_outdated };
+    fn note(&self, unindexed: &Arc<Unindexed>, has_outdated: bool) {
+        let incomplete = Incomplete { unindexed: Arc::clone(unindexed), has_outdated };
         *self.incomplete.borrow_mut() = Some(incomplete).filter(|_| !unindexed.is_complete());
-        Ok(unindexed)
     }
 
     /// `None` if the index is up to date, or cannot be brought up to date.

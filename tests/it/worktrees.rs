@@ -1,6 +1,7 @@
 //! Repositories with several worktrees: nested ones are no part of the index, removed ones leave nothing
 //! behind, and new ones begin with the index of a sibling.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,8 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ixmcp::budget::Budget;
-use ixmcp::index::{Workspace, rebuild};
-use serde_json::json;
+use ixmcp::config::{Environment, Flags, Sources};
+use ixmcp::index::{Watching, Workspace, Workspaces, rebuild};
+use ixmcp::store::Fact;
+use ixmcp::tools::{Request, Tools};
+use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
 use crate::sound::{assert_same, dump, freshen, number, open, sources, sync, watched};
@@ -134,8 +138,7 @@ fn a_worktree_is_removed_while_its_daemon_runs_and_updates() {
         git(repo.path(), &["worktree", "add", "-q", "--detach", root]);
         repo.ok(&["--repo", root, "daemon", "start"]);
         repo.ok(&["--repo", root, "query", "f1"]);
-        let status: serde_json::Value =
-            serde_json::from_str(&repo.ok(&["--repo", root, "daemon", "status", "--json"])).unwrap();
+        let status: Value = serde_json::from_str(&repo.ok(&["--repo", root, "daemon", "status", "--json"])).unwrap();
         let daemon = status["pid"].as_u64().unwrap();
         fs::write(tree.join("d1/m1.py"), "def changed(): pass\n").unwrap();
         // The background update begins 300 ms after the save: before, during and after it.
@@ -159,8 +162,14 @@ fn add_worktree(repo: &Repo, trees: &tempfile::TempDir, name: &str) -> PathBuf {
     tree
 }
 
+/// The index that this one began as a copy of.
+pub fn seeded_from(workspace: &Workspace) -> Option<PathBuf> {
+    let from = workspace.read(&Budget::unlimited(), |snapshot| snapshot.fact(Fact::SeededFrom)).unwrap();
+    from.map(PathBuf::from)
+}
+
 /// What `stats` reports of the tree at `root`, whose index is built first.
-fn stats_of(repo: &Repo, root: &Path) -> serde_json::Value {
+fn stats_of(repo: &Repo, root: &Path) -> Value {
     serde_json::from_str(&repo.ok(&["--repo", root.to_str().unwrap(), "call", "stats"])).unwrap()
 }
 
@@ -222,6 +231,55 @@ fn documents_that_the_sibling_registered_stay_out_of_the_copy() {
         assert!(!holds(&tree, words), "{words}");
     }
     assert_as_rebuilt(&open(&tree), "without registered folders");
+}
+
+#[test]
+fn a_new_worktree_answers_from_the_index_of_its_sibling_while_that_is_copied() {
+    let repo = many();
+    repo.write(".gitignore", "/private/\n");
+    repo.write("private/plan.md", "# Walrusplan\n\nThe walrusword is here.\n");
+    assert_eq!(repo.call("index_files", &json!({ "folderPath": "private" }))["processedFiles"], 1);
+    repo.sync();
+    let trees = tempfile::tempdir().unwrap();
+    let tree = add_worktree(&repo, &trees, "tree");
+    fs::write(tree.join("d1/m1.py"), "def other(): return g1()\n").unwrap();
+    fs::write(tree.join("new.py"), "def newest(): return g3()\n").unwrap();
+    fs::remove_file(tree.join("d2/m2.py")).unwrap();
+
+    let environment = Environment::new([], repo.home().to_owned(), tree.clone());
+    let workspaces = Arc::new(Workspaces::new(Sources { flags: Flags::default(), environment }, Watching::Yes));
+    let (workspace, tools) = (workspaces.at(&tree).unwrap(), Tools::new(Arc::clone(&workspaces)));
+    // The copy is made under this lock.
+    let lock = fs::File::options().write(true).open(tree.join(".ixmcp/update.lock")).unwrap();
+    lock.lock().unwrap();
+    let ask = |tool: &str, arguments: Value| tools.call(Request::new(tool, arguments, tree.clone())).unwrap();
+    let files = |answer: &Value, list: &str| -> BTreeSet<String> {
+        let items = answer[list].as_array().unwrap().iter();
+        items.map(|item| item["file_path"].as_str().unwrap().to_owned()).collect()
+    };
+    let smart = ask("query", json!({ "text": "f7" }));
+    assert_eq!(files(&smart, "results"), BTreeSet::from(["d2/m7.py".to_owned()]), "{smart}");
+    // Two of 40 files have changed since, and a third is gone.
+    assert_eq!(smart["indexing"], json!({ "done": 38, "total": 40 }), "{smart}");
+    for (gone, text) in [("d1/m1.py", "f1"), ("d2/m2.py", "f2"), ("private/plan.md", "walrusword")] {
+        let smart = ask("query", json!({ "text": text }));
+        assert!(!files(&smart, "results").contains(gone), "{smart}");
+        let documents = ask("search_documents", json!({ "query": text, "min_similarity": 0 }));
+        assert!(!documents.to_string().contains(gone), "{documents}");
+        let symbol = ask("get_symbol", json!({ "symbol_name": text }));
+        assert!(!symbol.to_string().contains(gone), "{symbol}");
+    }
+    let literal = ask("query", json!({ "text": "return g", "mode": "literal", "limit": 100 }));
+    let found = files(&literal, "results");
+    assert!(found.contains("new.py") && found.contains("d1/m1.py") && !found.contains("d2/m2.py"), "{literal}");
+    assert_eq!(found.len(), 40);
+
+    drop(lock);
+    freshen(&workspace);
+    let smart = ask("query", json!({ "text": "newest" }));
+    assert!(smart.get("indexing").is_none() && files(&smart, "results").contains("new.py"), "{smart}");
+    assert!(ask("stats", json!({}))["seeded_from"].is_string());
+    assert_as_rebuilt(&workspace, "after the copy");
 }
 
 fn sqlite3(database: &Path, statements: &str) {
@@ -350,8 +408,8 @@ fn an_index_that_is_being_written_is_copied_in_one_state() {
         for at in 0..number("IXMCP_ROUNDS", 4) {
             let tree = add_worktree(&repo, &trees, &format!("tree{at}"));
             let workspace = open(&tree);
-            assert!(!paths(&workspace).is_empty(), "the copy has files before the first update");
             sync(&workspace);
+            assert_eq!(seeded_from(&workspace), Some(repo.path().canonicalize().unwrap().join(".ixmcp/index.db")));
             assert_eq!(workspace.faults().unwrap(), Vec::<String>::new());
             assert_as_rebuilt(&workspace, "after the last step");
         }
@@ -400,7 +458,7 @@ fn answers_name_the_worktree_where_there_are_several() {
         ("find_references", json!({ "symbol_name": "f1" })),
     ] {
         let arguments = arguments.to_string();
-        let ask = |root: &Path| -> serde_json::Value {
+        let ask = |root: &Path| -> Value {
             let answer = repo.ok(&["--repo", root.to_str().unwrap(), "call", tool, "--args", &arguments]);
             serde_json::from_str(&answer).unwrap()
         };
