@@ -184,6 +184,8 @@ impl Updates {
                 if let Some(watch) = self.repository.full_watch() {
                     watch.settle(since);
                 }
+                // Other updates make this very listing, or have made it.
+                let _pause = is_copied().then(|| self.pause());
                 Ok((Freshness::Fresh, Some(DiskListing::of(&self.repository, since, budget)?)))
             }
             freshness => {
