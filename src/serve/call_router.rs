@@ -102,8 +102,9 @@ impl Service for CallRouter {
         let root = self.workspaces.root_of(names.first().map(String::as_str), &request.root);
         let root = match (root, &self.own) {
             (Ok(root), Some(own)) if root != *own => root,
+            (Ok(root), _) => return self.tools.call_in(root, request),
             // The call itself reports an invalid root.
-            _ => return self.tools.call(request),
+            (Err(_), _) => return self.tools.call(request),
         };
         match request.scope {
             ClientScope::Machine => {}

@@ -105,10 +105,18 @@ impl Incomplete {
 }
 
 impl Call<'_> {
+    /// Reads one state of the index as it is.
+    pub(super) fn read_index<T>(&self, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        self.workspace.read(self.budget(), |snapshot| {
+            self.has_files.set(snapshot.has_files().is_ok_and(|has_files| has_files));
+            query(snapshot)
+        })
+    }
+
     /// Reads the index, and what it lacks if an update takes long.
     pub(super) fn read_now<T>(&self, query: impl Fn(&Snapshot, Option<&Arc<Unindexed>>) -> Result<T>) -> Result<T> {
         let Some(listed) = self.freshen_or_list()? else {
-            return self.workspace.read(self.budget(), |snapshot| query(snapshot, None));
+            return self.read_index(|snapshot| query(snapshot, None));
         };
         let _pause = self.workspace.updates.pause();
         self.workspace.read_incomplete(&listed, self.budget(), |snapshot, unindexed| {
@@ -179,7 +187,7 @@ impl Call<'_> {
         let since = Instant::now();
         let Some(listed) = self.freshen_or_list()? else {
             *self.elsewhere.borrow_mut() = None;
-            return self.workspace.read(self.budget(), query);
+            return self.read_index(query);
         };
         let _pause = self.workspace.updates.pause();
         let prepared = self.prepare(listed, wanted, otherwise, since)?;

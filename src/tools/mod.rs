@@ -47,7 +47,7 @@ pub(crate) mod type_at;
 pub(crate) mod update_index;
 mod worktree;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -168,6 +168,8 @@ struct Call<'a> {
     incomplete: RefCell<Option<Incomplete>>,
     /// What a search looked for in files that are not indexed.
     elsewhere: RefCell<Option<SoughtElsewhere>>,
+    /// Whether the state of the index that was read last has files.
+    has_files: Cell<bool>,
 }
 
 /// The time from a call's start to its deadline, unless it has a `timeout_ms` or the tool is a long-running one.
@@ -188,7 +190,8 @@ const RUNNING_AFTER: Duration = Duration::from_secs(45);
 impl<'a> Call<'a> {
     fn new(workspace: &'a Arc<Workspace>, request: &'a Request, progress: Arc<Progress>) -> Self {
         let (stale, warning, incomplete) = (RefCell::default(), RefCell::default(), RefCell::default());
-        Self { workspace, request, progress, stale, warning, incomplete, elsewhere: RefCell::default() }
+        let (elsewhere, has_files) = (RefCell::default(), Cell::new(false));
+        Self { workspace, request, progress, stale, warning, incomplete, elsewhere, has_files }
     }
 
     fn workspace(&self) -> &Workspace {
@@ -224,7 +227,7 @@ impl<'a> Call<'a> {
         if let Freshness::Stale(reason) = freshness? {
             *self.stale.borrow_mut() = Some(reason);
         }
-        self.workspace.read(self.budget(), query)
+        self.read_index(query)
     }
 
     /// Has the index know what the SCIP files say now. While another process writes, what it knows is used.
@@ -300,17 +303,22 @@ impl Tools {
     /// Answers a call. The error has the kind `UnknownTool`, a protocol error, only if no tool has that name or the
     /// arguments are not an object.
     pub fn call(&self, request: Request) -> Result<Value> {
-        self.answer(find(&request.tool)?, request)
+        self.answer(find(&request.tool)?, request, None)
+    }
+
+    /// The same for a call that is about the repository at `root`.
+    pub fn call_in(&self, root: PathBuf, request: Request) -> Result<Value> {
+        self.answer(find(&request.tool)?, request, Some(root))
     }
 
     /// The same for a view of the web page.
     pub fn view(&self, request: Request) -> Result<Value> {
         let view = VIEWS.iter().find(|view| view.name == request.tool);
-        self.answer(view.ok_or_else(|| Error::new(ErrorKind::UnknownTool, "there is no such view"))?, request)
+        self.answer(view.ok_or_else(|| Error::new(ErrorKind::UnknownTool, "there is no such view"))?, request, None)
     }
 
     /// Normalizes the arguments, runs the tool, and adds the warning about ignored arguments.
-    fn answer(&self, tool: &'static Declaration, mut request: Request) -> Result<Value> {
+    fn answer(&self, tool: &'static Declaration, mut request: Request, root: Option<PathBuf>) -> Result<Value> {
         let given = match request.arguments.take() {
             Value::Object(arguments) => arguments,
             Value::Null => Map::new(),
@@ -323,18 +331,19 @@ impl Tools {
             Arc::clone(locked(&self.schemas).entry(tool.name).or_insert_with(|| Arc::new(tool.input_schema())));
         let (mut arguments, warning) = normalize::normalize(given, &schema, tool.access)?;
         arguments.values_mut().for_each(arguments::make_whole);
-        let Some(warning) = warning else { return self.answer_normalized(tool, request, arguments) };
+        let Some(warning) = warning else { return self.answer_normalized(tool, request, root, arguments) };
         request.cap = request.cap.map(|cap| cap.saturating_sub(render::json_size(&warning) + WARNING_FIELD));
-        let mut answer = self.answer_normalized(tool, request, arguments)?;
+        let mut answer = self.answer_normalized(tool, request, root, arguments)?;
         render::warn(&mut answer, &warning);
         Ok(answer)
     }
 
-    /// Finds the repository, sets the deadline, and runs the tool.
+    /// Finds the repository unless its root is known, sets the deadline, and runs the tool.
     fn answer_normalized(
         &self,
         tool: &'static Declaration,
         mut request: Request,
+        root: Option<PathBuf>,
         mut arguments: Map<String, Value>,
     ) -> Result<Value> {
         let common = arguments::common(&mut arguments)?;
@@ -347,7 +356,11 @@ impl Tools {
             timeout => request.budget.with_deadline(Instant::now().checked_add(timeout.unwrap_or(DEADLINE))),
         };
         let wanted = || across::wanted(tool, &arguments);
-        let workspace = match self.named(&common.repo, wanted, &request, &naming)? {
+        let scope = match root {
+            Some(root) => CallScope::One(root),
+            None => self.named(&common.repo, wanted, &request, &naming)?,
+        };
+        let workspace = match scope {
             CallScope::One(root) => self.workspaces.of_root(&root)?,
             CallScope::Several(members) => {
                 if timeout.is_some() || request.budget.deadline().is_none() {
@@ -479,7 +492,8 @@ fn run(
     if let Some(reason) = call.stale.take() {
         answer["stale"] = Value::String(reason);
     }
-    let without_files = workspace.without_files(call.budget()).ok().flatten();
+    // Nearly every call has read an index that has files.
+    let without_files = if call.has_files.get() { None } else { workspace.without_files(call.budget()).ok().flatten() };
     for notice in workspace.take_repair().into_iter().chain(without_files) {
         render::warn(&mut answer, &notice);
     }
