@@ -111,6 +111,9 @@ struct State {
     outside: Vec<(PathBuf, Option<(u64, u64)>)>,
     cookies_written: u64,
     cookies_seen: u64,
+    /// The cookie of an earlier read, to be renamed by the next: a file system takes ten times as long to make a file and
+    /// to remove it again, if many are.
+    spare_cookie: Option<PathBuf>,
     /// Every earlier save has been noticed.
     confirmed: Option<Instant>,
     /// New folders: how many were seen, how many of them before the running update began, and how many are watched. Files
@@ -258,14 +261,18 @@ impl Watch {
         let written = Instant::now();
         state.cookies_written += 1;
         let number = state.cookies_written;
+        let spare = state.spare_cookie.take();
         drop(state);
         let path = self.shared.cookies.join(format!("{}{number}", self.shared.own_cookies));
-        let made = fs::File::create(&path);
+        // Another process may have removed it as an old one.
+        let renamed = spare.is_some_and(|spare| fs::rename(spare, &path).is_ok());
+        let made = if renamed { Ok(()) } else { fs::File::create(&path).map(drop) };
+        let is_made = made.is_ok();
         let state = locked(&self.shared.state);
         let (mut state, _) = self
             .shared
             .cookie_arrived
-            .wait_timeout_while(state, COOKIE_TIMEOUT, |state| made.is_ok() && state.cookies_seen < number)
+            .wait_timeout_while(state, COOKIE_TIMEOUT, |state| is_made && state.cookies_seen < number)
             .unwrap_or_else(PoisonError::into_inner);
         if state.cookies_seen >= number {
             state.confirmed = state.confirmed.max(Some(written));
@@ -273,6 +280,10 @@ impl Watch {
             state.sweep = true;
             // The folder of cookies was removed.
             state.renew |= made.is_err_and(|error| error.kind() == NotFound);
+        }
+        if is_made && state.spare_cookie.is_none() {
+            state.spare_cookie = Some(path);
+            return;
         }
         drop(state);
         // A cookie that stays is removed by a later start.
@@ -299,6 +310,15 @@ impl Watch {
         Arc::new(move |folder| {
             locked(&watches).cover(folder, &shared);
         })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(spare) = locked(&self.shared.state).spare_cookie.take() {
+            // One that stays is removed by a later start.
+            let _ = fs::remove_file(spare);
+        }
     }
 }
 
