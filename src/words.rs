@@ -37,6 +37,34 @@ pub fn parts(identifier: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Shows where each of the [`parts`] of an ASCII text begins and ends.
+pub fn each_ascii_part(text: &str, mut visit: impl FnMut(usize, usize)) {
+    let bytes = text.as_bytes();
+    let class = |at: usize| CLASS[usize::from(bytes[at])];
+    let run_end = |from: usize, of: Class| {
+        let run = bytes[from..].iter().position(|byte| CLASS[usize::from(*byte)] != of);
+        run.map_or(bytes.len(), |length| from + length)
+    };
+    let mut end = 0;
+    loop {
+        let rest =
+            bytes[end..].iter().position(|byte| !matches!(CLASS[usize::from(*byte)], Class::Other | Class::Joiner));
+        let Some(separators) = rest else { return };
+        let mut start = end + separators;
+        let first = class(start);
+        end = run_end(start + 1, first);
+        // A lowercase letter belongs to the last uppercase one before it.
+        if first == Class::Upper && end < bytes.len() && class(end) == Class::Lower {
+            if end - start > 1 {
+                visit(start, end - 1);
+                start = end - 1;
+            }
+            end = run_end(end, Class::Lower);
+        }
+        visit(start, end);
+    }
+}
+
 /// The end of the first word of `text`. Words end at a separator, before an uppercase letter after a lowercase one,
 /// between letters and digits, and before the last uppercase letter of a run that a lowercase letter follows.
 fn part_end(text: &str) -> Option<usize> {
@@ -348,6 +376,18 @@ mod tests {
         assert_eq!(split("__init__"), "init");
         assert_eq!(split("ÄpfelBaum"), "Äpfel|Baum");
         assert_eq!(split("___"), "");
+    }
+
+    #[test]
+    fn parts_of_ascii_texts_are_the_same_by_both_functions() {
+        let alphabet = ["a", "Z", "q", "B", "7", "_", "-", " ", "\n", "XY"];
+        let mut random = Random(3);
+        for _ in 0..20_000 {
+            let text: String = (0..random.below(9)).map(|_| alphabet[random.below(alphabet.len())]).collect();
+            let mut found = Vec::new();
+            each_ascii_part(&text, |start, end| found.push(&text[start..end]));
+            assert_eq!(found, parts(&text).collect::<Vec<_>>(), "{text:?}");
+        }
     }
 
     /// The ASCII tables and the Unicode implementation agree.

@@ -84,22 +84,11 @@ impl StaticEmbeddings {
         Vector::quantized(&sum)
     }
 
-    /// How near a text is to a vector: its cosine, or 0 where either is empty.
-    pub fn cosine(&self, text: &str, vector: &Vector) -> f64 {
-        let (mut tokens, mut sum) = (Vec::new(), vec![0.0; self.space.dimension]);
-        self.pool(text, &mut tokens, &mut sum);
-        // Side by side, so that the compiler may compute them so.
-        let (mut dot, mut own, mut other) = ([0.0_f32; LANES], [0.0_f32; LANES], [0.0_f32; LANES]);
-        for (sums, components) in sum.chunks_exact(LANES).zip(vector.components().chunks_exact(LANES)) {
-            for at in 0..LANES {
-                let component = f32::from(components[at]);
-                dot[at] += sums[at] * component;
-                own[at] += sums[at] * sums[at];
-                other[at] += component * component;
-            }
-        }
-        let [dot, own, other] = [dot, own, other].map(|lanes| f64::from(lanes.iter().sum::<f32>()));
-        if own > 0.0 && other > 0.0 { dot / (own * other).sqrt() } else { 0.0 }
+    /// Compares texts with a vector.
+    pub fn comparison(&self, vector: &Vector) -> Comparison<'_> {
+        let components: Vec<f32> = vector.components().iter().map(|&component| f32::from(component)).collect();
+        let length = products(&components, &components);
+        Comparison { embeddings: self, components, length, tokens: Vec::new(), sum: vec![0.0; self.space.dimension] }
     }
 
     /// Adds the weighted rows of a text's tokens to `sum`, which must be zero. `tokens` is a reused buffer.
@@ -116,6 +105,40 @@ impl StaticEmbeddings {
             }
         }
     }
+}
+
+/// A vector that many texts are compared with.
+pub struct Comparison<'e> {
+    embeddings: &'e StaticEmbeddings,
+    components: Vec<f32>,
+    /// Its square.
+    length: f64,
+    // Buffers.
+    tokens: Vec<u32>,
+    sum: Vec<f32>,
+}
+
+impl Comparison<'_> {
+    /// How near a text is to the vector: its cosine, or 0 where either is empty.
+    pub fn cosine(&mut self, text: &str) -> f64 {
+        let Self { embeddings, components, length, tokens, sum } = self;
+        sum.fill(0.0);
+        embeddings.pool(text, tokens, sum);
+        let own = products(sum, sum);
+        if own > 0.0 && *length > 0.0 { products(sum, components) / (own * *length).sqrt() } else { 0.0 }
+    }
+}
+
+/// The sum of the products of components.
+fn products(one: &[f32], other: &[f32]) -> f64 {
+    // Side by side, so that the compiler may compute them so.
+    let mut lanes = [0.0_f32; LANES];
+    for (one, other) in one.chunks_exact(LANES).zip(other.chunks_exact(LANES)) {
+        for at in 0..LANES {
+            lanes[at] += one[at] * other[at];
+        }
+    }
+    f64::from(lanes.iter().sum::<f32>())
 }
 
 impl Embedder for StaticEmbeddings {
@@ -189,7 +212,7 @@ mod tests {
         let query = embed("delete a folder");
         for text in ["remove_dir_all", "parse the date", ""] {
             let near = f64::from(query.cosine(&embed(text)));
-            assert!((built_in().cosine(text, &query) - near).abs() < 0.01, "{text}");
+            assert!((built_in().comparison(&query).cosine(text) - near).abs() < 0.01, "{text}");
         }
         let words = [("delete", 1.0), ("folder", 1.0)];
         assert!(built_in().embed_weighed(&words).cosine(&embed("delete folder")) > 0.999);

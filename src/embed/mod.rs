@@ -11,7 +11,7 @@ mod wordpiece;
 
 use crate::error::Result;
 
-pub use built_in::built_in;
+pub use built_in::{Comparison, built_in};
 pub(crate) use calibration::Calibration;
 
 /// Vectors can be compared only within one space: the same model, the same version of its files, the same dimension.

@@ -241,8 +241,17 @@ impl<'s> Corpus<'s> {
         self.any(|source| Ok(!source.chunks_with(query, 1)?.is_empty()))
     }
 
-    pub fn chunk(&self, chunk: ChunkAt) -> Result<ChunkHit> {
-        self.ask(chunk.source, |source| source.chunk(chunk.id))
+    /// Chunks with their texts, in the order of the list.
+    pub fn chunks(&self, chunks: &[ChunkAt]) -> Result<Vec<ChunkHit>> {
+        let mut hits = vec![None; chunks.len()];
+        for (at, of_source) in self.by_source(chunks).into_iter().enumerate().filter(|(_, some)| !some.is_empty()) {
+            let ids: Vec<ChunkId> = of_source.iter().map(|(_, id)| *id).collect();
+            let found = self.ask(at, |source| source.chunks(&ids))?;
+            for ((index, _), hit) in of_source.into_iter().zip(found) {
+                hits[index] = Some(hit);
+            }
+        }
+        Ok(hits.into_iter().flatten().collect())
     }
 
     /// Paths and languages of the files of a language, or of all.

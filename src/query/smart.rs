@@ -10,7 +10,9 @@ mod copies;
 mod expected;
 mod filters;
 mod listed;
+mod load;
 mod messages;
+mod names;
 mod parsed_query;
 mod path_category;
 mod rank;
@@ -34,7 +36,7 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::languages;
 use crate::model::printable;
-use crate::store::{ChunkHit, ChunkId, Definition, FtsQuery};
+use crate::store::{ChunkId, Definition, FtsQuery};
 use crate::words;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -316,8 +318,8 @@ pub fn weighed(ranking: &Ranking, corpus: &Corpus, text: &str) -> Result<Vec<Wei
 }
 
 /// Neither prose nor data.
-fn is_code(chunk: &ChunkHit) -> bool {
-    !relevance::is_prose(&chunk.language) && PathCategory::of(&chunk.path, &chunk.language) != PathCategory::Data
+fn is_code(loaded: &LoadedCandidate) -> bool {
+    !relevance::is_prose(&loaded.chunk.language) && loaded.category != PathCategory::Data
 }
 
 struct RankedCandidates {
@@ -362,8 +364,8 @@ fn ranked(
         let near = reranker.nearest(source, &written, nearest, scope.map(|scope| scope.of_source(0)))?;
         candidates::add_new(&mut candidates, near.into_iter().map(|id| ChunkAt { source: 0, id }).collect());
     }
-    let mut loaded = load(corpus, query, candidates, &qualified, budget)?;
-    let code = loaded.iter().filter(|loaded| is_code(&loaded.chunk)).count();
+    let mut loaded = load::load(corpus, query, &candidates, &qualified, budget)?;
+    let code = loaded.iter().filter(|loaded| is_code(loaded)).count();
     query.is_of_documents = code * CODE_IN_DOCUMENTS <= loaded.len();
     if let Some(semantic) = &semantic {
         let ids: Vec<ChunkAt> = loaded.iter().map(|loaded| loaded.id).collect();
@@ -428,65 +430,22 @@ fn passing(corpus: &Corpus, query: &ParsedQuery, filters: &[PathFilter]) -> Resu
     passing.iter().enumerate().map(of_source).collect()
 }
 
-/// The texts of the first candidates that no filter of chunks leaves out; those that a qualified name refers to are
-/// marked.
-fn load(
-    corpus: &Corpus,
-    query: &ParsedQuery,
-    candidates: Vec<ChunkAt>,
-    qualified: &[ChunkAt],
-    budget: &Budget,
-) -> Result<Vec<LoadedCandidate>> {
-    let filters = &query.filters;
-    let of_kinds: Vec<HashSet<String>> = (0..corpus.source_count())
-        .map(|at| corpus.ask(at, |source| filters.paths_of_kinds(source)))
-        .collect::<Result<_>>()?;
-    let raising = if query.raises.is_empty() { None } else { Some(ResolvedFilters::of_all(corpus, &query.raises)?) };
-    let mut loaded = Vec::new();
-    for id in candidates {
-        if loaded.len() >= MOST_LOADED {
-            break;
-        }
-        budget.check()?;
-        let mut chunk = corpus.chunk(id)?;
-        if !filters.admit_text(&chunk.text) {
-            continue;
-        }
-        if filters.are_of_kinds() && !of_kinds[id.source].contains(&chunk.path) {
-            // What it defines of other kinds is not asked for, and does not make it a better hit.
-            let defined = |source: &dyn Source| source.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line);
-            let symbols = corpus.ask(id.source, defined)?;
-            let names: HashSet<&str> =
-                symbols.iter().filter(|symbol| filters.admit_kind(symbol)).map(|symbol| symbol.name.as_str()).collect();
-            if names.is_empty() {
-                continue;
-            }
-            chunk.names.retain(|name| names.contains(name.text.as_str()));
-        }
-        let passes = raising
-            .as_ref()
-            .map_or(Ok(false), |raising| corpus.ask(id.source, |source| raising[id.source].admits(source, &chunk)))?;
-        loaded.push(LoadedCandidate { id, chunk, semantic: 0.0, is_qualified: qualified.contains(&id), passes });
-    }
-    Ok(loaded)
-}
-
 /// The hits of a search in the order of the list: by score, a file's second hit as if it scored less, and its further
 /// hits after all others.
 fn spread(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
-    let mut of_file: HashMap<(usize, String), usize> = HashMap::new();
+    let mut of_file: HashMap<(usize, &str), usize> = HashMap::new();
     let (mut first, mut rest) = (Vec::new(), Vec::new());
-    for found in ranked {
-        let count = of_file.entry((found.id.source, found.chunk.path.clone())).or_default();
+    for (at, found) in ranked.iter().enumerate() {
+        let count = of_file.entry(found.file()).or_default();
         *count += 1;
         match *count {
-            1 => first.push((found.score, found)),
-            2..=HITS_A_FILE => first.push((found.score - SECOND, found)),
-            _ => rest.push(found),
+            1 => first.push((found.score, at)),
+            2..=HITS_A_FILE => first.push((found.score - SECOND, at)),
+            _ => rest.push(at),
         }
     }
     first.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    first.into_iter().map(|(_, found)| found).chain(rest).collect()
+    rank::in_order(ranked, first.into_iter().map(|(_, at)| at).chain(rest))
 }
 
 /// The first hits of each file before the rest, else in order.

@@ -53,8 +53,8 @@ source! {
     /// All names that something defines.
     fn defined_names() -> Vec<String> = Snapshot::defined_names;
 
-    /// A chunk with its text, its position and its names.
-    fn chunk(id: ChunkId) -> ChunkHit = Snapshot::chunk;
+    /// Chunks with their texts, their positions and their names, in the order of the ids.
+    fn chunks(ids: &[ChunkId]) -> Vec<ChunkHit> = Snapshot::chunks;
     /// A chunk as a document shows it.
     fn piece(id: ChunkId) -> DocumentPiece = Snapshot::piece;
     /// Whether a file that precedes the piece's, by path, contains the same text.
@@ -63,7 +63,7 @@ source! {
     fn same_before(id: ChunkId) -> u64 = Snapshot::same_before;
     /// The definitions that overlap these lines of a file, without their signatures.
     fn unsigned_between(path: &str, from: u32, to: u32) -> Vec<Definition> = Snapshot::unsigned_between;
-    /// The innermost definition around a line.
+    /// The innermost definition around a line, without its signature.
     fn symbol_around(path: &str, line: u32) -> Option<Definition> = Snapshot::symbol_around;
     /// These lines of a file.
     fn lines(path: &str, first: u32, last: u32) -> Vec<String> = Snapshot::lines;

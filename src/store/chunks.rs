@@ -2,9 +2,11 @@
 //!
 //! Owns the texts and their ids. `terms` owns the FTS rows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, named_params, params};
+use rusqlite::{Row, named_params, params};
 
 use super::statements::statements;
 use super::terms::Terms;
@@ -22,26 +24,30 @@ statements! {
     DELETE = "DELETE FROM chunks WHERE file_id = ?1";
     COUNT = "SELECT count(*) FROM chunks";
     IN_PATH_ORDER = "SELECT c.id FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.start_offset";
-    PATH_AND_OFFSET = "SELECT f.path, c.start_offset FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = ?1";
+    POSITIONS = "SELECT c.file_id, c.start_offset, c.id FROM json_each(:ids) j CROSS JOIN chunks c ON c.id = j.value";
+    PATHS = "SELECT f.path, f.id FROM json_each(:ids) j CROSS JOIN files f ON f.id = j.value";
     DRAWN = "SELECT min(id) FROM chunks GROUP BY substr(hash, 1, 4) ORDER BY substr(hash, 1, 4) LIMIT ?1";
-    IS_THERE = "SELECT 1 FROM chunks WHERE id = ?1";
+    EXISTING = "SELECT c.id FROM json_each(:ids) j CROSS JOIN chunks c ON c.id = j.value";
     TEXT = "SELECT text FROM chunks WHERE file_id = ?1 ORDER BY start_offset";
     ENDS = "SELECT min(id), max(id), count(*) FROM chunks WHERE file_id = ?1";
     IN_ROW = "SELECT start_offset, text FROM chunks WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
     LINES = "SELECT c.start_line, c.text FROM files f JOIN chunks c ON c.file_id = f.id
         WHERE f.path = :path AND c.start_line <= :last AND c.end_line >= :first ORDER BY c.start_offset";
-    HIT = "SELECT f.path, f.language, c.start_line, c.end_line, c.text, coalesce(c.headings, ''),
-        (c.file_id << 20) + c.first_symbol, c.symbol_count FROM chunks c JOIN files f ON f.id = c.file_id
-        WHERE c.id = :id";
-    NAMED = "SELECT n.name, k.name FROM symbol_rows r JOIN names n ON n.id = r.name_id JOIN kinds k ON k.id = r.kind_id
-        WHERE r.id >= ?1 AND r.id < ?2 ORDER BY r.id";
+    /// Of many at once: to begin a statement for each takes longer than to find its rows.
+    HITS = "SELECT j.key, f.path, f.language, c.start_line, c.end_line, c.text, coalesce(c.headings, ''), c.symbol_count
+        FROM json_each(:ids) j CROSS JOIN chunks c ON c.id = j.value CROSS JOIN files f ON f.id = c.file_id";
+    NAMED = "SELECT j.key, n.name, r.kind_id FROM json_each(:ids) j CROSS JOIN chunks c ON c.id = j.value
+        CROSS JOIN symbol_rows r ON r.id >= (c.file_id << 20) + c.first_symbol AND r.id < (c.file_id << 20) + c.first_symbol + c.symbol_count
+        CROSS JOIN names n ON n.id = r.name_id";
+    KINDS = "SELECT id, name FROM kinds";
 }
 
 /// As the schema has it.
 pub(super) const DROP_INDEX: &str = "DROP INDEX IF EXISTS chunks_by_hash";
 pub(super) const MAKE_INDEX: &str = "CREATE INDEX IF NOT EXISTS chunks_by_hash ON chunks (substr(hash, 1, 4))";
 
-/// More chunks than this are brought into order by a walk over all, up to the last that is wanted.
+/// Chunks whose positions are looked up to bring them into order, at least. For more than a walk over all of them, up to the
+/// last that is wanted, would visit, that walk is quicker.
 const LOOKED_UP: usize = 1_000;
 
 /// A chunk with its position.
@@ -61,7 +67,7 @@ pub struct ChunkHit {
 pub struct ChunkName {
     pub text: String,
     /// The kind of the symbol; `None` for a heading that the chunk is under.
-    pub kind: Option<String>,
+    pub kind: Option<Arc<str>>,
 }
 
 impl ChunkName {
@@ -106,21 +112,20 @@ impl Snapshot<'_> {
         if chunks.len() <= most { Ok(chunks) } else { self.in_path_order(chunks, most) }
     }
 
+    /// Those of the chunks that exist.
+    pub(super) fn existing_chunks(&self, chunks: impl Iterator<Item = ChunkId>) -> Result<HashSet<ChunkId>> {
+        let ids = list_of(chunks.map(|chunk| chunk.0));
+        Ok(self.rows(EXISTING, named_params! { ":ids": ids }, |row| row.get(0).map(ChunkId))?.into_iter().collect())
+    }
+
     /// The first `most` of the chunks that exist, in path order.
     pub(super) fn in_path_order(&self, mut chunks: Vec<ChunkId>, most: usize) -> Result<Vec<ChunkId>> {
-        if let [one] = chunks[..] {
-            let is_there = most > 0 && self.connection.prepare_cached(IS_THERE)?.exists([one.0])?;
-            chunks.truncate(usize::from(is_there));
-            return Ok(chunks);
-        }
-        if chunks.len() <= LOOKED_UP {
-            let mut statement = self.connection.prepare_cached(PATH_AND_OFFSET)?;
-            let mut positioned: Vec<(String, u32, ChunkId)> = Vec::with_capacity(chunks.len());
-            for id in chunks {
-                positioned.extend(statement.query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?, id))).optional()?);
-            }
-            positioned.sort_unstable();
-            return Ok(positioned.into_iter().take(most).map(|(.., id)| id).collect());
+        let is_less_than_walk = |all: u64| {
+            let visited = all.saturating_mul(most as u64) / (chunks.len() as u64).max(1);
+            chunks.len() as u64 <= visited
+        };
+        if chunks.len() <= LOOKED_UP || is_less_than_walk(self.all_chunks()?) {
+            return self.in_order_of_positions(chunks, most);
         }
         chunks.sort_unstable();
         let mut first = Vec::with_capacity(most);
@@ -135,6 +140,24 @@ impl Snapshot<'_> {
             }
         }
         Ok(first)
+    }
+
+    /// The same, by a look at the position of each.
+    fn in_order_of_positions(&self, mut chunks: Vec<ChunkId>, most: usize) -> Result<Vec<ChunkId>> {
+        chunks.sort_unstable();
+        let ids = list_of(chunks.iter().map(|chunk| chunk.0));
+        let position = |row: &Row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?, row.get(2).map(ChunkId)?));
+        let mut positions = self.rows(POSITIONS, named_params! { ":ids": ids }, position)?;
+        let mut files: Vec<i64> = positions.iter().map(|(file, ..)| *file).collect();
+        files.sort_unstable();
+        files.dedup();
+        let ids = list_of(files.into_iter());
+        let path = |row: &Row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
+        let mut paths = self.rows(PATHS, named_params! { ":ids": ids }, path)?;
+        paths.sort_unstable();
+        let ranks: HashMap<i64, usize> = paths.iter().enumerate().map(|(rank, (_, file))| (*file, rank)).collect();
+        positions.sort_unstable_by_key(|(file, offset, id)| (ranks.get(file), *offset, *id));
+        Ok(positions.into_iter().take(most).map(|(.., id)| id).collect())
     }
 
     /// Puts a file's stored text after what is in `text`.
@@ -185,32 +208,70 @@ impl Snapshot<'_> {
     }
 
     pub fn chunk(&self, id: ChunkId) -> Result<ChunkHit> {
-        let mut statement = self.connection.prepare_cached(HIT)?;
-        let (mut hit, symbols) = statement.query_row(named_params! { ":id": id.0 }, |row| {
-            let first: i64 = row.get(6)?;
-            let hit = ChunkHit {
-                path: row.get(0)?,
-                language: row.get(1)?,
-                start_line: row.get(2)?,
-                end_line: row.get(3)?,
-                text: row.get(4)?,
-                names: row.get_ref(5)?.as_str()?.lines().map(ChunkName::of_heading).collect(),
-            };
-            Ok((hit, first..first + row.get::<_, i64>(7)?))
-        })?;
-        if !symbols.is_empty() {
-            let mut statement = self.connection.prepare_cached(NAMED)?;
-            let mut rows = statement.query([symbols.start, symbols.end])?;
-            while let Some(row) = rows.next()? {
-                let name = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-                let kind = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
-                if !hit.names.iter().any(|known| known.text == name && known.kind.as_deref() == Some(kind)) {
-                    hit.names.push(ChunkName { text: name.to_owned(), kind: Some(kind.to_owned()) });
-                }
+        self.chunks(&[id])?.pop().ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
+    }
+
+    /// Chunks with their texts, in the order of `ids`.
+    pub fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<ChunkHit>> {
+        // Rows are found faster in the order in which they are stored.
+        let mut stored: Vec<usize> = (0..ids.len()).collect();
+        stored.sort_unstable_by_key(|at| ids[*at]);
+        let list = list_of(stored.iter().map(|at| ids[*at].0));
+        let mut hits: Vec<Option<ChunkHit>> = vec![None; ids.len()];
+        let mut defining = Vec::new();
+        let mut statement = self.connection.prepare_cached(HITS)?;
+        let mut rows = statement.query(named_params! { ":ids": list })?;
+        while let Some(row) = rows.next()? {
+            let at = stored[row.get::<_, u32>(0)? as usize];
+            let headings = row.get_ref(6)?.as_str().map_err(rusqlite::Error::from)?;
+            hits[at] = Some(ChunkHit {
+                path: row.get(1)?,
+                language: row.get(2)?,
+                start_line: row.get(3)?,
+                end_line: row.get(4)?,
+                text: row.get(5)?,
+                names: headings.lines().map(ChunkName::of_heading).collect(),
+            });
+            if row.get::<_, i64>(7)? > 0 {
+                defining.push(at);
             }
         }
-        Ok(hit)
+        self.add_names(ids, &defining, &mut hits)?;
+        let found: Option<Vec<ChunkHit>> = hits.into_iter().collect();
+        found.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
     }
+
+    /// Adds what begins in these chunks, in that order.
+    fn add_names(&self, ids: &[ChunkId], defining: &[usize], hits: &mut [Option<ChunkHit>]) -> Result<()> {
+        if defining.is_empty() {
+            return Ok(());
+        }
+        let kinds: HashMap<i64, Arc<str>> =
+            self.rows(KINDS, [], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect();
+        let list = list_of(defining.iter().map(|at| ids[*at].0));
+        let mut statement = self.connection.prepare_cached(NAMED)?;
+        let mut rows = statement.query(named_params! { ":ids": list })?;
+        while let Some(row) = rows.next()? {
+            let Some(hit) = &mut hits[defining[row.get::<_, u32>(0)? as usize]] else { continue };
+            let name = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+            let Some(kind) = kinds.get(&row.get(2)?) else { continue };
+            if !hit.names.iter().any(|known| known.text == name && known.kind.as_ref() == Some(kind)) {
+                hit.names.push(ChunkName { text: name.to_owned(), kind: Some(Arc::clone(kind)) });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Ids as a parameter of `json_each`.
+fn list_of(ids: impl Iterator<Item = i64>) -> String {
+    let mut list = String::from("[");
+    for (at, id) in ids.enumerate() {
+        // Writing to a text does not fail.
+        let _ = write!(list, "{}{}", if at == 0 { "" } else { "," }, id);
+    }
+    list.push(']');
+    list
 }
 
 /// The key of a chunk's vector: all that is embedded of it.
@@ -274,5 +335,75 @@ impl Batch<'_> {
     pub(super) fn delete_chunks(&self, file: FileId) -> Result<()> {
         self.connection.prepare_cached(DELETE)?.execute([file.0])?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Budget;
+    use crate::model::{ContentHash, Extracted, RepoPath, Stat, Symbol};
+    use crate::store::{FileRow, Mode, Store};
+
+    /// Chunks of one line each; each defines its text.
+    fn write(store: &Store, path: &str, texts: &[String]) {
+        let mut extracted = Extracted { language: "python", ..Extracted::default() };
+        for (number, text) in (0..).zip(texts) {
+            let symbols = extracted.symbols.len();
+            extracted.chunks.push(Chunk {
+                start_line: number + 1,
+                end_line: number + 1,
+                start_offset: number * 100,
+                text: text.clone(),
+                symbols: symbols..symbols + 1,
+                ..Chunk::default()
+            });
+            extracted.symbols.push(Symbol {
+                name: text.clone(),
+                kind: "function",
+                parent: None,
+                container: None,
+                signature: None,
+                written: None,
+                line: number + 1,
+                column: 1,
+                start_line: number + 1,
+                end_line: number + 1,
+            });
+        }
+        let path = RepoPath::new(path).unwrap();
+        let hash = ContentHash::of(path.as_str().as_bytes());
+        let row = FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, force: false };
+        store.write(|batch| batch.replace_file(&row)).unwrap();
+    }
+
+    #[test]
+    fn chunks_are_read_and_ordered_whatever_the_order_of_their_ids() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("index.db"), Mode::Write).unwrap();
+        let mut paths: Vec<String> = (0..12).map(|number| format!("{number}.py")).collect();
+        for path in &paths {
+            write(&store, path, &(0..100).map(|line| format!("{path} {line:02}")).collect::<Vec<_>>());
+        }
+        paths.sort();
+        let expected: Vec<String> =
+            paths.iter().flat_map(|path| (0..100).map(move |line| format!("{path} {line:02}"))).collect();
+        let ask = |snapshot: &Snapshot| {
+            let mut all: Vec<ChunkId> = snapshot.rows("SELECT id FROM chunks", [], |row| row.get(0).map(ChunkId))?;
+            all.reverse();
+            assert!(all.len() > LOOKED_UP);
+            // A few of many are found by a walk, all of them by their positions.
+            for most in [3, all.len()] {
+                let first = snapshot.in_path_order(all.clone(), most)?;
+                let hits = snapshot.chunks(&first)?;
+                let texts: Vec<&str> = hits.iter().map(|hit| hit.text.as_str()).collect();
+                assert_eq!(texts, expected[..most]);
+                let names = hits.iter().all(|hit| matches!(&hit.names[..], [name] if name.text == hit.text));
+                assert!(names && hits.iter().all(|hit| hit.names[0].kind.as_deref() == Some("function")));
+            }
+            assert!(snapshot.chunks(&[all[0], ChunkId(i64::MAX)]).is_err(), "one that does not exist");
+            Ok(())
+        };
+        store.read(&Budget::unlimited(), ask).unwrap();
     }
 }

@@ -82,7 +82,7 @@ pub struct Totals {
 impl Snapshot<'_> {
     /// Counted again only when something changed since: in a large index counting takes a while.
     pub fn totals(&self) -> Result<Totals> {
-        let last_change_ns = self.fact(Fact::LastChange)?.and_then(|ns| ns.parse().ok());
+        let last_change_ns = self.last_change()?.and_then(|ns| ns.parse().ok());
         if let Some(known) = &*locked(&self.caches.totals)
             && known.last_change_ns == last_change_ns
             && last_change_ns.is_some()
@@ -106,6 +106,16 @@ impl Snapshot<'_> {
 
     pub fn fact(&self, fact: Fact) -> Result<Option<String>> {
         self.row(FACT, named_params! { ":key": fact.key() }, |row| row.get(0))
+    }
+
+    /// When a row last changed: what is remembered of the index is valid as long as this stays the same.
+    pub(super) fn last_change(&self) -> Result<Option<String>> {
+        if let Some(known) = &*self.last_change.borrow() {
+            return Ok(known.clone());
+        }
+        let now = self.fact(Fact::LastChange)?;
+        *self.last_change.borrow_mut() = Some(now.clone());
+        Ok(now)
     }
 }
 
@@ -228,6 +238,7 @@ impl Batch<'_> {
     }
 
     fn put(&self, key: &str, value: &str) -> Result<()> {
+        self.last_change.take();
         self.connection.prepare_cached(SET_FACT)?.execute(named_params! { ":key": key, ":value": value })?;
         Ok(())
     }

@@ -122,11 +122,12 @@ impl Snapshot<'_> {
 
     /// The first `limit` of those whose chunks are there, equally near ones by path and position.
     fn in_order(&self, near: &[NearChunk], limit: usize) -> Result<Vec<NearChunk>> {
+        let existing = self.existing_chunks(near.iter().map(|near| near.id))?;
         let mut found = Vec::with_capacity(limit);
         for equal in near.chunk_by(|a, b| a.cosine.total_cmp(&b.cosine).is_eq()) {
-            let ids: Vec<ChunkId> = equal.iter().map(|near| near.id).collect();
+            let ids: Vec<ChunkId> = equal.iter().map(|near| near.id).filter(|id| existing.contains(id)).collect();
             let cosine = equal[0].cosine;
-            let first = self.in_path_order(ids, limit - found.len())?;
+            let first = if ids.len() > 1 { self.in_path_order(ids, limit - found.len())? } else { ids };
             found.extend(first.into_iter().map(|id| NearChunk { id, cosine }));
             if found.len() == limit {
                 break;

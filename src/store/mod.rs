@@ -45,7 +45,7 @@ mod text_vectors;
 mod trigrams;
 mod vectors;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -157,11 +157,14 @@ pub struct Snapshot<'c> {
     reached: Cell<Option<(SpaceId, i64)>>,
     /// Whether rows are indexed by name, once asked.
     indexed_by_name: Cell<Option<bool>>,
+    /// When a row last changed, once asked.
+    last_change: RefCell<Option<Option<String>>>,
 }
 
 impl<'c> Snapshot<'c> {
     fn new(connection: &'c Connection, caches: &'c Arc<Caches>) -> Self {
-        Self { connection, caches, reached: Cell::default(), indexed_by_name: Cell::default() }
+        let (reached, indexed_by_name, last_change) = (Cell::default(), Cell::default(), RefCell::default());
+        Self { connection, caches, reached, indexed_by_name, last_change }
     }
 }
 
@@ -350,6 +353,7 @@ impl Store {
         if unused >= memory {
             self.caches.vectors.forget();
             *locked(&self.caches.counted) = PatternCounts::default();
+            *locked(&self.caches.frequencies) = Frequencies::default();
         }
     }
 

@@ -10,7 +10,7 @@ use rusqlite::{Params, named_params};
 
 use super::bitmap::{Bitmap, BitmapSeeker};
 use super::statements::statements;
-use super::{ChunkId, Fact, FtsQuery, Snapshot, locked};
+use super::{ChunkId, FtsQuery, Snapshot, locked};
 use crate::error::Result;
 
 statements! {
@@ -177,7 +177,7 @@ impl Snapshot<'_> {
 
     /// A scope by its name, made where it is not known.
     fn remembered(&self, name: &str, make: impl FnOnce() -> Result<Scope>) -> Result<Arc<Scope>> {
-        let now = self.fact(Fact::LastChange)?;
+        let now = self.last_change()?;
         {
             let mut scopes = locked(&self.caches.scopes);
             if scopes.as_of != now || scopes.known.len() >= REMEMBERED {

@@ -6,7 +6,7 @@ use rusqlite::{ToSql, named_params};
 
 use super::by_name::ByName;
 use super::statements::statements;
-use super::{ChunkId, Fact, Snapshot, locked};
+use super::{ChunkId, Snapshot, locked};
 use crate::error::Result;
 
 statements! {
@@ -47,12 +47,43 @@ pub(super) const DEFINING_NAME_OF_KINDS: ByName = ByName { indexed: DEFINING_KIN
 /// Queries whose counts are kept: one is some 60 bytes.
 const REMEMBERED: usize = 20_000;
 
-/// In how many chunks words occur, as counted last.
+/// Ids of chunks that are kept for queries, in all: a megabyte.
+const KEPT_IDS: usize = 250_000;
+
+/// In how many chunks words occur, and in which, as of the last change.
 #[derive(Default)]
 pub(super) struct Frequencies {
     as_of: Option<String>,
     chunks: Option<u64>,
     counts: HashMap<String, usize>,
+    /// All chunks that match a query, in the order of ids.
+    matching: HashMap<String, Box<[u32]>>,
+    /// How many ids these are.
+    kept: usize,
+}
+
+impl Frequencies {
+    /// Forgets everything unless it is of that state of the index.
+    fn follow(&mut self, now: &Option<String>) {
+        if self.as_of != *now {
+            *self = Self { as_of: now.clone(), ..Self::default() };
+        }
+    }
+
+    fn keep(&mut self, query: &str, chunks: &[ChunkId]) {
+        if chunks.len() > KEPT_IDS {
+            return;
+        }
+        // Ids that are larger are not kept: no index has had so many chunks.
+        let ids: Option<Box<[u32]>> = chunks.iter().map(|chunk| u32::try_from(chunk.0).ok()).collect();
+        let Some(ids) = ids else { return };
+        if self.kept + ids.len() > KEPT_IDS || self.matching.len() >= REMEMBERED {
+            self.matching.clear();
+            self.kept = 0;
+        }
+        self.kept += ids.len();
+        self.matching.insert(query.to_owned(), ids);
+    }
 }
 
 /// A query in the FTS's own language, built from quoted strings only: user text never becomes an operator.
@@ -135,12 +166,10 @@ impl Snapshot<'_> {
 
     /// How many chunks there are. Remembered until the index changes.
     pub fn all_chunks(&self) -> Result<u64> {
-        let now = self.fact(Fact::LastChange)?;
+        let now = self.last_change()?;
         {
             let mut known = locked(&self.caches.frequencies);
-            if known.as_of != now {
-                *known = Frequencies { as_of: now.clone(), ..Frequencies::default() };
-            }
+            known.follow(&now);
             if let Some(chunks) = known.chunks {
                 return Ok(chunks);
             }
@@ -153,10 +182,28 @@ impl Snapshot<'_> {
         Ok(chunks)
     }
 
-    /// The first chunks that match a query, in the order of ids.
+    /// The first chunks that match a query, in the order of ids. Remembered until the index changes: the queries of one task
+    /// share words.
     pub fn chunks_with(&self, query: &FtsQuery, most: usize) -> Result<Vec<ChunkId>> {
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        self.rows(WITH, named_params! { ":query": query.0, ":most": most }, |row| row.get(0).map(ChunkId))
+        let now = self.last_change()?;
+        {
+            let mut known = locked(&self.caches.frequencies);
+            known.follow(&now);
+            if let Some(ids) = known.matching.get(&query.0) {
+                return Ok(ids.iter().take(most).map(|id| ChunkId(i64::from(*id))).collect());
+            }
+        }
+        let limit = i64::try_from(most).unwrap_or(i64::MAX);
+        let params = named_params! { ":query": query.0, ":most": limit };
+        let found = self.rows(WITH, params, |row| row.get(0).map(ChunkId))?;
+        if found.len() < most {
+            let mut known = locked(&self.caches.frequencies);
+            // Another reader may have seen another state meanwhile.
+            if known.as_of == now && !known.matching.contains_key(&query.0) {
+                known.keep(&query.0, &found);
+            }
+        }
+        Ok(found)
     }
 
     /// Paths of files of a language in which something matches.

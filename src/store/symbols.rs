@@ -104,7 +104,7 @@ statements! {
         WHERE id BETWEEN :file << 20 AND (:file << 20) + 1048575 ORDER BY id";
     NAME_OF = "SELECT n.name, r.container FROM symbol_rows r JOIN names n ON n.id = r.name_id WHERE r.id = ?1";
     /// The last to begin of the definitions before an id that reach a line: the innermost.
-    AROUND = definitions!("s.signature", "s.id >= :file << 20 AND s.id < :before AND s.end_line >= :line ORDER BY s.id DESC LIMIT 1");
+    AROUND = definitions!("NULL", "s.id >= :file << 20 AND s.id < :before AND s.end_line >= :line ORDER BY s.id DESC LIMIT 1");
 }
 
 pub(super) const REFERENCES: ByName = ByName { indexed: USING_FILES, by_fts: USING_FILES_BY_FTS };
@@ -395,7 +395,7 @@ impl Snapshot<'_> {
         Ok(self.connection.prepare_cached(HAS_KIND)?.exists(named_params! { ":kind": kind })?)
     }
 
-    /// The innermost definition that contains a line.
+    /// The innermost definition that contains a line, without its signature.
     pub fn symbol_around(&self, path: &str, line: u32) -> Result<Option<Definition>> {
         let Some(file) = self.file_id(path)? else { return Ok(None) };
         let before = self.first_symbol_from(file, line.saturating_add(1))?;

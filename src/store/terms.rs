@@ -217,7 +217,11 @@ impl Store {
         if self.read(budget, |snapshot| snapshot.fact(Fact::Splitter))? == Some(of_now) {
             return Ok(());
         }
-        self.write(|batch| batch.rebuild_fts())
+        self.write(|batch| {
+            batch.rebuild_fts()?;
+            // No reader may take what it remembers of the former terms for these.
+            batch.date_change()
+        })
     }
 }
 
@@ -316,8 +320,14 @@ mod tests {
     fn another_splitter_rebuilds_the_fts() {
         let path = RepoPath::new("a.py").unwrap();
         let (_folder, store) = store_of(&path, "x = getUser", "getUser");
+        let with_user = || {
+            let query = FtsQuery::phrase("user").unwrap();
+            store.read(&Budget::unlimited(), |snapshot| snapshot.chunks_with(&query, 9)).unwrap().len()
+        };
         split_otherwise(&store);
+        assert_eq!(with_user(), 0);
         store.follow_splitter(&Budget::unlimited()).unwrap();
+        assert_eq!(with_user(), 1, "what was remembered of the former terms is forgotten");
         assert_eq!(store.faults().unwrap(), Vec::<String>::new());
         assert_eq!(["gone", "getus", "user"].map(|word| matches(&store, word)), [0, 0, 1]);
     }

@@ -303,11 +303,12 @@ fn holding(
     if are_whole {
         held.retain(|(.., words)| *words == picked);
     }
-    held.sort_by(|a, b| b.1.total_cmp(&a.1));
-    if scope.is_none() && !query.filters.leave_chunks_out() {
+    let most_first = |a: &(ChunkAt, f64, u64), b: &(ChunkAt, f64, u64)| b.1.total_cmp(&a.1);
+    if !corpus.held_elsewhere().is_empty() && scope.is_none() && !query.filters.leave_chunks_out() {
         // Where chunks that are not indexed yet hold more, those would be picked.
         let elsewhere = corpus.held_elsewhere().iter().filter(|one| one.is_whole || !are_whole);
         let elsewhere: Vec<f64> = elsewhere.map(|one| one.weight * NEARLY).collect();
+        held.sort_by(most_first);
         let is_picked = |weight: f64| {
             let more = held.partition_point(|one| one.1 > weight) + elsewhere.partition_point(|one| *one > weight);
             more < limit
@@ -315,12 +316,17 @@ fn holding(
         let picked = held.partition_point(|one| is_picked(one.1));
         held.truncate(picked);
     }
-    // Of those that hold as much as the last that is picked, the ids must not choose.
-    let Some(&(_, least, _)) = limit.checked_sub(1).and_then(|last| held.get(last)) else {
+    // Of those that hold as much as the last that is picked, the ids must not choose. Thousands hold less.
+    let mut weights: Vec<f64> = held.iter().map(|(_, weight, _)| *weight).collect();
+    let Some(last) = limit.checked_sub(1).filter(|last| *last < weights.len()) else {
+        held.sort_by(most_first);
         return Ok(held.into_iter().map(|(id, ..)| id).collect());
     };
-    let more = held.iter().take_while(|(_, weight, _)| *weight > least).count();
-    let alike = held[more..].iter().take_while(|(_, weight, _)| *weight >= least).map(|(id, ..)| *id).collect();
+    let least = *weights.select_nth_unstable_by(last, |a, b| b.total_cmp(a)).1;
+    held.retain(|(_, weight, _)| *weight >= least);
+    held.sort_by(most_first);
+    let more = held.partition_point(|(_, weight, _)| *weight > least);
+    let alike = held[more..].iter().map(|(id, ..)| *id).collect();
     let mut best: Vec<ChunkAt> = held[..more].iter().map(|(id, ..)| *id).collect();
     best.extend(corpus.first_in_path_order(alike, limit - more)?);
     Ok(best)

@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 use super::rank::RankedCandidate;
 
 /// Shorter texts, in bytes, are the same by chance.
@@ -12,7 +14,7 @@ const LEAST: usize = 80;
 
 /// The hits without copies of others; each counts its copies, and says which folder has them.
 pub(super) fn collapse(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
-    let mut kept: HashMap<&str, (usize, Vec<usize>)> = HashMap::new();
+    let mut kept: HashMap<&str, (usize, Vec<usize>), RandomState> = HashMap::default();
     for (at, found) in ranked.iter().enumerate() {
         let text = found.chunk.text.trim();
         if text.len() < LEAST {
@@ -20,6 +22,9 @@ pub(super) fn collapse(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
         }
         let (best, same) = kept.entry(text).or_insert((at, Vec::new()));
         same.push(at);
+        if *best == at {
+            continue;
+        }
         // A version that the query names is the right one.
         let is_named = ranked[*best].path & !found.path != 0;
         if found.id.source == ranked[*best].id.source

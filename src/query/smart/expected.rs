@@ -5,6 +5,7 @@
 
 use super::candidates;
 use super::parsed_query::{ParsedQuery, QueryShape};
+use super::path_category::PathCategory;
 use super::rank;
 use super::scan::Scanner;
 use super::weights::{Part, Parts, Ranking};
@@ -58,7 +59,7 @@ impl Expectation {
                 parts.set(Part::Defines, 1.0);
             }
             let language = RepoPath::stored(piece.path).map_or("", |path| extract::language_of(&path));
-            rank::look_at_category(query, (piece.path, language), &mut parts);
+            rank::look_at_category(query, PathCategory::of(piece.path, language), &mut parts);
             parts.score(weights)
         };
         pieces.iter().map(&mut score).collect()

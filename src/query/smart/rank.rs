@@ -4,16 +4,15 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::names::{NameReader, likely};
 use super::parsed_query::{ParsedQuery, QueryShape};
 use super::path_category::PathCategory;
 use super::scan::{Scanner, WordMatches};
 use super::semantic;
 use super::weights::{Part, Parts, Ranking, Weights};
 use crate::error::Result;
-use crate::extract::kinds;
 use crate::query::corpus::{ChunkAt, Corpus};
-use crate::store::{ChunkHit, ChunkName};
-use crate::words;
+use crate::store::ChunkHit;
 
 /// Fewer candidates are read before another thread has begun.
 const MANY: usize = 64;
@@ -27,15 +26,13 @@ const IN_NAMES: f64 = 3.0;
 const CENTRAL: usize = 200;
 /// What other chunks of a file must add up to, for half of what they can count.
 const HALF: f64 = 1.5;
-/// What a definition of the least likely kind counts, of what one of the most likely does.
-const OF_ANY_KIND: f64 = 0.6;
-/// A defined name that fits less does not locate the hit.
-const SHOWS: f64 = 0.5;
 
 /// A candidate with its text.
 pub(super) struct LoadedCandidate {
     pub id: ChunkAt,
     pub chunk: ChunkHit,
+    /// That of its path.
+    pub category: PathCategory,
     /// See [`Part::Semantic`].
     pub semantic: f64,
     /// See [`Part::Inside`].
@@ -111,8 +108,8 @@ pub(super) fn rank(
 /// Reading the texts is the largest part of a query, so that two threads do it where there are many.
 fn look_at_all(query: &ParsedQuery, mut candidates: Vec<LoadedCandidate>) -> Vec<RankedCandidate> {
     let look = |candidates: Vec<LoadedCandidate>| -> Vec<RankedCandidate> {
-        let mut scanner = Scanner::new(query);
-        candidates.into_iter().map(|candidate| look_at(query, &mut scanner, candidate)).collect()
+        let (mut scanner, mut names) = (Scanner::new(query), NameReader::new(query));
+        candidates.into_iter().map(|candidate| look_at(query, &mut scanner, &mut names, candidate)).collect()
     };
     if candidates.len() < MANY {
         return look(candidates);
@@ -136,11 +133,23 @@ pub(super) fn weights<'r>(query: &ParsedQuery, ranking: &'r Ranking) -> (&'stati
     }
 }
 
-fn sort(ranked: &mut [RankedCandidate]) {
-    ranked.sort_by(|a, b| {
+fn sort(ranked: &mut Vec<RankedCandidate>) {
+    let mut order: Vec<usize> = (0..ranked.len()).collect();
+    order.sort_by(|a, b| {
+        let (a, b) = (&ranked[*a], &ranked[*b]);
         let by_place = || a.file().cmp(&b.file()).then(a.chunk.start_line.cmp(&b.chunk.start_line));
         b.score.total_cmp(&a.score).then_with(by_place)
     });
+    *ranked = in_order(std::mem::take(ranked), order);
+}
+
+/// The candidates with these indexes. They are so large that moving them takes longer than comparing them.
+pub(super) fn in_order(
+    candidates: Vec<RankedCandidate>,
+    order: impl IntoIterator<Item = usize>,
+) -> Vec<RankedCandidate> {
+    let mut left: Vec<Option<RankedCandidate>> = candidates.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|at| left[at].take()).collect()
 }
 
 /// How likely a name refers to what the chunk defines by it.
@@ -155,8 +164,13 @@ fn centrality(files: usize) -> f64 {
 }
 
 /// Everything that a candidate's score is made of, except what depends on other candidates.
-pub(super) fn look_at(query: &ParsedQuery, scanner: &mut Scanner, candidate: LoadedCandidate) -> RankedCandidate {
-    let LoadedCandidate { id, chunk, semantic, is_qualified, passes } = candidate;
+pub(super) fn look_at(
+    query: &ParsedQuery,
+    scanner: &mut Scanner,
+    names: &mut NameReader,
+    candidate: LoadedCandidate,
+) -> RankedCandidate {
+    let LoadedCandidate { id, chunk, category, semantic, is_qualified, passes } = candidate;
     let mut parts = Parts::default();
     parts.set(Part::Semantic, semantic);
     parts.set(Part::Inside, f64::from(u8::from(is_qualified)));
@@ -165,7 +179,7 @@ pub(super) fn look_at(query: &ParsedQuery, scanner: &mut Scanner, candidate: Loa
         parts.set(Part::Verbatim, f64::from(u8::from(chunk.text.to_lowercase().contains(verbatim.as_str()))));
     }
     let seen = scanner.scan(&chunk.text);
-    let names = look_at_names(query, scanner, &chunk.names);
+    let names = names.read(scanner, &chunk.names);
     parts.set(Part::Defines, names.defines);
     parts.set(Part::Cased, names.cased);
     parts.set(Part::Name, names.best);
@@ -186,7 +200,7 @@ pub(super) fn look_at(query: &ParsedQuery, scanner: &mut Scanner, candidate: Loa
     if pairs > 0 {
         parts.set(Part::Phrase, f64::from(seen.pairs.count_ones()) / f64::from(pairs));
     }
-    look_at_category(query, (&chunk.path, &chunk.language), &mut parts);
+    look_at_category(query, category, &mut parts);
     RankedCandidate {
         id,
         chunk,
@@ -199,101 +213,6 @@ pub(super) fn look_at(query: &ParsedQuery, scanner: &mut Scanner, candidate: Loa
         similar: 0,
         similar_in: None,
     }
-}
-
-#[derive(Default)]
-struct Names {
-    all: u64,
-    best: f64,
-    defines: f64,
-    cased: f64,
-    of_type: f64,
-    similarity: f64,
-    name: Option<String>,
-}
-
-/// Kinds of symbols that hold a value.
-fn is_of_data(kind: &str) -> bool {
-    matches!(kind, "constant" | "variable" | "field" | "attribute" | "property" | "key" | "variant")
-}
-
-/// How likely a query refers to a symbol of that kind.
-fn likely(query: &ParsedQuery, kind: Option<&str>) -> f64 {
-    match kind {
-        _ if !query.kinds.is_empty() => {
-            if kind.is_some_and(|kind| query.kinds.contains(&kind)) {
-                1.0
-            } else {
-                0.0
-            }
-        }
-        Some("constant") => 0.6,
-        Some(kind) if is_of_data(kind) => 0.2,
-        Some("method") => 0.8,
-        _ => 1.0,
-    }
-}
-
-/// The last component of a dotted name: `Query` of `Ecto.Query`.
-fn last_component(name: &str) -> &str {
-    if name.contains(char::is_whitespace) { name } else { name.rsplit(['.', ':', '/']).next().unwrap_or(name) }
-}
-
-fn look_at_names(query: &ParsedQuery, scanner: &mut Scanner, names: &[ChunkName]) -> Names {
-    let mut found = Names::default();
-    let heaviest = query.words.iter().map(|word| word.weight).fold(0.0, f64::max);
-    let last = query.terms.len().saturating_sub(1);
-    let is_short = query.is_of_few_words();
-    for ChunkName { text: name, kind } in names {
-        if kind.as_deref().is_some_and(|kind| !is_of_data(kind)) {
-            found.similarity = found.similarity.max(scanner.similarity_of(name));
-        }
-        let (set, matched, count) = scanner.words_of(name);
-        if set == 0 && !query.is_name() {
-            continue;
-        }
-        found.all |= set;
-        let fit = (f64::from(matched) / f64::from(count.max(1)) * query.share_of(set)).sqrt();
-        let lower = words::plain(name).to_lowercase();
-        let last_of = last_component(&lower);
-        // A local variable is not a class.
-        let by_kind = OF_ANY_KIND + (1.0 - OF_ANY_KIND) * likely(query, kind.as_deref());
-        let mut defines = if last_of.replace(['_', '-'], "") == query.joined { by_kind } else { 0.0 };
-        for (at, term) in query.terms.iter().enumerate().filter(|(_, term)| term.text == lower || term.text == last_of)
-        {
-            let says = match query.shape {
-                // Of `Class.method` the method is asked for.
-                QueryShape::Code => {
-                    if at == last {
-                        1.0
-                    } else {
-                        0.3
-                    }
-                }
-                _ if term.is_compound() => 1.0,
-                _ if heaviest > 0.0 => 0.5 * query.weight_of(set) / heaviest,
-                _ => 0.0,
-            };
-            let says = says * by_kind;
-            defines = f64::max(defines, says);
-            if is_short
-                && !term.is_compound()
-                && heaviest > 0.0
-                && kind.as_deref().is_some_and(|kind| kinds::TYPES.contains(&kind))
-            {
-                found.of_type = found.of_type.max(query.weight_of(set) / heaviest);
-            }
-            if name.ends_with(&term.written) {
-                found.cased = f64::max(found.cased, says);
-            }
-        }
-        if found.name.is_none() || fit + defines > found.best + found.defines {
-            found.name = (fit + defines > SHOWS).then(|| name.clone()).or(found.name);
-        }
-        found.best = found.best.max(fit);
-        found.defines = found.defines.max(defines);
-    }
-    found
 }
 
 /// Words of the query in the path; what the names of the file and of its folders add.
@@ -319,8 +238,7 @@ pub(super) fn look_at_path(query: &ParsedQuery, scanner: &mut Scanner, path: &st
     all | scanner.words_of(file).0
 }
 
-pub(super) fn look_at_category(query: &ParsedQuery, (path, language): (&str, &str), parts: &mut Parts) {
-    let category = PathCategory::of(path, language);
+pub(super) fn look_at_category(query: &ParsedQuery, category: PathCategory, parts: &mut Parts) {
     let wanted = (category == PathCategory::Test && query.about_tests)
         || (category == PathCategory::Document && query.about_documents);
     let part = match category {

@@ -10,7 +10,9 @@
 
 use super::background::{self, HERE};
 use super::candidates;
+use super::names::NameReader;
 use super::parsed_query::ParsedQuery;
+use super::path_category::PathCategory;
 use super::rank::{self, LoadedCandidate, RankedCandidate};
 use super::rerank::{self, LOOKED_AT, Reranker, Similarity};
 use super::scan::Scanner;
@@ -259,14 +261,16 @@ pub fn evidence(
         Similarity { cosine, beyond: cosine - brought(background), by_model: !is_table }
     };
     let (background_of_all, background_of_rare) = (background(all.as_ref()), background(rare.as_ref()));
-    let mut scanner = Scanner::new(&query);
+    let (mut scanner, mut names) = (Scanner::new(&query), NameReader::new(&query));
     let judged = passages.iter().map(|Passage { chunk, vector: own }| {
         let found = rank::look_at(
             &query,
             &mut scanner,
+            &mut names,
             LoadedCandidate {
                 id: ChunkAt::default(),
                 chunk: chunk.clone(),
+                category: PathCategory::of(&chunk.path, &chunk.language),
                 semantic: 0.0,
                 is_qualified: false,
                 passes: false,

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::parsed_query::{MAX_WORDS, ParsedQuery};
-use super::semantic;
 use crate::words;
 
 /// Lines that count as one window.
@@ -85,8 +84,10 @@ fn largest(query: &ParsedQuery, sets: impl Iterator<Item = u64>) -> f64 {
 /// Looks for one query's words in many texts.
 pub(super) struct Scanner<'q> {
     query: &'q ParsedQuery,
-    /// Stems to look for by their first byte: (stem, index of the word), the words' own before others for them.
-    by_first: Vec<Vec<(&'q str, usize)>>,
+    /// Stems to look for by their first byte, the words' own before others for them.
+    by_first: Vec<Vec<StemToFind<'q>>>,
+    /// Whether any of them begins with a byte, in lowercase or uppercase.
+    is_first: [bool; 256],
     /// For each word the next content word: its neighbour.
     next: Vec<Option<usize>>,
     lower: String,
@@ -94,31 +95,43 @@ pub(super) struct Scanner<'q> {
     known: HashMap<String, Option<usize>, RandomState>,
     /// The same for names and parts of paths: candidates of one file share most of them.
     known_names: HashMap<String, (u64, u32, u32), RandomState>,
-    /// How near names are to the query.
-    similarities: HashMap<String, f64, RandomState>,
+}
+
+/// A stem of a word of the query.
+struct StemToFind<'q> {
+    stem: &'q str,
+    /// What words of this stem begin with: a stem differs from its word in the last letter at most, and in what is cut off.
+    prefix: &'q str,
+    /// The index of the word.
+    at: usize,
 }
 
 impl<'q> Scanner<'q> {
     pub fn new(query: &'q ParsedQuery) -> Self {
-        let mut by_first = vec![Vec::new(); 256];
+        let mut by_first: Vec<Vec<StemToFind>> = (0..256).map(|_| Vec::new()).collect();
         let words = || query.words.iter().enumerate().filter(|(_, word)| !word.is_stop);
         let own = words().map(|(at, word)| (word.stem.as_str(), at));
         let others = words().flat_map(|(at, word)| word.others.iter().map(move |other| (other.stem.as_str(), at)));
         for (stem, at) in own.chain(others) {
             if let Some(first) = stem.bytes().next() {
-                by_first[usize::from(first)].push((stem, at));
+                let prefix = &stem[..stem.floor_char_boundary(stem.len() - 1)];
+                by_first[usize::from(first)].push(StemToFind { stem, prefix, at });
             }
         }
+        let is_first = std::array::from_fn(|byte| {
+            let lower = u8::try_from(byte).map_or(byte, |byte| usize::from(byte.to_ascii_lowercase()));
+            !by_first[lower].is_empty()
+        });
         let count = query.words.len();
         let next = (0..count).map(|at| (at + 1..count).find(|&after| !query.words[after].is_stop)).collect();
         Self {
             query,
             by_first,
+            is_first,
             next,
             lower: String::new(),
             known: HashMap::default(),
             known_names: HashMap::default(),
-            similarities: HashMap::default(),
         }
     }
 
@@ -134,6 +147,8 @@ impl<'q> Scanner<'q> {
         let mut last: Option<(usize, u32)> = None;
         let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).chain([text.len()]);
         let mut start = 0;
+        let is_first = self.is_first;
+        let is_ascii = text.is_ascii();
         for end in ends {
             let line = &text[start..end];
             if line.is_empty() {
@@ -141,10 +156,19 @@ impl<'q> Scanner<'q> {
             }
             start = end;
             let mut set = 0;
-            each_word(line, |word, counts| {
-                position += counts;
-                self.step(word, position, &mut last, &mut set, &mut seen);
-            });
+            if is_ascii || line.is_ascii() {
+                words::each_ascii_part(line, |start, end| {
+                    position += 1;
+                    if is_first[usize::from(line.as_bytes()[start])] {
+                        self.step(&line[start..end], position, &mut last, &mut set, &mut seen);
+                    }
+                });
+            } else {
+                each_word(line, |word, counts| {
+                    position += counts;
+                    self.step(word, position, &mut last, &mut set, &mut seen);
+                });
+            }
             seen.lines.push(set);
             seen.all |= set;
         }
@@ -189,45 +213,42 @@ impl<'q> Scanner<'q> {
         (set, matched, count)
     }
 
-    /// How near a name is to the query's vector, as [`semantic::of_name`] says; 0 without a vector.
-    pub fn similarity_of(&mut self, name: &str) -> f64 {
-        let Some(vector) = &self.query.vector else { return 0.0 };
-        if let Some(known) = self.similarities.get(name) {
-            return *known;
-        }
-        let similarity = semantic::of_name(name, vector);
-        self.similarities.insert(name.to_owned(), similarity);
-        similarity
-    }
-
     /// Which word of the query a token is a form of.
     fn word(&mut self, token: &str) -> Option<usize> {
-        let first = token.bytes().next()?.to_ascii_lowercase();
-        if first.is_ascii() && self.by_first[usize::from(first)].is_empty() {
+        let first = token.bytes().next()?;
+        if first.is_ascii() && !self.is_first[usize::from(first)] {
             return None;
         }
-        self.lower.clear();
-        if token.is_ascii() {
+        let of_first = if token.is_ascii() {
+            let of_first = &self.by_first[usize::from(first.to_ascii_lowercase())];
+            let may = |one: &StemToFind| {
+                let prefix = token.as_bytes().get(..one.prefix.len());
+                token.len() >= one.stem.len()
+                    && prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case(one.prefix.as_bytes()))
+            };
+            if !of_first.iter().any(may) {
+                return None;
+            }
+            self.lower.clear();
             self.lower.push_str(token);
             self.lower.make_ascii_lowercase();
+            of_first
         } else {
+            self.lower.clear();
             self.lower.push_str(&token.to_lowercase());
-        }
-        let first = self.lower.bytes().next()?;
-        let of_first = &self.by_first[usize::from(first)];
-        // A stem differs from its word in the last letter at most, and in what is cut off.
-        let may = |(stem, _): &(&str, usize)| {
-            self.lower.len() >= stem.len() && self.lower.starts_with(&stem[..stem.floor_char_boundary(stem.len() - 1)])
+            let of_first = &self.by_first[usize::from(self.lower.bytes().next()?)];
+            let may = |one: &StemToFind| self.lower.len() >= one.stem.len() && self.lower.starts_with(one.prefix);
+            if !of_first.iter().any(may) {
+                return None;
+            }
+            of_first
         };
-        if !of_first.iter().any(may) {
-            return None;
-        }
         if let Some(&at) = self.known.get(&self.lower) {
             return at;
         }
         let stem = words::stem(&self.lower);
         let begins = |known: &str| words::is_letter(known) && stem.starts_with(known);
-        let at = of_first.iter().find(|(known, _)| *known == stem || begins(known)).map(|(_, at)| *at);
+        let at = of_first.iter().find(|known| known.stem == stem || begins(known.stem)).map(|known| known.at);
         self.known.insert(self.lower.clone(), at);
         at
     }
@@ -236,11 +257,11 @@ impl<'q> Scanner<'q> {
 /// The words of a text with their parts, each with how many it counts as.
 fn each_word(text: &str, mut step: impl FnMut(&str, u32)) {
     if text.is_ascii() {
-        return words::parts(text).for_each(|part| step(part, 1));
+        return words::each_ascii_part(text, |start, end| step(&text[start..end], 1));
     }
     for token in words::tokens(text) {
         if token.is_ascii() {
-            words::parts(token).for_each(|part| step(part, 1));
+            words::each_ascii_part(token, |start, end| step(&token[start..end], 1));
         } else {
             words::pieces(token, &mut |piece, is_end| step(piece, u32::from(!is_end)));
         }

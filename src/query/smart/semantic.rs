@@ -5,7 +5,7 @@
 use super::background;
 use super::candidates;
 use super::parsed_query::{ParsedQuery, QueryShape};
-use crate::embed::{Embedder, Purpose, Vector, built_in};
+use crate::embed::{Comparison, Embedder, Purpose, Vector, built_in};
 use crate::error::{Error, Result};
 use crate::query::corpus::{ChunkAt, Corpus, CorpusScope, Spaces};
 use crate::store::SpaceKey;
@@ -133,8 +133,8 @@ impl SemanticQuery {
 }
 
 /// How near a name is to a query, from 0.
-pub(super) fn of_name(name: &str, query: &Vector) -> f64 {
-    (built_in().cosine(name, query) - LEAST_OF_NAME).max(0.0)
+pub(super) fn of_name(name: &str, query: &mut Comparison) -> f64 {
+    (query.cosine(name) - LEAST_OF_NAME).max(0.0)
 }
 
 /// How much of a sentence a query of so many telling words is, from 0 to 1: of a few words each is a name itself.

@@ -2,6 +2,11 @@
 //!
 //! A query says `directory`, the code says `dir`. Each row is a set; a word is in one row at most.
 
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use crate::words;
+
 const SYNONYMS: &[&[&str]] = &[
     &["abbreviate", "abbrev"],
     &["add", "register", "append", "insert"],
@@ -117,17 +122,29 @@ const SYNONYMS: &[&[&str]] = &[
     &["window", "win"],
 ];
 
+/// Words with their stems.
+type Row = Arc<[(String, &'static str)]>;
+
+/// Each row by the stems of its words.
+static ROWS: LazyLock<HashMap<String, Row>> = LazyLock::new(|| {
+    let mut rows = HashMap::new();
+    for row in SYNONYMS {
+        let row: Row = row.iter().map(|word| (words::stem(word), *word)).collect();
+        for (stem, _) in &*row {
+            rows.entry(stem.clone()).or_insert_with(|| Arc::clone(&row));
+        }
+    }
+    rows
+});
+
 /// Other words for a word, which is given by its stem.
 pub(super) fn others(stem: &str) -> impl Iterator<Item = &'static str> {
-    let row = SYNONYMS.iter().find(|row| row.iter().any(|word| crate::words::stem(word) == stem));
-    let others = row.into_iter().flat_map(|row| row.iter().copied());
-    others.filter(move |other| crate::words::stem(other) != stem)
+    let others = ROWS.get(stem).into_iter().flat_map(|row| row.iter());
+    others.filter(move |(other, _)| other != stem).map(|(_, word)| *word)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
     use super::*;
 
     #[test]
@@ -135,11 +152,11 @@ mod tests {
         let mut rows: HashMap<String, usize> = HashMap::new();
         for (at, row) in SYNONYMS.iter().enumerate() {
             for word in *row {
-                let before = rows.insert(crate::words::stem(word), at);
+                let before = rows.insert(words::stem(word), at);
                 assert!(before.is_none_or(|before| before == at), "{word} is in two rows");
             }
         }
-        assert_eq!(others(&crate::words::stem("directories")).collect::<Vec<_>>(), ["dir", "folder"]);
+        assert_eq!(others(&words::stem("directories")).collect::<Vec<_>>(), ["dir", "folder"]);
         assert_eq!(others("zebra").count(), 0);
     }
 }
