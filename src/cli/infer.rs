@@ -15,6 +15,7 @@ use crate::tools::infer_types::Answer;
 /// Infer missing type annotations of Python files
 ///
 /// All of them together cause no new diagnostic. Several files are annotated in one pass. No file is changed without --apply.
+/// Exits with 2 if the type checker panicked, also after it found annotations.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Files and folders, relative to the current folder or the repository, or absolute (default: the whole project)
@@ -49,7 +50,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let found = &answer.suggestions;
     if session.json {
         output::json(&answer.json);
-        return Ok(Outcome::of(!found.is_empty()));
+        return Ok(outcome(&answer));
     }
     let annotations = output::count(found.len() as u64, "annotation", "annotations");
     if typed.diff || typed.apply {
@@ -68,7 +69,16 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         let skipped = answer.total_skipped;
         output::note(&format!("{annotations}; {skipped} symbols without a suggestion (see --json)"));
     }
-    Ok(Outcome::of(!found.is_empty()))
+    Ok(outcome(&answer))
+}
+
+/// After a panic, annotations may be missing: an exit code of success would hide it.
+fn outcome(answer: &Answer) -> Outcome {
+    if let Some(panicked) = answer.panicked {
+        output::note(&format!("the type checker panicked at {}", output::count(panicked as u64, "file", "files")));
+        return Outcome::Broken;
+    }
+    Outcome::of(!answer.suggestions.is_empty())
 }
 
 /// Whether the second of two arguments is a symbol in the first.
@@ -108,4 +118,32 @@ fn insertions(found: &[Suggestion]) -> Vec<Edit> {
     all.sort();
     all.dedup();
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::cli::answer;
+
+    #[test]
+    fn a_panic_of_the_type_checker_is_an_error_whatever_was_found() {
+        let code = |more: Value| {
+            let mut answered = json!({
+                "suggestions": [], "skipped": [], "total_skipped": 0, "total": 0, "truncated": false, "precision": "types",
+            });
+            answered.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            outcome(&answer::typed(&answered).unwrap()) as u8
+        };
+        let position = json!({ "line": 1, "column": 6, "insert": " -> int" });
+        let suggestion = json!({
+            "name": "f", "kind": "return", "line": 1, "column": 5, "type": "int", "evidence": "the returned value",
+            "confidence": "high", "edit": position, "imports": [],
+        });
+        assert_eq!(code(json!({ "suggestions": [suggestion] })), 0);
+        assert_eq!(code(json!({ "suggestions": [suggestion], "panicked": 1 })), 2);
+        assert_eq!(code(json!({ "panicked": 2 })), 2);
+        assert_eq!(code(json!({})), 1);
+    }
 }

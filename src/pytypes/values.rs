@@ -279,6 +279,9 @@ pub struct Outline {
 pub struct Inferred {
     pub suggestions: Vec<Suggestion>,
     pub skipped: Vec<Skipped>,
+    /// The number of files at which the checker panicked.
+    #[serde(default)]
+    pub panicked: usize,
 }
 
 /// How well the evidence supports an annotation.

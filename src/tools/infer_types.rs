@@ -46,6 +46,9 @@ pub(crate) struct Answer {
     /// The first symbols without a suggestion, each with the reason.
     pub skipped: Vec<Skipped>,
     pub total_skipped: usize,
+    /// Files at which the type checker panicked. Suggestions may be missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub panicked: Option<usize>,
     pub total: usize,
     pub truncated: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,6 +76,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let total = inferred.suggestions.len();
     let answer = Answer {
         total_skipped: inferred.skipped.len(),
+        panicked: (inferred.panicked > 0).then_some(inferred.panicked),
         total,
         skipped: inferred.skipped.into_iter().take(max).collect(),
         precision: "types".to_owned(),

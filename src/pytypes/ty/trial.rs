@@ -3,11 +3,11 @@
 //! Owns the texts that replace those on disk, and the comparison of diagnostics before and after. Nothing is written to
 //! disk.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -22,8 +22,10 @@ use super::edits::{self, Edit};
 use super::lines::Lines;
 use super::{Embedded, on_disk};
 use crate::error::Result;
+use crate::locked::locked;
 use crate::pytypes::engine::Observer;
 use crate::pytypes::host::STACK;
+use crate::pytypes::values::PANICKED;
 
 /// A diagnostic, reduced to what the comparison needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +40,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 pub(super) struct Trial {
     engine: Embedded,
+    /// Files at which the checker panicked in one of the checks.
+    panicked: Mutex<BTreeSet<String>>,
 }
 
 impl Trial {
@@ -46,7 +50,7 @@ impl Trial {
         let open = || {
             let mut engine = Embedded::open(root, false)?;
             engine.db = engine.db.held(is_over);
-            Ok(Self { engine })
+            Ok(Self { engine, panicked: Mutex::default() })
         };
         on_own_thread(open, || {})
     }
@@ -93,12 +97,24 @@ impl Trial {
     }
 
     pub fn findings(&self, files: &[String], unwind_if_cancelled: &dyn Fn()) -> HashMap<String, Vec<Finding>> {
-        self.with(unwind_if_cancelled, |db| findings(db, files, &Unobserved))
+        self.noted(self.with(unwind_if_cancelled, |db| findings(db, files, &Unobserved)))
     }
 
     /// The same, reporting each file that is checked.
     pub fn findings_observed(&self, files: &[String], observer: &dyn Observer) -> HashMap<String, Vec<Finding>> {
-        self.with(&|| {}, |db| findings(db, files, observer))
+        self.noted(self.with(&|| {}, |db| findings(db, files, observer)))
+    }
+
+    fn noted(&self, found: HashMap<String, Vec<Finding>>) -> HashMap<String, Vec<Finding>> {
+        let is_panic = |one: &Finding| one.rule == PANICKED;
+        let panicked = found.iter().filter(|(_, all)| all.iter().any(is_panic)).map(|(file, _)| file.clone());
+        locked(&self.panicked).extend(panicked);
+        found
+    }
+
+    /// The number of files at which the checker panicked in any check.
+    pub fn panicked(&self) -> usize {
+        locked(&self.panicked).len()
     }
 }
 

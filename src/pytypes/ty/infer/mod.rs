@@ -461,7 +461,11 @@ impl InferenceRun<'_> {
             };
             Skipped { file: None, name: qualified(state), kind: state.kind.name().to_owned(), reason }
         });
-        Inferred { suggestions: kept.iter().map(suggestion).collect(), skipped: skipped.collect() }
+        Inferred {
+            suggestions: kept.iter().map(suggestion).collect(),
+            skipped: skipped.collect(),
+            panicked: self.trial.panicked(),
+        }
     }
 }
 

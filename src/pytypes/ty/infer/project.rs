@@ -67,6 +67,7 @@ pub(in crate::pytypes::ty) fn infer_all(
         answer.suggestions.append(&mut one.suggestions);
         answer.skipped.append(&mut one.skipped);
     }
+    answer.panicked = run.run.trial.panicked();
     Ok(answer)
 }
 
