@@ -538,3 +538,105 @@ fn a_file_of_thousands_of_generated_lines_is_annotated() {
     assert!(found.contains(&"generated.py: call_1199 Node1199".to_owned()), "{:?}", found.last());
     assert!(found.contains(&"generated.py: value int".to_owned()), "{:?}", found.first());
 }
+
+/// The project whose Python version has unions and `Self`.
+const MODERN: &str = r#"
+//- /pyproject.toml
+[project]
+name = "p"
+requires-python = ">=3.12"
+"#;
+
+#[test]
+fn a_call_that_always_raises_ends_the_function() {
+    let repo = Repo::new(&format!(
+        "{MODERN}{}",
+        r#"
+//- /a.py
+class Frozen:
+    def __setitem__(self, key: str, value: int):
+        refuse(self)
+
+    def clear(self):
+        refuse(self)
+
+
+def refuse(what: object):
+    raise TypeError(what)
+"#
+    ));
+    let found = suggested(&repo.call("infer_types", &json!({ "file": "." })));
+    assert!(found.contains(&"a.py: refuse NoReturn".to_owned()), "{found:#?}");
+    assert!(found.contains(&"a.py: clear NoReturn".to_owned()), "{found:#?}");
+}
+
+#[test]
+fn a_parameter_that_is_tested_for_another_class_accepts_more_than_callers_pass() {
+    let repo = Repo::new(&format!(
+        "{MODERN}{}",
+        r#"
+//- /a.py
+def load(path):
+    if isinstance(path, bytes):
+        return 1
+    return 2
+
+
+def write(value):
+    return str(value)
+
+
+def count(size):
+    return size + 1
+//- /b.py
+import a
+
+a.load("x")
+a.write("x")
+a.count(1)
+"#
+    ));
+    let answer = repo.call("infer_types", &json!({ "file": "." }));
+    let found = suggested(&answer);
+    assert!(found.contains(&"a.py: size int".to_owned()), "{found:#?}");
+    for name in ["path", "value"] {
+        assert!(!found.contains(&format!("a.py: {name} str")), "{found:#?}");
+    }
+    assert!(reasons(&answer)["a.py load.path"].contains("lower confidence"), "{answer}");
+}
+
+#[test]
+fn a_name_stands_for_the_class_that_all_others_of_that_name_have() {
+    let repo = Repo::new(&format!(
+        "{MODERN}{}",
+        r#"
+//- /frame.py
+class Frame:
+    depth: int = 0
+//- /visit.py
+from frame import Frame
+
+
+def one(frame: Frame) -> int:
+    return frame.depth
+
+
+def two(frame: Frame, other: int) -> int:
+    return frame.depth
+
+
+def three(frame: Frame, other: Frame) -> int:
+    return frame.depth
+//- /more.py
+def visit_name(node, frame):
+    return None
+
+
+def visit_other(node, other):
+    return None
+"#
+    ));
+    let found = suggested(&repo.call("infer_types", &json!({ "file": "." })));
+    assert!(found.contains(&"more.py: frame Frame".to_owned()), "{found:#?}");
+    assert!(!found.iter().any(|one| one.contains("other") && !one.contains("visit_other")), "{found:#?}");
+}

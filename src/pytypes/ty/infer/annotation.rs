@@ -50,6 +50,26 @@ impl Annotation {
             || self.is_of_several_classes()
     }
 
+    /// Whether nothing but one class is left next to `None`, and which.
+    pub fn only_class(&self) -> Option<&str> {
+        let mut classes = members(&self.text).filter(|member| *member != "None");
+        classes.next().filter(|_| classes.next().is_none())
+    }
+
+    /// Whether the author probably did not write it, because it lists the types of several values, where the values themselves `differ`
+    /// or are in a container; or because it lists several classes, instead of their base.
+    pub fn is_union_of_values(&self, differ: bool) -> bool {
+        let is_several = |union: &str| members(union).filter(|one| *one != "None" && !one.is_empty()).count() > 1;
+        let inside = self.text.split_once('[').map_or("", |(_, inside)| inside);
+        (differ && is_several(&self.text))
+            || inside.split(['[', ',', ']']).any(is_several)
+            || self.is_of_several_classes()
+    }
+
+    pub fn is_generic(&self) -> bool {
+        self.text.contains('[')
+    }
+
     /// Whether the author probably wrote the base of several classes. Basic values have no base in common.
     pub fn is_of_several_classes(&self) -> bool {
         let is_several = |union: &str| {

@@ -12,6 +12,8 @@ use super::annotation::{Annotation, Import};
 use super::calls::Calls;
 use super::docstring;
 use super::flow::{Exits, exits, falls_through, is_placeholder};
+use super::handed_on::Tested;
+use super::never::is_endless_call;
 use super::overridden::{self, Below};
 use super::parameters;
 use super::slots::{Filling, FunctionContext, Kind, Slot, SlotSource, is_decorated};
@@ -27,10 +29,12 @@ pub(super) struct Evidence<'db> {
 
 pub(super) enum Shape<'db> {
     Plain(Type<'db>),
-    /// The types of values that are returned or assigned: the author may have written a base of them.
-    Returned(Type<'db>),
+    /// The types of values that are returned or assigned, and whether they differ: the author may have written a base of them.
+    Returned(Type<'db>, bool),
     /// The types of values that callers pass: what the parameter accepts may be wider.
-    Passed(Type<'db>),
+    Passed(Type<'db>, Tested),
+    /// The type of a default that no call confirms.
+    Default(Type<'db>, Tested),
     /// The same, and the type of a default that is only a marker.
     PassedOr(Type<'db>, Type<'db>),
     /// `Iterator[…]` or `AsyncIterator[…]` (true) of the type that a generator yields.
@@ -175,9 +179,7 @@ fn of_return<'db>(
         }
         types.push(inferred);
     }
-    let never =
-        |expression: &Expr| expression.is_call_expr() && matches!(expression.inferred_type(model), Some(Type::Never));
-    let reaches_end = falls_through(&function.body, &never);
+    let reaches_end = falls_through(&function.body, &|expression| is_endless_call(db, model, expression));
     let nothing = reaches_end || found.returns_nothing;
     if nothing {
         types.push(Type::none(db, &environment));
@@ -201,12 +203,13 @@ fn of_return<'db>(
         (number, false) => format!("{number} returned values"),
         (number, true) => format!("{number} returned values, and an implicit None"),
     };
+    let differ = differ(db, &types);
     let inferred = UnionType::from_elements(db, &environment, types);
     // The author may mean the common base of several classes.
     let is_several =
         matches!(inferred, Type::Union(union) if union.elements(db).iter().filter(|one| !one.is_none(db)).count() > 1);
     let confidence = if partly || is_several { Confidence::Medium } else { Confidence::High };
-    Ok(Evidence { inferred: Shape::Returned(inferred), explanation, confidence })
+    Ok(Evidence { inferred: Shape::Returned(inferred, differ), explanation, confidence })
 }
 
 /// The evidence for a method that always returns its receiver.
@@ -313,11 +316,18 @@ fn of_values<'db>(
         1 => "the assigned value".to_owned(),
         number => format!("{number} assigned values"),
     };
+    let differ = differ(db, &types);
     Ok(Evidence {
-        inferred: Shape::Returned(UnionType::from_elements(db, &environment, types)),
+        inferred: Shape::Returned(UnionType::from_elements(db, &environment, types), differ),
         explanation,
         confidence: Confidence::Medium,
     })
+}
+
+/// Whether there are several types next to `None`.
+fn differ<'db>(db: &'db Database, types: &[Type<'db>]) -> bool {
+    let mut types = types.iter().filter(|one| !one.is_none(db));
+    types.next().is_some_and(|first| types.any(|one| one != first))
 }
 
 /// The evidence for an attribute that begins as an empty container and is filled by methods of its class.

@@ -4,7 +4,7 @@
 //! is narrower than its annotation.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
@@ -18,6 +18,7 @@ use ty_python_semantic::{
     Db as _, HasType, ProgramEnvironment, ResolvedDefinition, SemanticModel, definitions_for_attribute,
 };
 
+use super::annotation::Annotation;
 use super::evidence::known_part;
 use super::slots::{self, Slot};
 use crate::pytypes::ty::db::{Database, Db};
@@ -31,6 +32,25 @@ pub(super) struct HandedOn<'db> {
     library: Vec<Type<'db>>,
     /// The body compares the parameter with `None`.
     pub is_tested_for_none: bool,
+    /// What the body does with arguments of more types than one.
+    pub tested: Tested,
+}
+
+/// What shows that a function accepts more types than its callers pass.
+#[derive(Clone, Debug, Default, PartialEq, Eq, salsa::SalsaValue)]
+pub(super) struct Tested {
+    /// `isinstance(name, …)`
+    is_for_class: bool,
+    /// The classes that it is converted to: `str(name)`.
+    converted: BTreeSet<String>,
+}
+
+impl Tested {
+    /// Whether a function that only accepts `annotation` would not do this.
+    pub fn accepts_more_than(&self, annotation: &Annotation) -> bool {
+        let only = annotation.only_class();
+        only.is_some_and(|class| self.is_for_class || self.converted.contains(class))
+    }
 }
 
 impl<'db> HandedOn<'db> {
@@ -82,7 +102,7 @@ fn find<'db>(
     function: &ast::StmtFunctionDef,
     name: &str,
 ) -> HandedOn<'db> {
-    let found = HandedOn { own: Vec::new(), library: Vec::new(), is_tested_for_none: false };
+    let found = HandedOn { own: Vec::new(), library: Vec::new(), is_tested_for_none: false, tested: Tested::default() };
     let mut finder = Finder { db, model, name, is_bound_again: false, is_replacing_none: false, found };
     finder.visit_body(&function.body);
     finder.found
@@ -124,7 +144,34 @@ impl<'db> Finder<'_, 'db> {
         }
     }
 
+    /// Notes `isinstance(name, …)` and `str(name)`.
+    fn test(&mut self, call: &ast::ExprCall) {
+        let called = match &*call.func {
+            Expr::Name(name) => name.id.as_str(),
+            Expr::Attribute(attribute) => attribute.attr.as_str(),
+            _ => return,
+        };
+        if !call.arguments.args.first().is_some_and(|first| self.is_it(first)) {
+            return;
+        }
+        let tested = &mut self.found.tested;
+        let converted: &[&str] = match called {
+            "isinstance" => {
+                tested.is_for_class = true;
+                &[]
+            }
+            "str" => &["str"],
+            "bytes" => &["bytes"],
+            "float" => &["float", "int"],
+            // A path or a text.
+            "fspath" | "fsdecode" => &["str"],
+            _ => &[],
+        };
+        tested.converted.extend(converted.iter().map(|class| (*class).to_owned()));
+    }
+
     fn call(&mut self, call: &ast::ExprCall) {
+        self.test(call);
         let value = |argument: ArgOrKeyword<'_>| match argument {
             ArgOrKeyword::Arg(value) => self.is_it(value) && !self.is_narrowed(value),
             ArgOrKeyword::Keyword(keyword) => {

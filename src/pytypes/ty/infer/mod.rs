@@ -16,6 +16,8 @@ mod guess;
 mod handed_on;
 mod header;
 mod importing;
+mod namesakes;
+mod never;
 mod overridden;
 mod parameters;
 mod project;
@@ -247,6 +249,9 @@ impl InferenceRun<'_> {
                 // Nothing more follows directly.
                 more = self.guess(texts, level);
             }
+            if more.is_empty() && level <= Confidence::Medium {
+                more = self.namesakes(texts);
+            }
             if more.is_empty() {
                 return;
             }
@@ -384,16 +389,26 @@ impl InferenceRun<'_> {
         let mut confidence = evidence.confidence;
         let annotation = match evidence.inferred {
             Shape::Plain(inferred) => of(inferred)?,
-            Shape::Returned(inferred) => {
+            Shape::Returned(inferred, differ) => {
                 let annotation = of(inferred)?;
-                if annotation.is_of_several_classes() || annotation.is_private() {
+                if annotation.is_union_of_values(differ) || annotation.is_private() {
+                    confidence = Confidence::Low;
+                } else if annotation.is_generic() {
+                    // Authors often declare other elements than the code shows.
+                    confidence = confidence.min(Confidence::Medium);
+                }
+                annotation
+            }
+            Shape::Passed(inferred, tested) => {
+                let annotation = of(inferred)?;
+                if annotation.is_narrow() || tested.accepts_more_than(&annotation) {
                     confidence = Confidence::Low;
                 }
                 annotation
             }
-            Shape::Passed(inferred) => {
+            Shape::Default(inferred, tested) => {
                 let annotation = of(inferred)?;
-                if annotation.is_narrow() {
+                if tested.accepts_more_than(&annotation) {
                     confidence = Confidence::Low;
                 }
                 annotation

@@ -22,6 +22,12 @@ use super::slots::{Parameter, Slot};
 use crate::pytypes::ty::db::Database;
 use crate::pytypes::values::Confidence;
 
+/// Why nothing is known of a parameter: an argument of unknown type.
+pub(super) const UNKNOWN_ARGUMENT: &str = "a call passes a value of unknown type";
+
+/// Why nothing is known of a parameter: nothing says what it is.
+pub(super) const NO_ARGUMENT: &str = "no default, and no call with a known type";
+
 pub(super) fn of_parameter<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,
@@ -100,10 +106,10 @@ pub(super) fn of_parameter<'db>(
             return Ok(medium(Shape::Plain(whole), "methods that override it"));
         }
         return Err(match given {
-            given if given.iter().any(Option::is_none) => "a call passes a value of unknown type".to_owned(),
+            given if given.iter().any(Option::is_none) => UNKNOWN_ARGUMENT.to_owned(),
             _ if marker.is_some() => "its default is a marker, and no call passes another type".to_owned(),
             _ if is_optional => "its default is None, and no call passes another type".to_owned(),
-            _ => "no default, and no call with a known type".to_owned(),
+            _ => NO_ARGUMENT.to_owned(),
         });
     }
     let mut explanation = Vec::new();
@@ -112,11 +118,14 @@ pub(super) fn of_parameter<'db>(
         let written: String = text[default.range()].chars().take(40).collect();
         explanation.push(format!("its default {written}"));
     }
+    // One call in one file is often the only one there is, and says little more than the default.
+    let mut is_confirmed = false;
     if !arguments.is_empty() {
         let files: BTreeSet<&File> =
             meant.iter().filter_map(|(one, _)| context.calls.files.get(one)).flatten().collect();
         let plural =
             |number: usize, one: &str| if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") };
+        is_confirmed = arguments.len() > 1 || files.len() > 1;
         explanation.push(format!("{} in {}", plural(arguments.len(), "call"), plural(files.len(), "file")));
     }
     let types = default.filter(|_| marker.is_none()).into_iter().chain(arguments.iter().copied());
@@ -126,13 +135,13 @@ pub(super) fn of_parameter<'db>(
     }
     let is_bool = default == Some(KnownClass::Bool.to_instance(db, &environment))
         || parameter.default.is_some_and(Expr::is_boolean_literal_expr);
-    let agrees = default.is_some() && marker.is_none() && !arguments.is_empty() && !has_unknown;
+    let agrees = default.is_some() && marker.is_none() && is_confirmed && !has_unknown;
     let is_single = !matches!(inferred, Type::Union(_));
     let confidence = if is_bool || (agrees && is_single) { Confidence::High } else { Confidence::Medium };
     let inferred = match marker {
         Some(marker) => Shape::PassedOr(inferred, marker),
-        None if arguments.is_empty() => Shape::Plain(inferred),
-        None => Shape::Passed(inferred),
+        None if arguments.is_empty() => Shape::Default(inferred, handed.tested.clone()),
+        None => Shape::Passed(inferred, handed.tested.clone()),
     };
     Ok(Evidence { inferred, explanation: explanation.join(", "), confidence })
 }

@@ -135,6 +135,9 @@ impl ProjectRun<'_> {
                 // Nothing more follows directly.
                 more = self.run.guess(&self.texts, level);
             }
+            if more.is_empty() && level <= Confidence::Medium && !self.is_over() {
+                more = self.run.namesakes(&self.texts);
+            }
             if more.is_empty() || self.is_over() {
                 self.latest = Some(concluded);
                 return;
