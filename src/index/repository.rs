@@ -38,7 +38,8 @@ pub(super) struct Repository {
     /// For reads during a long update.
     pub listed: Mutex<Option<Arc<DiskListing>>>,
     pub listings: Listings,
-    seed: OnceLock<Seed>,
+    /// What the empty index starts from.
+    pub seed: Option<Seed>,
 }
 
 /// The settings of a repository and what follows from them.
@@ -64,7 +65,7 @@ impl Repository {
             repaired,
             listed: Mutex::default(),
             listings: Listings::default(),
-            seed: OnceLock::new(),
+            seed: None,
         })
     }
 
@@ -72,20 +73,9 @@ impl Repository {
         self.store.read(budget, query)
     }
 
-    /// What the empty index starts from.
-    pub(super) fn begin_with(&self, seed: Option<Seed>) {
-        if let Some(seed) = seed {
-            let _ = self.seed.set(seed);
-        }
-    }
-
-    pub(super) fn seed(&self) -> Option<&Seed> {
-        self.seed.get()
-    }
-
     /// The index of a sibling worktree, until this one has an index. Its rows have to be compared with the disk.
     pub(super) fn lent(&self) -> Option<&Store> {
-        self.seed()?.lent(&self.store, &self.settings().extraction().fingerprint())
+        self.seed.as_ref()?.lent(&self.store, || self.settings().extraction().fingerprint())
     }
 
     /// Reads one state of [`Self::lent`]; `None` if there is none, or it cannot be read.
@@ -96,7 +86,7 @@ impl Repository {
     ) -> Option<Result<T>> {
         match self.lent()?.read(budget, query) {
             Err(error) if matches!(error.kind, ErrorKind::CorruptIndex | ErrorKind::IndexNotFound) => {
-                self.seed()?.give_up_lent(&error);
+                self.seed.as_ref()?.give_up_lent(&error);
                 None
             }
             answer => Some(answer),

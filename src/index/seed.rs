@@ -1,8 +1,7 @@
-//! What a new worktree starts from: the index of a sibling, which answers until this worktree has its own, and of which that
-//! begins as a copy.
+//! The index that a new worktree starts from: that of a sibling worktree. It answers reads while it is copied.
 //!
-//! Owns which sibling that is, what is left out of the copy, when there is none, and which files have the bytes that the rows
-//! of the sibling show. Does not own which worktrees are trusted (`git_layout`), nor the copy itself (`store`). All files are
+//! Owns which sibling that is, what is left out of the copy, when there is none, and which files have the same bytes as in the
+//! sibling's index. Does not own which worktrees are trusted (`git_layout`), nor the copy itself (`store`). All files are
 //! compared by their bytes afterwards, by the first update.
 
 use std::collections::{HashMap, HashSet};
@@ -70,12 +69,15 @@ impl Seed {
         })
     }
 
-    /// The index that reads are answered from until the own one, which was made with these options, has files.
-    pub(super) fn lent(&self, own: &Store, options: &str) -> Option<&Store> {
+    /// The sibling's index, while the own index is empty. It must have been made with these `options`.
+    pub(super) fn lent(&self, own: &Store, options: impl FnOnce() -> String) -> Option<&Store> {
         if self.has_ended() || self.is_unreadable.load(Ordering::Relaxed) || !is_empty(own).unwrap_or(false) {
             return None;
         }
-        let open = || self.siblings.iter().find_map(|sibling| Store::open_sibling(&sibling.database, options).ok());
+        let open = || {
+            let options = options();
+            self.siblings.iter().find_map(|sibling| Store::open_sibling(&sibling.database, &options).ok())
+        };
         self.lent.get_or_init(open).as_ref()
     }
 
@@ -98,8 +100,8 @@ impl Seed {
         self.has_ended.load(Ordering::Relaxed)
     }
 
-    /// The files of `tasks` that have the bytes that their rows show, whatever their times. `read` reads a file. Files are read
-    /// on all cores, and once: these are most files of a worktree.
+    /// The files of `tasks` whose bytes are those that were indexed, whatever their times. `read` reads a file. Each file is
+    /// read once, on all cores: a new worktree has most files in common with its sibling.
     pub(super) fn unchanged(
         &self,
         tasks: &[Task],
@@ -107,7 +109,7 @@ impl Seed {
         read: &(dyn Fn(&RepoPath) -> Option<Vec<u8>> + Sync),
         budget: &Budget,
     ) -> Result<HashSet<RepoPath>> {
-        // Two reads at once do not read the same files.
+        // Held to the end, so that concurrent reads do not hash the same files.
         let mut known = locked(&self.hashes);
         let rows = |task: &Task| Some((task.known.as_ref()?.hash, *stats.get(task.path.as_str())?));
         let (next, found) = (AtomicUsize::new(0), Mutex::new((HashSet::new(), Vec::new())));
@@ -147,7 +149,9 @@ impl Update<'_> {
     /// is then built from nothing.
     pub(super) fn copy_sibling(&self) -> Result<()> {
         let (store, begun) = (&self.repository.store, Instant::now());
-        let Some(seed) = self.repository.seed().filter(|_| is_empty(store).unwrap_or(false)) else { return Ok(()) };
+        let Some(seed) = self.repository.seed.as_ref().filter(|_| is_empty(store).unwrap_or(false)) else {
+            return Ok(());
+        };
         let options = self.repository.settings().extraction().fingerprint();
         let copy = store.path().with_extension("db.seed");
         let rest = || {

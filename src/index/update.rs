@@ -129,7 +129,7 @@ impl<'u> Update<'u> {
                 }
             }
         }
-        if let Some(seed) = self.repository.seed().filter(|_| *scope == Dirty::Everything) {
+        if let Some(seed) = self.repository.seed.as_ref().filter(|_| *scope == Dirty::Everything) {
             seed.end();
         }
         if let Some(claim) = claim {

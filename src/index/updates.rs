@@ -172,8 +172,8 @@ impl Updates {
         let is_long = self.repository.in_flight.age().is_some_and(|age| age > timeout);
         let waits_to_the_end = timeout == Duration::MAX;
         let timeout = if is_long { timeout.min(PARTIAL_AFTER_LONG) } else { timeout };
-        let is_copied = || self.repository.lent().is_some();
-        let timeout = if !waits_to_the_end && is_copied() { timeout.min(PARTIAL_AFTER_COPY) } else { timeout };
+        let is_lent = || self.repository.lent().is_some();
+        let timeout = if !waits_to_the_end && is_lent() { timeout.min(PARTIAL_AFTER_COPY) } else { timeout };
         let has_much_left = |progress: &Progress| {
             let left = |(done, total): (u64, u64)| total.saturating_sub(done);
             let is_long = left(progress.bytes()) > LONG_BYTES || left(progress.files()) > LONG_FILES;
@@ -184,8 +184,8 @@ impl Updates {
                 if let Some(watch) = self.repository.full_watch() {
                     watch.settle(since);
                 }
-                // Other updates make this very listing, or have made it.
-                let _pause = is_copied().then(|| self.pause());
+                // The copy competes with this listing. Any other update lists the tree itself, and must not rest.
+                let _pause = is_lent().then(|| self.pause());
                 Ok((Freshness::Fresh, Some(DiskListing::of(&self.repository, since, budget)?)))
             }
             freshness => {

@@ -81,13 +81,18 @@ impl Workspace {
             registry::note(root, &sources.environment);
         }
         let (store, repaired) = repair::open(&path)?;
-        let workspace = Self::with_store(root, sources, store, repaired)?;
-        workspace.repository.begin_with(Seed::of(root, &workspace.repository.store));
-        Ok(workspace)
+        let seed = Seed::of(root, &store);
+        let mut repository = Repository::new(root, sources, store, repaired)?;
+        repository.seed = seed;
+        Ok(Self::of(repository))
     }
 
     pub(super) fn with_store(root: &Path, sources: Arc<Sources>, store: Store, repaired: Repaired) -> Result<Self> {
-        let repository = Arc::new(Repository::new(root, sources, store, repaired)?);
+        Repository::new(root, sources, store, repaired).map(Self::of)
+    }
+
+    fn of(repository: Repository) -> Self {
+        let repository = Arc::new(repository);
         let trigrams = Arc::new(Trigrams::new(Arc::clone(&repository)));
         let embeddings = Arc::new(StaticEmbeddings::new(Arc::clone(&repository)));
         let model = Arc::new(EmbeddingModel::new(Arc::clone(&repository)));
@@ -97,7 +102,7 @@ impl Workspace {
             embeddings: Arc::clone(&embeddings),
             model: Arc::clone(&model),
         });
-        Ok(Self {
+        Self {
             documents: Documents::new(Arc::clone(&repository), Arc::clone(&updates)),
             files: Files::new(Arc::clone(&repository)),
             scip: Scip::new(Arc::clone(&repository)),
@@ -108,7 +113,7 @@ impl Workspace {
             embeddings,
             model,
             updates,
-        })
+        }
     }
 
     pub fn root(&self) -> &Path {
@@ -145,8 +150,8 @@ impl Workspace {
         self.repository.read(budget, query)
     }
 
-    /// Reads one state of an index that may be incomplete, together with what it lacks of a listing that was made before it.
-    /// Until a new worktree has an index, it is that of a sibling.
+    /// Reads one state of an index that may be incomplete, and what that state lacks of a listing that was made before it. Until
+    /// a new worktree has an index of its own, this reads the index of a sibling worktree.
     pub fn read_incomplete<T>(
         &self,
         listed: &DiskListing,
@@ -160,8 +165,8 @@ impl Workspace {
         }
     }
 
-    /// Holds one state of the index, to read several at once; the state of one that may be incomplete if it
-    /// `may_be_incomplete`: see [`Self::read_incomplete`].
+    /// Holds one state of the index, so that one query can read several indexes. If the index `may_be_incomplete`, it is the one
+    /// that [`Self::read_incomplete`] reads.
     pub fn hold(&self, may_be_incomplete: bool, budget: &Budget) -> Result<HeldState<'_>> {
         let lent = self.repository.lent().filter(|_| may_be_incomplete);
         match lent.map(|lent| lent.hold(budget)) {

@@ -52,14 +52,14 @@ impl Annotation {
 
     /// Whether nothing but one class is left next to `None`, and which.
     pub fn only_class(&self) -> Option<&str> {
-        let mut classes = members(&self.text).filter(|member| *member != "None");
+        let mut classes = without_none(&self.text);
         classes.next().filter(|_| classes.next().is_none())
     }
 
-    /// Whether the author probably did not write it, because it lists the types of several values, where the values themselves `differ`
-    /// or are in a container; or because it lists several classes, instead of their base.
+    /// Whether it lists types that the author probably did not write out: those of values that `differ` or are in a container, or
+    /// several classes instead of their base.
     pub fn is_union_of_values(&self, differ: bool) -> bool {
-        let is_several = |union: &str| members(union).filter(|one| *one != "None" && !one.is_empty()).count() > 1;
+        let is_several = |union: &str| without_none(union).count() > 1;
         let inside = self.text.split_once('[').map_or("", |(_, inside)| inside);
         (differ && is_several(&self.text))
             || inside.split(['[', ',', ']']).any(is_several)
@@ -73,7 +73,7 @@ impl Annotation {
     /// Whether the author probably wrote the base of several classes. Basic values have no base in common.
     pub fn is_of_several_classes(&self) -> bool {
         let is_several = |union: &str| {
-            let several: Vec<&str> = members(union).filter(|member| *member != "None" && !member.is_empty()).collect();
+            let several: Vec<&str> = without_none(union).collect();
             several.len() > 1 && !several.into_iter().all(is_basic)
         };
         // Also in brackets: `dict[str, A | B]`.
@@ -137,6 +137,11 @@ fn absorb(members: &mut Vec<String>) {
 /// The members of a union as written.
 pub(super) fn members(text: &str) -> impl Iterator<Item = &str> {
     split(text.trim_matches('"'), '|').map(str::trim)
+}
+
+/// The members of a union next to `None`.
+fn without_none(union: &str) -> impl Iterator<Item = &str> {
+    members(union).filter(|member| *member != "None" && !member.is_empty())
 }
 
 /// The parts of a text between separators outside brackets.
