@@ -16,7 +16,7 @@
 //!
 //! The modules below are in the order in which data passes through them. Under them lie the base modules, which anyone
 //! may use: [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words`
-//! (splitting identifiers), `locked` (mutexes), `git_layout` (where git keeps a repository and its worktrees),
+//! (splitting identifiers), `locked` (mutexes), `threads` (work on a list by several threads), `git_layout` (where git keeps a repository and its worktrees),
 //! `git_objects` (commits and their files, read with git's plumbing), `dependencies` (where the sources of what a repository depends
 //! on lie), `platform` (what differs by operating system), `child_process` (work that
 //! may crash runs out of process), [`secrets`] (detects secrets by name and content), [`config`] (settings; the only
@@ -101,4 +101,5 @@ pub mod model;
 pub mod panics;
 mod platform;
 mod secrets;
+mod threads;
 mod words;

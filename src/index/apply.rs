@@ -24,6 +24,7 @@ use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
 use crate::platform::beneath::Folder;
 use crate::scan::{self, Content};
 use crate::store::{Batch, FileRow, SkippedFile, Store, StoredFile};
+use crate::threads::{STACK_BYTES, cores};
 
 /// Text of the outcomes between the readers and the writer, which waits for the disk at times: the readers continue until
 /// they are this far ahead. What a file becomes takes several times its text.
@@ -33,8 +34,6 @@ const BATCH_FILES: usize = 500;
 const BATCH_BYTES: u64 = 16 << 20;
 /// How often the threads look whether reads need files or the processors.
 const POLL: Duration = Duration::from_millis(2);
-/// Parsers are third-party code, and the file determines how deep they recurse.
-pub(super) const STACK_BYTES: usize = 16 << 20;
 
 /// How far a plan was applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +135,7 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
     let pauses = Pauses { progress: update.progress, begun: Instant::now(), budget: update.budget, may_rest: serves };
     let root = Folder::open(&repository.root).ok();
     let worker = Worker { repository, root, extraction: &extraction, moved, first: &first, pauses };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(tasks.len());
+    let threads = cores().min(tasks.len());
     let (send_task, tasks_left) = crossbeam_channel::unbounded();
     let (send, outcomes) = crossbeam_channel::unbounded();
     let in_flight = ByteBudget::of(BYTES_IN_FLIGHT);

@@ -5,7 +5,6 @@
 //! from one transaction on. Vectors of two models are never compared.
 
 use std::collections::VecDeque;
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,6 +23,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::Stat;
 use crate::panics;
 use crate::store::{ChunkId, SpaceKey, Unembedded};
+use crate::threads::cores;
 
 /// Chunks of one batch. Queries have their turn between two batches.
 const BATCH: usize = 8;
@@ -467,8 +467,7 @@ impl EmbeddingModel {
     fn timed(&self, model: &Transformer, chunks: &[Unembedded], threads: usize) -> Result<Vec<Vector>> {
         let begun = Instant::now();
         let texts: Vec<&str> = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
-        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let each = texts.len().div_ceil(threads.min(cores)).max(1);
+        let each = texts.len().div_ceil(threads.min(cores())).max(1);
         let vectors = std::thread::scope(|scope| {
             let parts: Vec<_> =
                 texts.chunks(each).map(|part| scope.spawn(move || model.embed(Purpose::Passage, part))).collect();

@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::panic::catch_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::locked;
@@ -17,6 +16,7 @@ use crate::git_objects::{Commit, Objects, PROGRAM, Tree, VARIABLES};
 use crate::model::{ContentHash, RepoPath, Stat, Symbol};
 use crate::scan::{self, Staged};
 use crate::store::Snapshot;
+use crate::threads::{WorkList, on_threads};
 
 /// Trees that are kept.
 const TREES: usize = 4;
@@ -196,7 +196,7 @@ impl History {
                 (Some(blob), _) => read.extend(RepoPath::new(path).map(|path| (at, path, blob))),
             }
         }
-        let versions = extracted(&read, &settings.extraction());
+        let versions = extracted(&read, &settings.extraction())?;
         for (at, version) in &versions {
             self.keep(candidates[*at].1, version);
         }
@@ -234,21 +234,13 @@ fn may_define(path: &str) -> bool {
 }
 
 /// Extracts on all cores.
-fn extracted(read: &[(usize, RepoPath, Vec<u8>)], options: &Options) -> Vec<(usize, Arc<Version>)> {
-    let next = AtomicUsize::new(0);
-    let found = Mutex::new(Vec::with_capacity(read.len()));
-    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(read.len());
-    std::thread::scope(|scope| {
-        for _ in 0..cores {
-            scope.spawn(|| {
-                while let Some((at, path, bytes)) = read.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let version = Arc::new(version(path, bytes, options));
-                    locked(&found).push((*at, version));
-                }
-            });
-        }
-    });
-    found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+fn extracted(read: &[(usize, RepoPath, Vec<u8>)], options: &Options) -> Result<Vec<(usize, Arc<Version>)>> {
+    let list = WorkList::new(read);
+    let work = || {
+        let next = || list.take().map(|(_, (at, path, bytes))| (*at, Arc::new(version(path, bytes, options))));
+        std::iter::from_fn(next).collect::<Vec<_>>()
+    };
+    Ok(on_threads(list.threads(), work)?.into_iter().flatten().collect())
 }
 
 /// A version of a file; without definitions if it would not be indexed.

@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::apply::STACK_BYTES;
 use super::byte_budget::ByteBudget;
 use super::locked;
 use crate::child_process::{own_end, run_to_end};
@@ -20,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::extract::{Document, Format, documents};
 use crate::model::SkipReason;
 use crate::platform::process;
+use crate::threads::STACK_BYTES;
 
 /// Bytes of address space for a document that needs more than the others. Such documents are read one at a time.
 const MAX_MEMORY: u64 = 2 << 30;

@@ -3,7 +3,6 @@
 //! Needs no update lock: a batch is stored only as far as its chunks are still the next to embed. Two processes that do the
 //! same work store it once, and one that is overtaken by a change stores nothing wrong.
 
-use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
@@ -13,6 +12,7 @@ use crate::budget::Budget;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::{Error, Result};
 use crate::store::{ChunkId, ScopeOf, SpaceKey, Store, Unembedded};
+use crate::threads::cores;
 
 /// Chunks embedded and stored at once: a few milliseconds of writing, between which others write.
 const BATCH: usize = 1_000;
@@ -156,8 +156,7 @@ fn embed_missing(store: &Store, last: Option<ChunkId>, end: Option<Instant>, bud
 
 /// The vectors of a batch, computed on as many threads as are worth it.
 fn embed(embedder: &dyn Embedder, batch: &[Unembedded]) -> Result<Vec<Vector>> {
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = cores.min(batch.len().div_ceil(PER_THREAD)).max(1);
+    let threads = cores().min(batch.len().div_ceil(PER_THREAD)).max(1);
     let work = |part: &[Unembedded]| {
         let texts: Vec<&str> = part.iter().map(|chunk| chunk.text.as_str()).collect();
         embedder.embed(Purpose::Passage, &texts)

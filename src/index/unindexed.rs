@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::apply::STACK_BYTES;
 use super::locked;
 use super::plan::{self, CheapChanges};
 use super::repository::{Repository, Settings};
@@ -22,6 +21,7 @@ use crate::model::{ContentHash, Extracted, RepoPath, Stat};
 use crate::platform::beneath::Folder;
 use crate::scan::{self, Listing};
 use crate::store::{Fact, Snapshot, StoredFile};
+use crate::threads::STACK_BYTES;
 
 /// How many times a walk is repeated when new folders keep appearing.
 const MAX_LISTINGS: usize = 4;

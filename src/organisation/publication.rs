@@ -9,8 +9,6 @@
 use std::collections::{BTreeSet, HashMap};
 use std::panic::catch_unwind;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sha2::{Digest, Sha256};
 
@@ -24,9 +22,9 @@ use crate::config::{Environment, Index, ServerAddress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract::{self, Options};
 use crate::git_objects::{Objects, PROGRAM, VARIABLES};
-use crate::locked::locked;
 use crate::model::{RepoPath, printable};
 use crate::scan::Rules;
+use crate::threads::{WorkList, on_threads};
 
 const BEGIN: &str = "SELECT upload, commit, generation FROM ixmcp.begin_publication($1)";
 const PUBLISHED: &str = "SELECT path, blob FROM ixmcp.published($1)";
@@ -46,8 +44,6 @@ const UNPUBLISH: &str = "SELECT ixmcp.unpublish($1)";
 const FILES_AT_ONCE: usize = 200;
 /// Bytes of text in one statement.
 const BYTES_AT_ONCE: usize = 4 << 20;
-/// Parsers recurse as deep as the file says.
-const STACK_BYTES: usize = 16 << 20;
 /// What is appended to the id of a commit with changes that are not committed.
 pub(super) const DIRTY: &str = "-dirty";
 /// Incremented when other terms are made of the same symbols.
@@ -340,28 +336,24 @@ impl Upload<'_> {
 
 /// What files define, each as the text of an array of integers.
 fn terms_of(files: &[&Prepared], options: &Options) -> Result<Vec<String>> {
-    let terms: Vec<Mutex<String>> = files.iter().map(|_| Mutex::new("{}".to_owned())).collect();
-    let next = AtomicUsize::new(0);
+    let list = WorkList::new(files);
     let work = || {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(file) = files.get(at) else { break };
+        let mut own = Vec::new();
+        while let Some((at, file)) = list.take() {
             // A file that a parser cannot read defines nothing.
             let extracted = catch_unwind(|| extract::extract(&file.path, file.text.as_bytes(), options));
             let Ok(Ok(extracted)) = extracted else { continue };
             let found: BTreeSet<String> =
                 extracted.symbols.iter().map(|symbol| term(&symbol.name).to_string()).collect();
-            *locked(&terms[at]) = format!("{{{}}}", found.into_iter().collect::<Vec<_>>().join(","));
+            own.push((at, format!("{{{}}}", found.into_iter().collect::<Vec<_>>().join(","))));
         }
+        own
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).map_err(Error::no_thread)?;
-        }
-        Ok::<_, Error>(())
-    })?;
-    Ok(terms.into_iter().map(|terms| terms.into_inner().unwrap_or_default()).collect())
+    let mut terms = vec!["{}".to_owned(); files.len()];
+    for (at, found) in on_threads(list.threads(), work)?.into_iter().flatten() {
+        terms[at] = found;
+    }
+    Ok(terms)
 }
 
 fn options(settings: &Index) -> Options {

@@ -10,8 +10,7 @@ mod need;
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender};
@@ -21,6 +20,7 @@ use super::{Hit, Page, PathFilter, preview};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::store::{Candidate, LineCounts, Named, Snapshot, TrigramNeed};
+use crate::threads::{WorkList, cores, on_threads};
 
 /// What to look for, as the caller says it.
 #[derive(Clone, Debug)]
@@ -135,7 +135,7 @@ pub fn search(
 ) -> Result<Page<Hit>> {
     let (finder, need) = Finder::compile(pattern)?;
     let wanted = offset.saturating_add(limit);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores();
     let (send_text, texts) = crossbeam_channel::bounded::<FileText>(IN_FLIGHT);
     let (send_lines, lines) = crossbeam_channel::unbounded::<FileLines>();
     let counts = snapshot.line_counts(&format!("{pattern:?}"));
@@ -180,7 +180,8 @@ pub fn search(
         return Err(Error::internal("a search ended before its last file"));
     }
     let mut items = Vec::new();
-    let mut named = disk.map(|disk| names_on_disk(&**disk, &window.kept, budget).into_iter());
+    let named = disk.map(|disk| names_on_disk(&**disk, &window.kept, budget)).transpose()?;
+    let mut named = named.map(Vec::into_iter);
     budget.check()?;
     for (source, lines) in window.kept {
         let numbers: Vec<u32> = lines.iter().map(|line| line.number).collect();
@@ -222,28 +223,28 @@ fn names_on_disk(
     disk: &dyn DiskFiles,
     kept: &[(Source, Vec<Line>)],
     budget: &Budget,
-) -> Vec<Option<Vec<Option<String>>>> {
+) -> Result<Vec<Option<Vec<Option<String>>>>> {
     let on_disk = kept.iter().filter_map(|(source, lines)| match source {
         Source::Disk(number) => Some((*number, lines.iter().map(|line| line.number).collect())),
         Source::Index(_) => None,
     });
     let files: Vec<(usize, Vec<u32>)> = on_disk.collect();
-    let names: Vec<OnceLock<Vec<Option<String>>>> = files.iter().map(|_| OnceLock::new()).collect();
-    let (next, begun) = (AtomicUsize::new(0), Instant::now());
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    let (list, begun) = (WorkList::new(&files), Instant::now());
     let work = || {
+        let mut own = Vec::new();
         while !budget.is_spent() {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some((number, lines)) = files.get(at).filter(|_| at < ALWAYS_NAMED || begun.elapsed() < NAMED_WITHIN)
-            else {
-                break;
-            };
-            // No other thread has this file.
-            let _ = names[at].set(disk.symbols_around(*number, lines));
+            let in_time = |at: usize| at < ALWAYS_NAMED || begun.elapsed() < NAMED_WITHIN;
+            let Some((at, (number, lines))) = list.take().filter(|(at, _)| in_time(*at)) else { break };
+            own.push((at, disk.symbols_around(*number, lines)));
         }
+        own
     };
-    std::thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
-    names.into_iter().map(OnceLock::into_inner).collect()
+    let found = on_threads(list.threads(), work)?;
+    let mut names = vec![None; files.len()];
+    for (at, symbols) in found.into_iter().flatten() {
+        names[at] = Some(symbols);
+    }
+    Ok(names)
 }
 
 /// Reads the texts that may have a line to show or to count, in path order, and hands them on.

@@ -16,6 +16,7 @@ use super::{Listing, Rules, guard, tracked};
 use crate::model::{RepoPath, SkipReason, Stat};
 use crate::platform::beneath::Folder;
 use crate::platform::files::stat_of;
+use crate::threads::cores;
 
 /// Fewer than this are looked at by one thread.
 const WORTH_A_THREAD: usize = 2_000;
@@ -134,8 +135,7 @@ fn outside_root(root: &Path, rules: &Rules, context: &str, started_ns: i64) -> O
 }
 
 fn are_as_they_were(root: &Path, files: &[(&str, Stat)]) -> bool {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-    let threads = cores.min(files.len() / WORTH_A_THREAD).max(1);
+    let threads = cores().min(MOST_THREADS).min(files.len() / WORTH_A_THREAD).max(1);
     let differs = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for part in files.chunks(files.len().div_ceil(threads).max(1)) {

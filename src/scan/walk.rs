@@ -23,6 +23,7 @@ use crate::locked::locked;
 use crate::model::{RepoPath, SkipReason, Stat, printable};
 use crate::platform::files::stat_of;
 use crate::platform::paths::below;
+use crate::threads::cores;
 
 /// Folders (or files) of these names are never looked into, at any depth: git's own, and ours.
 const PRIVATE_NAMES: &[&str] = &[".git", ".ixmcp", ".flashgrep"];
@@ -154,7 +155,7 @@ fn named_walk(root: &Path, folder: &RepoPath) -> WalkBuilder {
 }
 
 fn walk_parallel(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listing: &mut Listing) -> Result<()> {
-    let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
+    let threads = cores().min(MOST_THREADS);
     let mut walk = main_walk(root, rules);
     walk.threads(threads);
     let blocked = keep(&mut walk, root, scope, rules);

@@ -8,7 +8,6 @@ mod lists;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
@@ -29,6 +28,7 @@ use crate::query::corpus::Corpus;
 use crate::query::source::Source;
 use crate::query::symbols::OtherFiles;
 use crate::store::{HeldState, Snapshot};
+use crate::threads::{WorkList, on_threads};
 
 /// The daemons of other repositories that are running. None is started.
 pub trait Daemons: Send + Sync {
@@ -135,28 +135,17 @@ impl ScopedCall<'_> {
         known: Vec<(PathBuf, K)>,
         ask: impl Fn(&Path, &K) -> Result<T> + Sync,
     ) -> Result<Vec<(PathBuf, T)>> {
-        let answers: Vec<Mutex<Option<Result<T>>>> = known.iter().map(|_| Mutex::default()).collect();
-        let next = AtomicUsize::new(0);
-        let work = || {
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some((root, known)) = known.get(at) else { break };
-                *locked(&answers[at]) = Some(ask(root, known));
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..MAX_THREADS.min(known.len()) {
-                scope.spawn(work);
-            }
-            work();
-        });
+        let list = WorkList::new(&known);
+        let next = || list.take().map(|(at, (root, known))| (at, ask(root, known)));
+        let asked = on_threads(MAX_THREADS.min(known.len()), || std::iter::from_fn(next).collect::<Vec<_>>())?;
         self.request.budget.check()?;
+        let mut answers: Vec<(usize, Result<T>)> = asked.into_iter().flatten().collect();
+        answers.sort_unstable_by_key(|(at, _)| *at);
         let mut answered = Vec::new();
-        for ((root, _), answer) in known.into_iter().zip(answers) {
-            match answer.into_inner().unwrap_or_default() {
-                Some(Ok(answer)) => answered.push((root, answer)),
-                Some(Err(error)) => self.fail(&root, error),
-                None => self.fail(&root, Error::internal("it was not asked")),
+        for ((root, _), (_, answer)) in known.into_iter().zip(answers) {
+            match answer {
+                Ok(answer) => answered.push((root, answer)),
+                Err(error) => self.fail(&root, error),
             }
         }
         Ok(answered)

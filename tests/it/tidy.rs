@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What every module may import: plain values, errors, deadlines, words, what differs by operating system, child
-/// processes, mutexes, detection of secrets, where git keeps a repository and what it keeps there.
+/// processes, mutexes, threads, detection of secrets, where git keeps a repository and what it keeps there.
 const BASE: &[&str] = &[
     "model",
     "error",
@@ -16,6 +16,7 @@ const BASE: &[&str] = &[
     "platform",
     "child_process",
     "locked",
+    "threads",
     "panics",
     "secrets",
     "git_layout",
@@ -29,6 +30,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("budget", &["error", "locked", "model"]),
     ("words", &[]),
     ("locked", &[]),
+    ("threads", &["error"]),
     ("cycles", &[]),
     ("git_layout", &["platform"]),
     ("git_objects", &["budget", "child_process", "error", "git_layout", "model"]),
