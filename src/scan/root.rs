@@ -44,6 +44,9 @@ const SYSTEM_TREES: &[&str] = &[
     "C:/Windows",
 ];
 
+/// Temporary folders in one of these trees; what people put below may be a repository.
+const TEMPORARY: &[&str] = &["/dev/shm"];
+
 /// The system's own; what people put below may be a repository.
 const SYSTEM_FOLDERS: &[&str] = &[
     "/",
@@ -113,7 +116,7 @@ impl HomeFolders {
     /// Why `folder` (absolute, without links) can be no repository and no indexed folder.
     fn refusal(&self, folder: &Path) -> Option<&'static str> {
         let is_system = SYSTEM_FOLDERS.iter().any(|system| folder == Path::new(system))
-            || SYSTEM_TREES.iter().any(|system| folder.starts_with(system));
+            || SYSTEM_TREES.iter().any(|system| folder.starts_with(system)) && !is_below(folder, TEMPORARY);
         let is_private = |home: &PathBuf| PRIVATE_IN_HOME.iter().any(|private| folder.starts_with(home.join(private)));
         if is_system {
             Some("a folder of the system")
@@ -148,6 +151,10 @@ pub fn repository_root(start: &Path, homes: &HomeFolders) -> Result<PathBuf> {
         (None, None) => Ok(start),
         (None, Some(reason)) => Err(refused(&start, reason)),
     }
+}
+
+fn is_below(folder: &Path, folders: &[&str]) -> bool {
+    folders.iter().any(|above| folder != Path::new(above) && folder.starts_with(above))
 }
 
 /// Whether the folder says of itself that it is a repository.
@@ -218,6 +225,7 @@ mod tests {
             "/home/ann/.configs",
             "/home/annabel/x",
             "/tmp/x",
+            "/dev/shm/x",
             "/work",
             "/work/x",
             "/usr/src/linux",

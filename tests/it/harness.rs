@@ -4,10 +4,58 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// A folder in memory, where there is one.
+const MEMORY: &str = "/dev/shm";
+/// What all tests together need at a time, with some to spare.
+const NEEDED_BYTES: u64 = 3 << 30;
+
+/// From here on temporary folders are in memory, unless there is too little of it or `TMPDIR` says otherwise: tests make thousands of
+/// files that are gone soon.
+fn prefer_memory() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let free = |found: rustix::fs::StatVfs| found.f_bavail * found.f_frsize;
+        let has_space = rustix::fs::statvfs(MEMORY).is_ok_and(|found| free(found) > NEEDED_BYTES);
+        if has_space && std::env::var_os("TMPDIR").is_none() {
+            // Fails where it is set already.
+            let _ = tempfile::env::override_temp_dir(Path::new(MEMORY));
+        }
+    });
+}
+
+/// Does `other` again and again, with the number of its round, while `work` runs, which begins after the first round. If either
+/// panics, both end.
+pub fn repeatedly<T>(mut other: impl FnMut(u64) + Send, work: impl FnOnce() -> T) -> T {
+    struct SetOnDrop<'a>(&'a AtomicBool);
+
+    impl Drop for SetOnDrop<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    let (is_over, rounds) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        let repeating = scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                other(rounds.load(Ordering::Relaxed));
+                rounds.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let _over = SetOnDrop(&is_over);
+        while rounds.load(Ordering::Relaxed) == 0 && !repeating.is_finished() {
+            std::thread::yield_now();
+        }
+        work()
+    })
+}
 
 /// A repository in a folder of its own, which goes when this does.
 pub struct Repo {
@@ -19,6 +67,7 @@ pub struct Repo {
 impl Repo {
     /// Files as blocks, each headed by `//- /path`.
     pub fn new(files: &str) -> Self {
+        prefer_memory();
         let folder = tempfile::Builder::new().prefix("ixmcp-test").tempdir().unwrap();
         // The root must be found here, not further up.
         fs::create_dir(folder.path().join(".git")).unwrap();

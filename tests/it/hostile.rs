@@ -1,11 +1,10 @@
 //! Python that no one writes: the types of it cost themselves alone, and the caller hears in time.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
+use crate::harness::{Repo, Server, repeatedly};
 
 /// A server whose engine spends at most five seconds on one file.
 fn server(repo: &Repo) -> Server {
@@ -191,18 +190,13 @@ fn files_that_vanish_between_request_and_answer() {
     let repo = Repo::new(ONE_WRONG);
     let mut server = server(&repo);
     server.call("check", &json!({}));
-    let is_over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut round = 0_u64;
-            while !is_over.load(Ordering::Relaxed) {
-                repo.write("going.py", format!("from ok import f\n\n\ndef g{round}() -> int:\n    return f()\n"));
-                std::thread::sleep(Duration::from_millis(3 + round % 7));
-                repo.remove("going.py");
-                std::thread::sleep(Duration::from_millis(round % 5));
-                round += 1;
-            }
-        });
+    let comes_and_goes = |round| {
+        repo.write("going.py", format!("from ok import f\n\n\ndef g{round}() -> int:\n    return f()\n"));
+        std::thread::sleep(Duration::from_millis(3 + round % 7));
+        repo.remove("going.py");
+        std::thread::sleep(Duration::from_millis(round % 5));
+    };
+    repeatedly(comes_and_goes, || {
         for round in 0..40 {
             let (tool, arguments) = match round % 5 {
                 0 => ("type_at", at("going.py", 5, 12)),
@@ -215,11 +209,7 @@ fn files_that_vanish_between_request_and_answer() {
             let code = answer["error"]["data"]["code"].as_str().unwrap_or("none");
             assert!(["none", "INVALID_PATH", "NOT_FOUND"].contains(&code), "{tool}: {answer}");
         }
-        is_over.store(true, Ordering::Relaxed);
     });
-    if repo.path().join("going.py").exists() {
-        repo.remove("going.py");
-    }
     assert_eq!(found(&server.call("check", &json!({}))), ["ok.py invalid-assignment"]);
 }
 

@@ -5,12 +5,11 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use ixmcp::budget::Budget;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::harness::{Repo, repeatedly};
 use crate::sound::{freshen, number, open, sync, watched};
 use crate::tree::Random;
 use crate::worktrees::{assert_as_rebuilt, committed, git, seeded_from};
@@ -37,16 +36,16 @@ fn finds(repo: &Repo, root: &Path, text: &str) -> Vec<String> {
 
 #[test]
 fn a_worktree_on_another_file_system_begins_with_a_copy_too() {
-    let Ok(trees) = tempfile::tempdir_in("/dev/shm") else { return };
     let repo = many();
-    if fs::metadata(trees.path()).unwrap().dev() == fs::metadata(repo.path()).unwrap().dev() {
-        return;
-    }
+    let device = |folder: &Path| fs::metadata(folder).unwrap().dev();
+    let elsewhere = [env!("CARGO_TARGET_TMPDIR"), "/dev/shm"].map(Path::new);
+    let elsewhere = elsewhere.into_iter().find(|folder| folder.is_dir() && device(folder) != device(repo.path()));
+    let Some(elsewhere) = elsewhere else { return };
+    let trees = tempfile::tempdir_in(elsewhere).unwrap();
     repo.sync();
     let tree = trees.path().join("tree");
     git(repo.path(), &["worktree", "add", "-q", "--detach", tree.to_str().unwrap()]);
     fs::write(tree.join("d1/m1.py"), "def walrus(): pass\n").unwrap();
-    // Folders of the system are no repositories to the program: the index is opened here.
     let workspace = open(&tree);
     sync(&workspace);
     assert_eq!(seeded_from(&workspace), Some(repo.path().canonicalize().unwrap().join(".ixmcp/index.db")));
@@ -57,23 +56,15 @@ fn a_worktree_on_another_file_system_begins_with_a_copy_too() {
 fn a_sibling_that_disappears_while_it_is_copied_costs_a_build_at_most() {
     let repo = many();
     let trees = tempfile::tempdir().unwrap();
-    let over = AtomicBool::new(false);
-    let begun = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !over.load(Ordering::Relaxed) {
-                sync(&open(repo.path()));
-                begun.store(true, Ordering::Relaxed);
-                // Whole folders and single files, as people and tools remove them.
-                for name in ["index.db", "index.db-wal", "index.db-shm"] {
-                    let _ = fs::remove_file(repo.path().join(".ixmcp").join(name));
-                }
-                let _ = fs::remove_dir_all(repo.path().join(".ixmcp"));
-            }
-        });
-        while !begun.load(Ordering::Relaxed) {
-            std::thread::yield_now();
+    let comes_and_goes = |_| {
+        sync(&open(repo.path()));
+        // Whole folders and single files, as people and tools remove them.
+        for name in ["index.db", "index.db-wal", "index.db-shm"] {
+            let _ = fs::remove_file(repo.path().join(".ixmcp").join(name));
         }
+        let _ = fs::remove_dir_all(repo.path().join(".ixmcp"));
+    };
+    repeatedly(comes_and_goes, || {
         for at in 0..number("IXMCP_ROUNDS", 6) {
             let tree = trees.path().join(format!("tree{at}"));
             git(repo.path(), &["worktree", "add", "-q", "--detach", tree.to_str().unwrap()]);
@@ -81,7 +72,6 @@ fn a_sibling_that_disappears_while_it_is_copied_costs_a_build_at_most() {
             sync(&workspace);
             assert_as_rebuilt(&workspace, "next to a sibling that comes and goes");
         }
-        over.store(true, Ordering::Relaxed);
     });
 }
 

@@ -6,13 +6,12 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
-use crate::harness::Repo;
+use crate::harness::{Repo, repeatedly};
 
 /// Sets a client up over `before`, twice, and takes it out again.
 fn check(client: &str, file: &str, before: &str, after: &Expect) {
@@ -623,40 +622,34 @@ fn a_client_that_writes_at_the_same_moment_loses_nothing() {
         settings["numStartups"].as_u64()
     };
     fs::write(&file, "{\n  \"numStartups\": 0\n}\n").unwrap();
-    let is_over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let client = scope.spawn(|| {
-            let (mut count, mut seen) = (0, 0);
-            while !is_over.load(Ordering::Relaxed) {
-                let (from, to) = (format!("\"numStartups\": {count}"), format!("\"numStartups\": {}", count + 1));
-                // Until it is put back, an older version can be there.
-                let text = (0..1_000).find_map(|_| {
-                    let text = fs::read_to_string(&file).unwrap();
-                    std::thread::sleep(Duration::from_millis(2));
-                    text.contains(&from).then_some(text)
-                });
-                let text = text.unwrap_or_else(|| panic!("{count} was lost: {:?}", fs::read_to_string(&file)));
-                seen += u64::from(text.contains("\"ixmcp\""));
-                let temporary = file.with_extension("tmp");
-                fs::write(&temporary, text.replace(&from, &to)).unwrap();
-                fs::rename(&temporary, &file).unwrap();
-                count += 1;
-                // A client that writes without a pause leaves no moment to others.
-                std::thread::sleep(Duration::from_millis(30));
-            }
-            (count, seen)
+    let (mut count, mut seen) = (0, 0);
+    let client_writes = |_| {
+        let (from, to) = (format!("\"numStartups\": {count}"), format!("\"numStartups\": {}", count + 1));
+        // Until it is put back, an older version can be there.
+        let text = (0..1_000).find_map(|_| {
+            let text = fs::read_to_string(&file).unwrap();
+            std::thread::sleep(Duration::from_millis(2));
+            text.contains(&from).then_some(text)
         });
+        let text = text.unwrap_or_else(|| panic!("{count} was lost: {:?}", fs::read_to_string(&file)));
+        seen += u64::from(text.contains("\"ixmcp\""));
+        let temporary = file.with_extension("tmp");
+        fs::write(&temporary, text.replace(&from, &to)).unwrap();
+        fs::rename(&temporary, &file).unwrap();
+        count += 1;
+        // A client that writes without a pause leaves no moment to others.
+        std::thread::sleep(Duration::from_millis(30));
+    };
+    repeatedly(client_writes, || {
         for _ in 0..15 {
             for arguments in [&["--yes"][..], &["--remove", "--yes"]] {
                 let output = repo.run(&[&["setup", "claude-code", "--scope", "user"], arguments].concat());
                 assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             }
         }
-        is_over.store(true, Ordering::Relaxed);
-        let (count, seen) = client.join().unwrap();
-        assert!(count > 0 && seen > 0, "{count} {seen}");
-        assert_eq!(starts(), Some(count));
     });
+    assert!(count > 0 && seen > 0, "{count} {seen}");
+    assert_eq!(starts(), Some(count));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use ixmcp::store::Fact;
 use ixmcp::tools::{Request, Tools};
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
+use crate::harness::{Repo, Server, repeatedly};
 use crate::sound::{assert_same, dump, freshen, number, open, sources, sync, watched};
 
 pub fn git(folder: &Path, arguments: &[&str]) {
@@ -390,21 +390,14 @@ fn an_index_that_is_being_written_is_copied_in_one_state() {
     let repo = many();
     repo.sync();
     let trees = tempfile::tempdir().unwrap();
-    let over = std::sync::atomic::AtomicBool::new(false);
-    let over = &over;
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let workspace = open(repo.path());
-            for round in 0.. {
-                if over.load(std::sync::atomic::Ordering::Relaxed) {
-                    break;
-                }
-                for at in 0..20 {
-                    repo.write(&format!("d{}/m{at}.py", at % 5), format!("def g{round}_{at}(): return {round}\n"));
-                }
-                sync(&workspace);
-            }
-        });
+    let sibling = open(repo.path());
+    let writes = |round| {
+        for at in 0..20 {
+            repo.write(&format!("d{}/m{at}.py", at % 5), format!("def g{round}_{at}(): return {round}\n"));
+        }
+        sync(&sibling);
+    };
+    repeatedly(writes, || {
         for at in 0..number("IXMCP_ROUNDS", 4) {
             let tree = add_worktree(&repo, &trees, &format!("tree{at}"));
             let workspace = open(&tree);
@@ -413,7 +406,6 @@ fn an_index_that_is_being_written_is_copied_in_one_state() {
             assert_eq!(workspace.faults().unwrap(), Vec::<String>::new());
             assert_as_rebuilt(&workspace, "after the last step");
         }
-        over.store(true, std::sync::atomic::Ordering::Relaxed);
     });
 }
 
