@@ -418,6 +418,8 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
     };
     let mut ignored = Listing::default();
     let worktrees = worktrees(root, rules);
+    // The paths are in order: the way to a file is mostly that to the one before.
+    let mut known_way = None;
     for path in asked_of(&tracked, scope) {
         budget.check()?;
         let bytes = path.as_os_str().as_encoded_bytes();
@@ -427,10 +429,16 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
         if is_listed || is_skipped(path) || is_private() || rules.excludes(path, false) {
             continue;
         }
-        let Some(metadata) = metadata_under(root, path).filter(|metadata| !metadata.is_dir()) else {
+        let metadata = if known_way.is_some() && known_way == path.parent() {
+            std::fs::symlink_metadata(root.join(path)).ok()
+        } else {
+            metadata_under(root, path)
+        };
+        let Some(metadata) = metadata.filter(|metadata| !metadata.is_dir()) else {
             ignored.is_shaky = true;
             continue;
         };
+        known_way = path.parent();
         judge(path, &metadata, rules, &mut ignored);
     }
     listing.is_shaky |= ignored.is_shaky;
