@@ -146,14 +146,21 @@ impl Drop for Pause {
     }
 }
 
-/// Work pauses for at most this long plus 1/`PAUSED_PART` of its running time.
+/// Work pauses for at most this long plus 1/`PAUSED_PART` of its running time, and a millisecond for so many bytes: in a large
+/// tree, reads have more to look through.
 const MAX_PAUSED: Duration = Duration::from_secs(3);
 const PAUSED_PART: u32 = 8;
+const BYTES_PER_MILLISECOND: u64 = 150_000;
+
+/// So many files are indexed at once for which no caller waits.
+const LATER_AT_ONCE: usize = 60;
 
 /// Files that callers wait for while the rest of an update is still running.
 #[derive(Debug, Default)]
 struct RequestedFiles {
     waiting: Vec<RepoPath>,
+    /// Files that callers have done without.
+    later: Vec<RepoPath>,
     /// The number of requests, and of those that are done.
     requests: u64,
     done: u64,
@@ -235,7 +242,8 @@ impl Progress {
     /// Whether work that began at `begun` should rest now.
     pub fn is_paused(&self, begun: Instant) -> bool {
         let pauses = locked(&self.pauses);
-        pauses.running > 0 && pauses.total() < MAX_PAUSED + begun.elapsed() / PAUSED_PART
+        let for_bytes = Duration::from_millis(self.bytes().1 / BYTES_PER_MILLISECOND);
+        pauses.running > 0 && pauses.total() < MAX_PAUSED + for_bytes + begun.elapsed() / PAUSED_PART
     }
 
     /// Requests that these files are indexed before the rest, and returns the number of the request.
@@ -246,18 +254,32 @@ impl Progress {
         requested.requests
     }
 
-    /// Whether a caller waits for files.
-    pub fn are_files_requested(&self) -> bool {
-        !locked(&self.requested).waiting.is_empty()
+    /// Requests that these files are indexed next, once no caller needs the processors.
+    pub fn request_files_later(&self, paths: Vec<RepoPath>) {
+        locked(&self.requested).later = paths;
     }
 
-    /// The files that callers wait for, and the number of the last request.
+    /// Whether a caller waits for files, or has done without some.
+    pub fn are_files_requested(&self) -> bool {
+        let is_paused = locked(&self.pauses).running > 0;
+        let requested = locked(&self.requested);
+        !requested.waiting.is_empty() || !(is_paused || requested.later.is_empty())
+    }
+
+    /// The files that callers wait for, or else some that they have done without, and the number of the last request.
     pub fn take_requested_files(&self) -> Option<(Vec<RepoPath>, u64)> {
+        let is_paused = locked(&self.pauses).running > 0;
         let mut requested = locked(&self.requested);
         let mut paths = std::mem::take(&mut requested.waiting);
+        let mut request = requested.requests;
+        if paths.is_empty() && !is_paused {
+            let few = requested.later.len().min(LATER_AT_ONCE);
+            paths = requested.later.drain(..few).collect();
+            request = requested.done;
+        }
         paths.sort_unstable();
         paths.dedup();
-        (!paths.is_empty()).then_some((paths, requested.requests))
+        (!paths.is_empty()).then_some((paths, request))
     }
 
     /// Reports that the files of all requests up to that one are indexed.

@@ -3,6 +3,7 @@
 //! Owns the splitter that both sides share, the stemmer, and the alphabet of trigrams. Does not own tokenization, which
 //! SQLite does.
 
+pub mod definitions;
 mod scripts;
 pub mod sought;
 mod stem;
@@ -15,7 +16,7 @@ use foldhash::fast::RandomState;
 use unicode_normalization::char::is_combining_mark;
 
 pub use scripts::{has_unspaced, is_letter, pieces, plain};
-pub use stem::{other_numbers, stem};
+pub use stem::{other_numbers, stem, token_stem};
 
 /// Incremented when the same text or name would yield different words. The FTS index is rebuilt then.
 pub const SPLITTER: u32 = 3;

@@ -2,19 +2,19 @@
 //!
 //! Owns the scan for the words of a query, the choice among the files that contain some of them, and how often the words occur
 //! in what is not indexed. The choice follows that of candidates in a search (`query`): pieces of text of the size of chunks, by
-//! how much of the query they hold. Does not own how files are indexed (`update`).
+//! how much of the query they hold, by what they seem to define, and by how near the query they are. Does not own how they are
+//! rated (`query`), nor how files are indexed (`update`).
 
 use std::collections::HashSet;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::locked;
 use super::unindexed::Unindexed;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::model::RepoPath;
+use crate::threads::{WorkList, on_threads};
+use crate::words::definitions::defined_kind;
 use crate::words::sought::{
-    FoundWord, HeldByPiece, KnownTokens, MAX_SOUGHT, PieceOfFile, Sought, WordFinder, looks_defined,
+    FoundWord, HeldByPiece, KnownTokens, LastPicked, MAX_SOUGHT, PieceOfFile, Sought, WordFinder, looks_defined,
 };
 
 /// Files and bytes that a query has indexed first.
@@ -22,26 +22,38 @@ const MAX_FILES: usize = 600;
 const MAX_BYTES: u64 = 12 << 20;
 /// The size of a piece: about that of a chunk.
 const PIECE: usize = 1_200;
+/// Bytes of a line that is cut there which belong to the piece.
+const MAX_CUT: usize = 200;
 /// A file with a NUL in so many bytes has no text, or it is of an encoding that no query is looked for in here.
 const BINARY_BYTES: usize = 8 << 10;
-/// Pieces whose files are needed: more than a search ranks.
-const MAX_PIECES: usize = 300;
-/// Pieces that look like the definition of a name that is asked for.
-const MAX_DEFINITIONS: usize = 60;
-/// As in the choice of candidates: a word in more pieces than this, or in more than one of so many, counts only if there are
-/// no rarer ones.
+/// Chunks that a search picks by their words.
+const PICKED_PIECES: usize = 200;
+/// Pieces that are rated: some more than a search ranks. The files of further ones follow: chunks differ somewhat from pieces.
+const MAX_PIECES: usize = 220;
+/// Pieces that look like the definition of a name that is asked for: more than a search ranks, since some only look so.
+const MAX_DEFINITIONS: usize = 100;
+/// Pieces that are compared with the query: those that seem nearest by its words.
+const MAX_NEAR: usize = 3_000;
+/// As in the choice of candidates: a word in more pieces than this picks none, nor does one in more than one of so many if
+/// rarer ones do; and so many are picked, about.
 const COMMON: usize = 20_000;
 const ONE_OF: usize = 10;
 const FEW_THOUSAND: usize = 3_000;
 const RARER: u32 = 2;
+const PICKED: usize = 60_000;
+
+/// Rates pieces, where the words of a query occur so often elsewhere: about the score of each, `None` for one that a search would
+/// not rank.
+pub type Rate<'r> = dyn FnMut(&Elsewhere, &[PieceOfFile]) -> Result<Vec<Option<f64>>> + 'r;
 
 /// What a query needs of the files that are not indexed.
 #[derive(Default)]
 pub struct Needed {
-    /// The files to index first, best first.
-    pub files: Vec<RepoPath>,
+    /// The files to index first with their sizes, best first.
+    pub files: Vec<(RepoPath, u64)>,
     /// How much the best pieces hold, the best first, each with the number of its file.
     held: Vec<(usize, HeldByPiece)>,
+    last: Option<LastPicked>,
     scanned: Vec<Scanned>,
     all_pieces: Vec<(RepoPath, usize)>,
     words: usize,
@@ -56,6 +68,7 @@ pub struct Elsewhere {
     pub chunks: u64,
     /// How much of what is sought the best of them hold, the best first.
     pub held: Vec<HeldByPiece>,
+    pub last: Option<LastPicked>,
 }
 
 /// What a file contains of the words, as sets.
@@ -68,10 +81,21 @@ struct Scanned {
 
 #[derive(Clone, Copy)]
 struct Piece {
-    at: usize,
+    at: u32,
     words: u64,
-    /// Those that seem to be names of definitions.
+    /// Those that seem to be names of definitions, or parts of them.
     names: u64,
+    /// Those that seem to be defined.
+    defined: u64,
+}
+
+/// A piece that may be near the query.
+struct NearPiece {
+    /// How near it seems by the words of the query in it.
+    near: f64,
+    number: usize,
+    at: u32,
+    text: String,
 }
 
 fn pieces_of(bytes: u64) -> usize {
@@ -83,18 +107,20 @@ fn has(set: u64, word: usize) -> bool {
 }
 
 impl Unindexed {
-    /// The files that a query needs first, of those that `admits` lets through. `rate` says how good the best pieces are.
+    /// The files that a query needs first, of those that `admits` lets through. `rate` says how good the best pieces are; without
+    /// it, those that hold most are.
     pub fn needed_for(
         &self,
         sought: &Sought,
         admits: &dyn Fn(&str) -> bool,
-        rate: &mut dyn FnMut(&Elsewhere, &[PieceOfFile]) -> Vec<f64>,
+        rate: Option<&mut Rate>,
         budget: &Budget,
     ) -> Result<Needed> {
         let Some(finder) = WordFinder::new(sought).filter(|_| !self.files.is_empty()) else {
             return Ok(Needed::default());
         };
-        let mut scanned = self.scan(&finder, budget);
+        let admits = |number: usize| admits(self.files[number].0.as_str());
+        let (mut scanned, near) = self.scan(&finder, sought, budget)?;
         budget.check()?;
         scanned.sort_unstable_by_key(|file| file.number);
         let words = sought.words.len().min(MAX_SOUGHT);
@@ -104,15 +130,25 @@ impl Unindexed {
         scanned.retain(|file| !file.is_binary);
         let mut needed = Needed { scanned, all_pieces, words, ..Needed::default() };
         let elsewhere = needed.elsewhere(&|_| true);
-        let chosen = needed.choose(sought, &elsewhere, &|number| admits(self.files[number].0.as_str()));
-        needed.held = chosen.held.clone();
-        let chosen = needed.by_rating(&chosen, |pieces| rate(&elsewhere, pieces));
+        let chosen = needed.choose(sought, &elsewhere, rate.is_some(), &admits);
+        needed.held = chosen.held;
+        needed.last = chosen.last;
+        let mut near: Vec<NearPiece> = near.into_iter().filter(|piece| admits(piece.number)).collect();
+        near.sort_by(|a, b| b.near.total_cmp(&a.near).then(a.number.cmp(&b.number)));
+        let nearest: Vec<usize> = near.iter().map(|piece| piece.number).collect();
+        let numbers = match rate {
+            Some(rate) => self.by_rating(&chosen.pieces, near, &elsewhere, rate, budget)?,
+            None => chosen.pieces.iter().map(|(number, _)| *number).collect(),
+        };
+        let mut known = HashSet::new();
+        let numbers = numbers.into_iter().chain(chosen.further).chain(nearest);
+        let numbers = numbers.filter(|number| known.insert(*number));
         let mut bytes = 0;
-        let few = chosen.into_iter().take(MAX_FILES).map(|number| &self.files[number]).take_while(|(_, size)| {
+        let few = numbers.take(MAX_FILES).map(|number| &self.files[number]).take_while(|(_, size)| {
             bytes += size;
             bytes <= MAX_BYTES.max(*size)
         });
-        needed.files = few.map(|(path, _)| path.clone()).collect();
+        needed.files = few.cloned().collect();
         Ok(needed)
     }
 
@@ -122,54 +158,170 @@ impl Unindexed {
     }
 
     /// Looks through all files, on all cores.
-    fn scan(&self, finder: &WordFinder, budget: &Budget) -> Vec<Scanned> {
-        let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    let (mut own, mut known) = (Vec::new(), KnownTokens::default());
-                    while !budget.is_spent() {
-                        let number = next.fetch_add(1, Ordering::Relaxed);
-                        let Some((path, _)) = self.files.get(number) else { break };
-                        let mut in_path = 0;
-                        finder.each(path.as_str().as_bytes(), &mut known, |found| in_path |= 1 << found.word);
-                        let bytes = self.read(path).unwrap_or_default();
-                        let is_binary = memchr::memchr(0, &bytes[..bytes.len().min(BINARY_BYTES)]).is_some();
-                        let pieces = if is_binary { Vec::new() } else { pieces(finder, &bytes, &mut known) };
-                        if is_binary || in_path != 0 || !pieces.is_empty() {
-                            own.push(Scanned { number, is_binary, in_path, pieces });
-                        }
-                    }
-                    locked(&found).append(&mut own);
-                });
+    fn scan(&self, finder: &WordFinder, sought: &Sought, budget: &Budget) -> Result<(Vec<Scanned>, Vec<NearPiece>)> {
+        let list = WorkList::new(&self.files);
+        let work = || {
+            let (mut own, mut near, mut known) = (Vec::new(), NearPieces::default(), KnownTokens::default());
+            while !budget.is_spent() {
+                let Some((number, (path, _))) = list.take() else { break };
+                let mut in_path = 0;
+                finder.each(path.as_str().as_bytes(), &mut known, |found| in_path |= 1 << found.word);
+                let bytes = self.read(path).unwrap_or_default();
+                let is_binary = memchr::memchr(0, &bytes[..bytes.len().min(BINARY_BYTES)]).is_some();
+                let text: &[u8] = if is_binary { &[] } else { &bytes };
+                let file = FileText { number, bytes: text };
+                let pieces = file.pieces(finder, sought, &mut known, &mut near);
+                if is_binary || in_path != 0 || !pieces.is_empty() {
+                    own.push(Scanned { number, is_binary, in_path, pieces });
+                }
             }
-        });
-        found.into_inner().unwrap_or_default()
+            (own, near)
+        };
+        let (mut all, mut near) = (Vec::new(), NearPieces::default());
+        for (scanned, own) in on_threads(list.threads(), work)? {
+            all.extend(scanned);
+            near.pieces.extend(own.pieces);
+        }
+        near.keep_nearest();
+        Ok((all, near.pieces))
+    }
+
+    /// The numbers of the files of these pieces, those with the best pieces first.
+    fn by_rating(
+        &self,
+        chosen: &[(usize, Option<u32>)],
+        near: Vec<NearPiece>,
+        elsewhere: &Elsewhere,
+        rate: &mut Rate,
+        budget: &Budget,
+    ) -> Result<Vec<usize>> {
+        let list = WorkList::new(chosen);
+        let read = || {
+            let mut own: Vec<(usize, String, bool)> = Vec::new();
+            while !budget.is_spent() {
+                let Some((_, (number, piece))) = list.take() else { break };
+                let bytes = piece.and_then(|_| self.read(&self.files[*number].0)).unwrap_or_default();
+                let text = piece.map_or_else(String::new, |at| FileText { number: *number, bytes: &bytes }.piece(at));
+                own.push((*number, text, true));
+            }
+            own
+        };
+        let mut texts: Vec<_> = on_threads(list.threads(), read)?.into_iter().flatten().collect();
+        budget.check()?;
+        let known: HashSet<(usize, Option<u32>)> = chosen.iter().copied().collect();
+        let near = near.into_iter().filter(|piece| !known.contains(&(piece.number, Some(piece.at))));
+        texts.extend(near.map(|piece| (piece.number, piece.text, false)));
+        // Equally good ones are in path order.
+        texts.sort_by_key(|(number, ..)| *number);
+        let pieces: Vec<PieceOfFile> = texts
+            .iter()
+            .map(|(number, text, holds_most)| PieceOfFile {
+                path: self.files[*number].0.as_str(),
+                text,
+                holds_most: *holds_most,
+            })
+            .collect();
+        let ratings = rate(elsewhere, &pieces)?;
+        let rated = ratings.into_iter().zip(&texts).filter_map(|(rating, (number, ..))| Some((rating?, *number)));
+        let mut rated: Vec<(f64, usize)> = rated.collect();
+        rated.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok(rated.into_iter().map(|(_, number)| number).collect())
     }
 }
 
-/// The pieces of a text that have some of the words.
-fn pieces(finder: &WordFinder, text: &[u8], known: &mut KnownTokens) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
-    finder.each(text, known, |FoundWord { at, word }| {
-        let number = at / PIECE;
-        if pieces.last().is_none_or(|last| last.at != number) {
-            pieces.push(Piece { at: number, words: 0, names: 0 });
+/// The pieces that seem nearest, and some more.
+#[derive(Default)]
+struct NearPieces {
+    pieces: Vec<NearPiece>,
+    /// Others are not among the nearest.
+    least: f64,
+}
+
+impl NearPieces {
+    fn add(&mut self, piece: NearPiece) {
+        self.pieces.push(piece);
+        if self.pieces.len() >= 2 * MAX_NEAR {
+            self.keep_nearest();
         }
-        let Some(piece) = pieces.last_mut() else { return };
-        piece.words |= 1 << word;
-        if !has(piece.names, word) && looks_defined(text, at) {
-            piece.names |= 1 << word;
+    }
+
+    fn keep_nearest(&mut self) {
+        if self.pieces.len() > MAX_NEAR {
+            self.pieces.select_nth_unstable_by(MAX_NEAR, |a, b| b.near.total_cmp(&a.near));
+            self.least = self.pieces[MAX_NEAR].near;
+            self.pieces.truncate(MAX_NEAR);
         }
-    });
-    pieces
+    }
+}
+
+/// A file with its bytes.
+#[derive(Clone, Copy)]
+struct FileText<'f> {
+    number: usize,
+    bytes: &'f [u8],
+}
+
+impl FileText<'_> {
+    /// The text of a piece, whose first and last line are whole if they are not long.
+    fn piece(self, at: u32) -> String {
+        let bytes = self.bytes;
+        let start = (at as usize * PIECE).min(bytes.len());
+        let end = (start + PIECE).min(bytes.len());
+        let before = &bytes[start.saturating_sub(MAX_CUT)..start];
+        let start = start - memchr::memrchr(b'\n', before).map_or(0, |line_break| before.len() - line_break - 1);
+        let end = end + memchr::memchr(b'\n', &bytes[end..(end + MAX_CUT).min(bytes.len())]).unwrap_or(0);
+        String::from_utf8_lossy(&bytes[start..end]).into_owned()
+    }
+
+    /// The pieces that have some of the words. Those that seem near the query are added to `near`.
+    fn pieces(
+        self,
+        finder: &WordFinder,
+        sought: &Sought,
+        known: &mut KnownTokens,
+        near: &mut NearPieces,
+    ) -> Vec<Piece> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut counts = [0_u16; MAX_SOUGHT];
+        let mut end = |piece: &Piece, counts: &mut [u16; MAX_SOUGHT]| {
+            let words = sought.words.iter().take(MAX_SOUGHT).zip(&*counts);
+            let seems: f64 = words.map(|(word, count)| word.near * f64::from(*count).sqrt()).sum();
+            if seems > near.least {
+                near.add(NearPiece { near: seems, number: self.number, at: piece.at, text: self.piece(piece.at) });
+            }
+            counts.fill(0);
+        };
+        finder.each(self.bytes, known, |FoundWord { at, end: token_end, word }| {
+            let number = u32::try_from(at / PIECE).unwrap_or(u32::MAX);
+            if pieces.last().is_none_or(|last| last.at != number) {
+                if let Some(last) = pieces.last() {
+                    end(last, &mut counts);
+                }
+                pieces.push(Piece { at: number, words: 0, names: 0, defined: 0 });
+            }
+            let Some(piece) = pieces.last_mut() else { return };
+            piece.words |= 1 << word;
+            counts[word] = counts[word].saturating_add(1);
+            if !has(piece.names, word) && looks_defined(self.bytes, at) {
+                piece.names |= 1 << word;
+            }
+            if let Some(token_end) = token_end.filter(|_| sought.words[word].is_name && !has(piece.defined, word))
+                && defined_kind(self.bytes, at, token_end).is_some()
+            {
+                piece.defined |= 1 << word;
+            }
+        });
+        if let Some(last) = pieces.last() {
+            end(last, &mut counts);
+        }
+        pieces
+    }
 }
 
 impl Needed {
     /// One file alone.
     pub fn file(path: Option<RepoPath>) -> Self {
-        Self { files: path.into_iter().collect(), ..Self::default() }
+        Self { files: path.into_iter().map(|path| (path, 0)).collect(), ..Self::default() }
     }
 
     fn elsewhere(&self, counts_file: &dyn Fn(&str) -> bool) -> Elsewhere {
@@ -179,6 +331,7 @@ impl Needed {
         elsewhere.chunks = sizes.map(|((_, pieces), _)| *pieces as u64).sum();
         let held = self.held.iter().filter(|(number, _)| counted[*number]);
         elsewhere.held = held.map(|(_, held)| *held).collect();
+        elsewhere.last.clone_from(&self.last);
         for file in self.scanned.iter().filter(|file| counted[file.number]) {
             for (word, count) in elsewhere.counts.iter_mut().enumerate() {
                 *count += if has(file.in_path, word) {
@@ -192,21 +345,35 @@ impl Needed {
     }
 
     /// The best pieces, as a search chooses candidates: by the weights of the words that they hold, those in names counting
-    /// twice, equally good ones in path order.
-    fn choose(&self, sought: &Sought, elsewhere: &Elsewhere, admits: &dyn Fn(usize) -> bool) -> Chosen {
+    /// twice, equally good ones in path order; if all words are common, the first that have them all.
+    fn choose(
+        &self,
+        sought: &Sought,
+        elsewhere: &Elsewhere,
+        is_search: bool,
+        admits: &dyn Fn(usize) -> bool,
+    ) -> Chosen {
         let all = sought.chunks + elsewhere.chunks;
         let count = |word: usize| sought.words[word].chunks + elsewhere.counts[word];
         let mut words: Vec<usize> = (0..self.words).filter(|word| count(*word) > 0).collect();
         words.sort_by_key(|word| count(*word));
         let common = usize::try_from(all).unwrap_or(COMMON) / ONE_OF;
         let common = common.clamp(FEW_THOUSAND, COMMON);
-        let (mut picked, mut represented) = (0_u64, 0_u64);
-        for word in &words {
-            if count(*word) > common && represented.count_ones() >= RARER {
+        let (mut picked, mut represented, mut fetched) = (0_u64, 0_u64, 0);
+        for &word in &words {
+            let is_left_out = is_search && (count(word) > COMMON || (fetched > 0 && fetched + count(word) > PICKED));
+            if is_left_out || (count(word) > common && represented.count_ones() >= RARER) {
                 break;
             }
+            fetched += count(word);
             picked |= 1 << word;
-            represented |= sought.words[*word].represents;
+            represented |= sought.words[word].represents;
+        }
+        let are_all_common = picked == 0;
+        if are_all_common {
+            picked =
+                words.iter().filter(|word| sought.words[**word].represents != 0).fold(0, |set, word| set | 1 << word);
+            represented = words.iter().fold(0, |all, word| all | sought.words[*word].represents);
         }
         let weight = |word: usize| sought.words[word].counts * rarity(all, count(word));
         let weights: Vec<f64> =
@@ -216,66 +383,59 @@ impl Needed {
             words.fold(0, |all, word| all | sought.words[word].represents)
         };
         let sum = |set: u64| -> f64 { (0..self.words).filter(|word| has(set, *word)).map(|word| weights[word]).sum() };
-        let asked = (0..self.words).filter(|word| sought.words[*word].is_name).fold(0, |set, word| set | 1 << word);
         let (mut rated, mut defining): (Vec<Rated>, Vec<Rated>) = (Vec::new(), Vec::new());
-        for (at, file) in self.scanned.iter().enumerate().filter(|(_, file)| admits(file.number)) {
-            let rest = Piece { at: usize::MAX, words: 0, names: 0 };
+        for file in self.scanned.iter().filter(|file| admits(file.number)) {
             // The path alone may have them.
-            let pieces = file.pieces.iter().chain(std::iter::once(&rest).filter(|_| file.in_path != 0));
-            for piece in pieces {
+            let of_path = (file.in_path != 0).then_some(Rated {
+                weight: sum(file.in_path),
+                is_whole: represents(file.in_path) == represented,
+                number: file.number,
+                piece: None,
+            });
+            for piece in &file.pieces {
                 let held = piece.words | file.in_path;
-                let is_whole = represents(held) == represented;
-                let one = Rated { weight: sum(held) + sum(piece.names), is_whole, file: at, piece: *piece };
-                if piece.names & asked != 0 && defining.len() < MAX_DEFINITIONS {
+                let (weight, is_whole) = (sum(held) + sum(piece.names), represents(held) == represented);
+                let one = Rated { weight, is_whole, number: file.number, piece: Some(piece.at) };
+                if piece.defined != 0 && defining.len() < MAX_DEFINITIONS {
                     defining.push(one);
                 }
-                rated.push(one);
+                if !are_all_common || (held & picked == picked && rated.len() < MAX_PIECES) {
+                    rated.push(one);
+                }
             }
+            rated.extend(of_path.filter(|_| !are_all_common));
         }
         if sought.needs_all && rated.iter().any(|one| one.is_whole) {
             rated.retain(|one| one.is_whole);
         }
         rated.retain(|one| one.weight > 0.0);
-        // Pieces are in path order, which a stable sort keeps.
-        rated.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        let held =
-            |one: &Rated| (self.scanned[one.file].number, HeldByPiece { weight: one.weight, is_whole: one.is_whole });
-        let held = rated.iter().take(MAX_PIECES).map(held).collect();
-        // Of one name, all occurrences are asked for.
-        let further = if sought.needs_all && self.words == 1 {
-            Vec::new()
-        } else {
-            rated.split_off(rated.len().min(MAX_PIECES)).iter().map(|one| one.file).collect()
-        };
+        if !are_all_common {
+            // Pieces are in path order, which a stable sort keeps.
+            rated.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        }
+        let last = rated.get(PICKED_PIECES - 1).filter(|_| is_search);
+        let path = |one: &Rated| self.all_pieces[one.number].0.as_str().to_owned();
+        let last = last.map(|one| LastPicked { weight: one.weight, path: path(one) });
+        let held = |one: &Rated| (one.number, HeldByPiece { weight: one.weight, is_whole: one.is_whole });
+        let held = if are_all_common { Vec::new() } else { rated.iter().take(MAX_PIECES).map(held).collect() };
+        // Of a name, all occurrences are asked for.
+        let rest = if is_search { rated.split_off(rated.len().min(MAX_PIECES)) } else { Vec::new() };
+        let further = rest.iter().map(|one| one.number).collect();
         defining.extend(rated);
-        Chosen { pieces: defining, further, held }
-    }
-
-    /// The numbers of the files of these pieces, those with the best pieces first.
-    fn by_rating(&self, chosen: &Chosen, rate: impl FnOnce(&[PieceOfFile]) -> Vec<f64>) -> Vec<usize> {
-        let piece = |one: &Rated| PieceOfFile {
-            path: self.all_pieces[self.scanned[one.file].number].0.as_str(),
-            in_path: self.scanned[one.file].in_path,
-            in_text: one.piece.words,
-            names: one.piece.names,
-        };
-        let ratings = rate(&chosen.pieces.iter().map(piece).collect::<Vec<_>>());
-        let mut rated: Vec<(f64, &Rated)> = ratings.into_iter().zip(&chosen.pieces).collect();
-        rated.sort_by(|a, b| b.0.total_cmp(&a.0));
         let mut known = HashSet::new();
-        let files = rated.into_iter().map(|(_, one)| one.file).chain(chosen.further.iter().copied());
-        let numbers = files.map(|file| self.scanned[file].number);
-        numbers.filter(|number| known.insert(*number)).collect()
+        let pieces = defining.iter().map(|one| (one.number, one.piece)).filter(|piece| known.insert(*piece)).collect();
+        Chosen { pieces, further, held, last }
     }
 }
 
 /// Pieces that a query needs.
 struct Chosen {
-    pieces: Vec<Rated>,
-    /// The files of further pieces, best first, as indexes among those scanned: the more of them are indexed, the better a search
-    /// knows how good the best pieces are.
+    /// Numbers of files, and of pieces in them; `None` stands for the path alone.
+    pieces: Vec<(usize, Option<u32>)>,
+    /// The files of further pieces, best first.
     further: Vec<usize>,
     held: Vec<(usize, HeldByPiece)>,
+    last: Option<LastPicked>,
 }
 
 /// A piece with what it holds of the query.
@@ -284,13 +444,69 @@ struct Rated {
     weight: f64,
     /// It has all words.
     is_whole: bool,
-    /// Its file, by its index among those scanned.
-    file: usize,
-    piece: Piece,
+    /// Its file.
+    number: usize,
+    piece: Option<u32>,
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a weight needs no more")]
 fn rarity(all: u64, pieces: usize) -> f64 {
     let (all, pieces) = (all as f64, pieces as f64);
     (((all - pieces).max(0.0) + 0.5) / (pieces + 0.5)).ln_1p()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::sought::SoughtWord;
+
+    const FILES: usize = 300;
+    const PIECES: u32 = 100;
+
+    /// Files whose pieces all have the first word, and one in ten of them the second. The last file defines the first word.
+    fn scanned() -> Needed {
+        let piece =
+            |at: u32| Piece { at, words: if at.is_multiple_of(10) { 0b11 } else { 0b01 }, names: 0, defined: 0 };
+        let file = |number| Scanned { number, is_binary: false, in_path: 0, pieces: (0..PIECES).map(piece).collect() };
+        let mut scanned: Vec<Scanned> = (0..FILES).map(file).collect();
+        scanned[FILES - 1].pieces[1].defined = 0b01;
+        let path = |number| (RepoPath::new(format!("m{number:03}.c")).unwrap(), PIECES as usize);
+        Needed { scanned, all_pieces: (0..FILES).map(path).collect(), words: 2, ..Needed::default() }
+    }
+
+    fn chosen(words: &[&str]) -> Chosen {
+        let mut needed = scanned();
+        needed.words = words.len();
+        let word = |(at, text): (usize, &&str)| SoughtWord {
+            text: (*text).to_owned(),
+            counts: 1.0,
+            represents: 1 << at,
+            chunks: 0,
+            is_name: true,
+            near: 0.0,
+        };
+        let sought = Sought { words: words.iter().enumerate().map(word).collect(), needs_all: false, chunks: 0 };
+        let elsewhere = needed.elsewhere(&|_| true);
+        assert_eq!(elsewhere.counts[0], FILES * PIECES as usize);
+        needed.choose(&sought, &elsewhere, true, &|_| true)
+    }
+
+    /// A search does so as well: it would have to fetch half of the index.
+    #[test]
+    fn of_a_common_word_the_definitions_and_the_first_pieces_are_chosen() {
+        let chosen = chosen(&["return"]);
+        assert_eq!(chosen.pieces[0], (FILES - 1, Some(1)));
+        let first = (0..MAX_PIECES).map(|at| (at / PIECES as usize, Some(u32::try_from(at).unwrap() % PIECES)));
+        assert_eq!(chosen.pieces[1..], first.collect::<Vec<_>>());
+        assert!(chosen.held.is_empty());
+        assert_eq!(chosen.last.unwrap().path, "m001.c");
+    }
+
+    #[test]
+    fn a_common_word_does_not_count_next_to_a_rarer_one() {
+        let chosen = chosen(&["return", "value"]);
+        let rest = &chosen.pieces[1..];
+        assert!(rest.len() == MAX_PIECES && rest.iter().all(|(_, at)| at.is_some_and(|at| at.is_multiple_of(10))));
+        assert_eq!(chosen.held.len(), MAX_PIECES);
+    }
 }

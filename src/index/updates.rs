@@ -34,12 +34,13 @@ const LONG_FILES: u64 = 2_000;
 /// How long after its beginning a read waits for the files that it needs first; it waits for at least so long, and longer for
 /// those of them that it needs most.
 const FILES_WITHIN: Duration = Duration::from_millis(2_000);
-const MIN_WAIT_FOR_FILES: Duration = Duration::from_millis(800);
+const MIN_WAIT_FOR_FILES: Duration = Duration::from_millis(600);
 const MAX_WAIT_FOR_FILES: Duration = Duration::from_secs(4);
 /// How long it waits for their vectors.
 const WAIT_FOR_VECTORS: Duration = Duration::from_millis(300);
 /// So many of them are indexed at once.
 const FILES_AT_ONCE: usize = 60;
+const BYTES_AT_ONCE: u64 = 1 << 20;
 
 /// How long a caller waits for an update.
 #[derive(Clone, Copy, Debug)]
@@ -200,28 +201,35 @@ impl Updates {
     /// read has begun at `since`.
     /// `false` if they are not all indexed: there was no time, or another process updates the index. What there was no time for
     /// is indexed next.
-    pub fn index_first(self: &Arc<Self>, paths: &[RepoPath], since: Instant, budget: &Budget) -> Result<bool> {
+    pub fn index_first(self: &Arc<Self>, files: &[(RepoPath, u64)], since: Instant, budget: &Budget) -> Result<bool> {
+        let paths = |files: &[(RepoPath, u64)]| files.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
         if self.repository.lent().is_some() {
             // There is no index yet that they could be added to.
-            if let Some(progress) = self.repository.in_flight.progress().filter(|_| !paths.is_empty()) {
-                progress.request_files(paths.to_vec());
+            if let Some(progress) = self.repository.in_flight.progress().filter(|_| !files.is_empty()) {
+                progress.request_files(paths(files));
             }
-            return Ok(paths.is_empty());
+            return Ok(files.is_empty());
         }
         let begun = Instant::now();
-        let mut left = paths;
+        let mut left = files;
         while !left.is_empty() {
-            let (some, rest) = left.split_at(left.len().min(FILES_AT_ONCE));
-            let is_first = left.len() == paths.len();
+            let mut bytes = 0;
+            let is_more = |(_, size): &(RepoPath, u64)| {
+                bytes += size;
+                bytes > BYTES_AT_ONCE
+            };
+            let some = left.iter().take(FILES_AT_ONCE).position(is_more).unwrap_or(FILES_AT_ONCE).max(1);
+            let (some, rest) = left.split_at(some.min(left.len()));
+            let is_first = left.len() == files.len();
             left = rest;
             let end = if is_first {
                 begun + MAX_WAIT_FOR_FILES
             } else {
                 (since + FILES_WITHIN).max(begun + MIN_WAIT_FOR_FILES)
             };
-            if !self.index_some(some, begun, end, budget)? {
-                if let Some(progress) = self.repository.in_flight.progress().filter(|_| !rest.is_empty()) {
-                    progress.request_files(rest.to_vec());
+            if !self.index_some(&paths(some), begun, end, budget)? {
+                if let Some(progress) = self.repository.in_flight.progress() {
+                    progress.request_files_later(paths(rest));
                 }
                 return Ok(false);
             }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::source::Source;
 use crate::error::Result;
 use crate::store::{ChunkHit, ChunkId, FtsQuery, Scope, SpaceId, SpaceKey, TaggedKind};
-use crate::words::sought::HeldByPiece;
+use crate::words::sought::{HeldByPiece, LastPicked};
 
 /// A chunk of a corpus: in order by source, then by id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,6 +29,9 @@ pub struct Corpus<'s> {
     elsewhere: (Vec<(FtsQuery, usize)>, u64),
     /// How much of the query the best of those hold, the best first.
     held_elsewhere: Vec<HeldByPiece>,
+    last_picked: Option<LastPicked>,
+    /// The nearest of all chunks are at least so near to the query.
+    least_near: f64,
 }
 
 /// Chunks of a corpus to search among.
@@ -78,7 +81,14 @@ impl<'s> Corpus<'s> {
 
     /// Those of several.
     pub fn of_all(sources: Vec<&'s dyn Source>) -> Self {
-        Self { sources, failed: Cell::new(None), elsewhere: (Vec::new(), 0), held_elsewhere: Vec::new() }
+        Self {
+            sources,
+            failed: Cell::new(None),
+            elsewhere: (Vec::new(), 0),
+            held_elsewhere: Vec::new(),
+            last_picked: None,
+            least_near: 0.0,
+        }
     }
 
     /// The same where words occur in so many chunks that no source has yet, of so many: each is as rare as if those were there,
@@ -95,6 +105,25 @@ impl<'s> Corpus<'s> {
             }
         }
         self
+    }
+
+    /// The same where a search of all chunks would pick no further than `last`, and none that is less near to the query than
+    /// `least_near`.
+    #[must_use]
+    pub fn with_bounds(mut self, last: Option<LastPicked>, least_near: f64) -> Self {
+        self.last_picked = last.filter(|_| self.sources.len() == 1);
+        self.least_near = self.least_near.max(least_near);
+        self
+    }
+
+    /// The last chunk that a search by words would pick if there were no files without chunks; `None` if that is not known.
+    pub fn last_picked(&self) -> Option<&LastPicked> {
+        self.last_picked.as_ref()
+    }
+
+    /// The least similarity to the query of the chunks that a search for the nearest would find if all had vectors.
+    pub fn least_near(&self) -> f64 {
+        self.least_near
     }
 
     /// How much of the query chunks hold that no source has yet, the best first.

@@ -344,7 +344,9 @@ fn ranked(
     let scope = both.as_ref().or(files.as_ref()).or(among.scope);
     let nearest = if query.filters.leave_chunks_out() { candidates::NEAREST_FILTERED } else { candidates::NEAREST };
     let semantic = if ranking.has(RankingStage::Semantic) { SemanticQuery::of(query, corpus)? } else { None };
-    let near = semantic.as_ref().map(|semantic| (semantic, (nearest, among.least)));
+    let is_of_all = scope.is_none() && !query.filters.leave_chunks_out();
+    let least = if is_of_all { among.least.max(corpus.least_near()) } else { among.least };
+    let near = semantic.as_ref().map(|semantic| (semantic, (nearest, least)));
     let mut candidates = candidates::find(corpus, query, near, ranking, scope, most)?;
     let qualified =
         if ranking.has(RankingStage::Names) { candidates::qualified(corpus, query, scope)? } else { Vec::new() };

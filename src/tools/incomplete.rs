@@ -44,12 +44,15 @@ enum Wanted<'w> {
 pub(super) struct SoughtElsewhere {
     sought: Sought,
     elsewhere: Elsewhere,
+    least_near: f64,
 }
 
 impl SoughtElsewhere {
     /// The corpus in which words are as rare as in all files.
     pub(super) fn with<'s>(&self, corpus: Corpus<'s>) -> Corpus<'s> {
-        smart::with_elsewhere(corpus, &self.sought, &self.elsewhere.counts, self.elsewhere.chunks, &self.elsewhere.held)
+        let Elsewhere { counts, chunks, held, last } = &self.elsewhere;
+        let corpus = smart::with_elsewhere(corpus, &self.sought, counts, *chunks, held);
+        corpus.with_bounds(last.clone(), self.least_near)
     }
 }
 
@@ -58,13 +61,14 @@ pub(super) struct Prepared {
     pub listed: Arc<DiskListing>,
     needed: Needed,
     sought: Option<Sought>,
+    least_near: f64,
 }
 
 impl Prepared {
     /// What was sought, in what that state of the index lacks.
     pub(super) fn elsewhere(&self, unindexed: &Unindexed) -> Option<SoughtElsewhere> {
         let sought = self.sought.clone().filter(|_| !unindexed.is_complete())?;
-        Some(SoughtElsewhere { sought, elsewhere: unindexed.elsewhere(&self.needed) })
+        Some(SoughtElsewhere { sought, elsewhere: unindexed.elsewhere(&self.needed), least_near: self.least_near })
     }
 }
 
@@ -224,19 +228,18 @@ impl Call<'_> {
                 Ok((Arc::clone(unindexed), expectation))
             })?;
         let budget = self.budget();
+        let mut least_near = 0.0;
         let (needed, sought) = match (wanted, expectation) {
             (Wanted::Search(_, filter), Some(mut expectation)) => {
                 let sought = expectation.sought.clone();
                 let mut rate = |elsewhere: &Elsewhere, pieces: &[PieceOfFile]| {
                     expectation.rate(&elsewhere.counts, elsewhere.chunks, pieces)
                 };
-                let needed = unindexed.needed_for(&sought, &|path| filter.admits(path), &mut rate, budget)?;
+                let needed = unindexed.needed_for(&sought, &|path| filter.admits(path), Some(&mut rate), budget)?;
+                least_near = expectation.least_near;
                 (needed, Some(sought))
             }
-            (Wanted::Words(sought), _) => {
-                let mut rate = |_: &Elsewhere, pieces: &[PieceOfFile]| vec![0.0; pieces.len()];
-                (unindexed.needed_for(sought, &|_| true, &mut rate, budget)?, None)
-            }
+            (Wanted::Words(sought), _) => (unindexed.needed_for(sought, &|_| true, None, budget)?, None),
             (Wanted::File(path), _) => {
                 (Needed::file(RepoPath::stored(path).filter(|_| unindexed.is_outdated(path))), None)
             }
@@ -255,7 +258,7 @@ impl Call<'_> {
             budget.check()?;
             tracing::debug!("a query is answered without vectors: {error}");
         }
-        Ok(Prepared { listed, needed, sought })
+        Ok(Prepared { listed, needed, sought, least_near })
     }
 
     fn note(&self, unindexed: &Arc<Unindexed>, has_outdated: bool) {

@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 
-use super::{parts, stem};
+use super::{parts, token_stem};
 
 /// Sets of words are bits.
 pub const MAX_SOUGHT: usize = 64;
@@ -41,6 +41,8 @@ pub struct SoughtWord {
     pub chunks: usize,
     /// Whether definitions of that name are looked for, however common it is.
     pub is_name: bool,
+    /// How much nearer to the query a text becomes by it.
+    pub near: f64,
 }
 
 /// How much of the query a piece of a file holds, in the weights of its words.
@@ -51,14 +53,20 @@ pub struct HeldByPiece {
     pub is_whole: bool,
 }
 
-/// What a piece of a file has of what is sought, as sets of words by their index.
+/// The last of the pieces that a search would pick if all were chunks: of equally good ones it picks the first in path order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LastPicked {
+    pub weight: f64,
+    pub path: String,
+}
+
+/// A piece of a file that may answer.
 #[derive(Clone, Copy, Debug)]
 pub struct PieceOfFile<'p> {
     pub path: &'p str,
-    pub in_path: u64,
-    pub in_text: u64,
-    /// Those that look like names of definitions.
-    pub names: u64,
+    pub text: &'p str,
+    /// It is among those that hold most; the others may only be near the query.
+    pub holds_most: bool,
 }
 
 impl Sought {
@@ -67,7 +75,7 @@ impl Sought {
         let name = name.trim().trim_end_matches("()");
         let last = name.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).find(|part| !part.is_empty());
         let text = last.unwrap_or(name).to_lowercase();
-        let word = SoughtWord { text, counts: 1.0, represents: 1, chunks: 0, is_name: true };
+        let word = SoughtWord { text, counts: 1.0, represents: 1, chunks: 0, is_name: true, near: 0.0 };
         Self { words: Vec::from_iter(Some(word).filter(|word| !word.text.is_empty())), needs_all: true, chunks: 0 }
     }
 
@@ -79,7 +87,7 @@ impl Sought {
             let is_new = words.len() < MAX_SOUGHT && words.iter().all(|known| known.text != word);
             if is_new && word.chars().nth(1).is_some() {
                 let represents = 1 << words.len();
-                words.push(SoughtWord { text: word, counts: 1.0, represents, chunks: 0, is_name: false });
+                words.push(SoughtWord { text: word, counts: 1.0, represents, chunks: 0, is_name: false, near: 0.0 });
             }
         }
         Self { words, needs_all: false, chunks: 0 }
@@ -102,6 +110,8 @@ pub struct KnownTokens(HashMap<Vec<u8>, Option<usize>, RandomState>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundWord {
     pub at: usize,
+    /// Where the token ends that it is; `None` if it is a part of one.
+    pub end: Option<usize>,
     /// Its index among the words.
     pub word: usize,
 }
@@ -111,7 +121,7 @@ impl WordFinder {
     pub fn new(sought: &Sought) -> Option<Self> {
         let mut stems: HashMap<String, usize, RandomState> = HashMap::default();
         for (at, word) in sought.words.iter().take(MAX_SOUGHT).enumerate() {
-            stems.entry(stem(&word.text)).or_insert(at);
+            stems.entry(token_stem(&word.text)).or_insert(at);
         }
         stems.remove("");
         let patterns: Vec<String> = stems.keys().map(|stem| regex_syntax::escape(beginning(stem))).collect();
@@ -133,7 +143,7 @@ impl WordFinder {
             if !text[at].is_ascii() || !before.is_ascii() {
                 let word = self.stems.iter().find(|(stem, _)| text[at..].starts_with(beginning(stem).as_bytes()));
                 if let Some((_, word)) = word {
-                    found(FoundWord { at, word: *word });
+                    found(FoundWord { at, end: None, word: *word });
                 }
                 continue;
             }
@@ -148,10 +158,10 @@ impl WordFinder {
             let first = || std::str::from_utf8(token).ok().and_then(|token| parts(token).next()).map(str::len);
             let part = || first().filter(|part| !is_token || *part < length);
             if let Some(word) = whole {
-                found(FoundWord { at, word });
+                found(FoundWord { at, end: Some(at + length), word });
             }
             if let Some(word) = part().and_then(|part| self.word(&token[..part], known)) {
-                found(FoundWord { at, word });
+                found(FoundWord { at, end: None, word });
             }
         }
     }
@@ -161,7 +171,7 @@ impl WordFinder {
             return *word;
         }
         let lower = String::from_utf8_lossy(token).to_lowercase();
-        let word = self.stems.get(&stem(&lower)).copied();
+        let word = self.stems.get(&token_stem(&lower)).copied();
         known.0.insert(token.to_vec(), word);
         word
     }
@@ -271,6 +281,11 @@ mod tests {
         let text = "get_or_create(x) aget_or_create get_or_create_all GET_OR_CREATE get or create";
         assert_eq!(found(&sought, text).iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 50]);
         assert!(WordFinder::new(&Sought::name("()")).is_none());
+    }
+
+    #[test]
+    fn a_name_is_found_with_the_stem_that_the_fts_has() {
+        assert_eq!(found(&Sought::name("alloc_pages"), "alloc_pages(1) alloc_page(2) alloc_pool pages").len(), 2);
     }
 
     #[test]

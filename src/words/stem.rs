@@ -7,7 +7,13 @@ const MAX_LENGTH: usize = 64;
 
 /// The stem of a lowercase word. Words with other characters are returned unchanged.
 pub fn stem(word: &str) -> String {
-    if !(3..=MAX_LENGTH).contains(&word.len()) || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+    if word.bytes().all(|byte| byte.is_ascii_lowercase()) { token_stem(word) } else { word.to_owned() }
+}
+
+/// The stem of a lowercase token as the FTS has it: `alloc_page` of `alloc_pages`, too.
+pub fn token_stem(word: &str) -> String {
+    let is_stemmed = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
+    if !(3..=MAX_LENGTH).contains(&word.len()) || !word.bytes().all(is_stemmed) {
         return word.to_owned();
     }
     let mut stem = Stem(word.as_bytes().to_vec());

@@ -234,7 +234,7 @@ fn a_build_that_indexes_some_files_first_equals_any_other() {
         }
         let _ = std::fs::remove_file(some[5].to_path(repo.path()));
         let missing = RepoPath::new("src/none.py").unwrap();
-        let wanted: Vec<RepoPath> = some.into_iter().chain([missing]).collect();
+        let wanted: Vec<(RepoPath, u64)> = some.into_iter().chain([missing]).map(|path| (path, 100)).collect();
         workspace.updates.index_first(&wanted, std::time::Instant::now(), &Budget::unlimited()).unwrap();
         begin(&workspace);
     }
@@ -280,7 +280,14 @@ fn the_first_answer_has_the_hits_of_the_finished_index() {
         let results = answer["results"].as_array().unwrap_or_else(|| panic!("{answer}"));
         results.iter().take(3).map(|hit| format!("{}:{}", hit["file_path"], hit["line"])).collect()
     };
-    let queries = ["refund policy", "remind customers of an overdue invoice", "is_allowed", "class Reminder"];
+    repo.write("desk/letter.py", "def post_letter(stamp):\n    return call_3(stamp)\n");
+    let queries = [
+        "refund policy",
+        "remind customers of an overdue invoice",
+        "is_allowed",
+        "class Reminder",
+        "return a letter by post",
+    ];
     let first: Vec<Vec<String>> = queries
         .iter()
         .map(|text| {

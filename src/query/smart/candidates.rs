@@ -10,14 +10,14 @@
 use std::collections::HashSet;
 
 use super::parsed_query::{self, ParsedQuery, QueryShape, Term, Word};
-use super::semantic::SemanticQuery;
+use super::semantic::{self, SemanticQuery};
 use super::weights::{Ranking, RankingStage};
 use crate::embed::built_in;
 use crate::error::Result;
 use crate::extract::kinds;
 use crate::query::corpus::{ChunkAt, Corpus, CorpusScope};
 use crate::store::FtsQuery;
-use crate::words::sought::{MAX_SOUGHT, Sought, SoughtWord};
+use crate::words::sought::{LastPicked, MAX_SOUGHT, Sought, SoughtWord};
 
 /// Ids that are fetched for one query, about.
 const BUDGET: usize = 60_000;
@@ -119,17 +119,20 @@ fn matching(corpus: &Corpus, asked: &FtsQuery, scope: Option<&CorpusScope>, limi
 pub(super) fn sought(corpus: &Corpus, query: &mut ParsedQuery) -> Result<Sought> {
     query.add_others();
     let mut words: Vec<SoughtWord> = Vec::new();
+    let is_name = query.is_name();
+    let vector = if is_name { None } else { Some(SemanticQuery::vector_of(query)?) };
     let mut add = |text: String, asked: Option<FtsQuery>, counts: f64, represents: u64, is_name: bool| -> Result<()> {
         if let Some(asked) = asked.filter(|_| words.len() < MAX_SOUGHT) {
             let (chunks, _) = corpus.frequency(&asked, None, usize::MAX)?;
-            words.push(SoughtWord { text, counts, represents, chunks, is_name });
+            let near = vector.as_ref().map_or(0.0, |vector| semantic::nearer_by(&text, vector));
+            words.push(SoughtWord { text, counts, represents, chunks, is_name, near });
         }
         Ok(())
     };
-    let is_name = query.is_name();
     for (at, word) in query.words.iter().enumerate().filter(|(_, word)| !word.is_stop) {
         let counts = if word.is_value { VALUE } else { 1.0 };
-        add(word.text.clone(), parsed_query::asked(&word.text), counts, 1 << at, is_name)?;
+        let is_term = || query.terms.iter().any(|term| term.words == [at]);
+        add(word.text.clone(), parsed_query::asked(&word.text), counts, 1 << at, is_name && is_term())?;
         for other in &word.others {
             let counts = if other.is_same { counts } else { counts * OTHER };
             add(other.text.clone(), parsed_query::asked(&other.text), counts, 1 << at, false)?;
@@ -284,7 +287,11 @@ fn holding(
     if held.is_empty() {
         // Nothing but common words: chunks that have them all.
         let all = FtsQuery::all(sought.iter().map(|one| one.asked.clone()));
-        return all.map_or_else(|| Ok(Vec::new()), |all| matching(corpus, &all, scope, limit));
+        let found = all.map_or_else(|| Ok(Vec::new()), |all| matching(corpus, &all, scope, limit))?;
+        return match corpus.last_picked().filter(|_| scope.is_none()) {
+            Some(last) => up_to(corpus, last, found),
+            None => Ok(found),
+        };
     }
     // Each word's chunks come in order, which this sort makes use of.
     held.sort_by_key(|(id, ..)| *id);
@@ -315,6 +322,12 @@ fn holding(
         };
         let picked = held.partition_point(|one| is_picked(one.1));
         held.truncate(picked);
+        if let Some(last) = corpus.last_picked() {
+            let is_as_good = |one: &(ChunkAt, f64, u64)| (one.1 / last.weight - 1.0).abs() < 1.0 - NEARLY;
+            let as_good = held.iter().filter(|one| is_as_good(one)).map(|(id, ..)| *id).collect();
+            let kept: HashSet<ChunkAt> = up_to(corpus, last, as_good)?.into_iter().collect();
+            held.retain(|one| !is_as_good(one) || kept.contains(&one.0));
+        }
     }
     // Of those that hold as much as the last that is picked, the ids must not choose. Thousands hold less.
     let mut weights: Vec<f64> = held.iter().map(|(_, weight, _)| *weight).collect();
@@ -330,6 +343,12 @@ fn holding(
     let mut best: Vec<ChunkAt> = held[..more].iter().map(|(id, ..)| *id).collect();
     best.extend(corpus.first_in_path_order(alike, limit - more)?);
     Ok(best)
+}
+
+/// Those of equally good chunks that would be picked if all files were indexed: up to the last one in path order.
+fn up_to(corpus: &Corpus, last: &LastPicked, chunks: Vec<ChunkAt>) -> Result<Vec<ChunkAt>> {
+    let paths: Vec<String> = corpus.chunks(&chunks)?.into_iter().map(|chunk| chunk.path).collect();
+    Ok(chunks.into_iter().zip(paths).filter(|(_, path)| *path <= last.path).map(|(chunk, _)| chunk).collect())
 }
 
 /// Words that begin as those of the query do.

@@ -1,69 +1,87 @@
 //! Estimates for files that have no chunks yet: which words to look for, and about which score a piece of text would get.
 //!
-//! Owns the estimate of a score from the words of a piece and its path. Does not own the choice of files (`index::needed`), nor
+//! Owns the estimate of a score: that of a chunk with the text of the piece. Does not own the choice of files (`index::needed`), nor
 //! the ranking of chunks ([`super::rank`]).
 
-use super::candidates;
+use super::candidates::{self, NEAREST};
 use super::parsed_query::{ParsedQuery, QueryShape};
 use super::path_category::PathCategory;
-use super::rank;
-use super::scan::Scanner;
-use super::weights::{Part, Parts, Ranking};
+use super::rank::{self, LoadedCandidate};
+use super::relevance::is_prose;
+use super::semantic::{self, SemanticQuery};
+use super::weights::Ranking;
+use super::{CODE_IN_DOCUMENTS, is_code};
 use crate::error::Result;
 use crate::extract;
 use crate::model::RepoPath;
-use crate::query::corpus::Corpus;
+use crate::query::corpus::{ChunkAt, Corpus};
+use crate::store::{ChunkHit, ChunkName};
+use crate::words::definitions::{defined_names, headings};
 use crate::words::sought::{HeldByPiece, PieceOfFile, Sought};
-
-/// How much of a name the words of a query are, on average.
-const OF_NAME: f64 = 0.6;
 
 /// A query before there are chunks to search.
 pub struct Expectation {
     pub sought: Sought,
+    /// The least similarity of the nearest pieces that were rated.
+    pub least_near: f64,
     query: ParsedQuery,
 }
 
 impl Expectation {
     pub fn of(corpus: &Corpus, text: &str) -> Result<Self> {
         let mut query = ParsedQuery::read(text, corpus)?;
-        Ok(Self { sought: candidates::sought(corpus, &mut query)?, query })
+        Ok(Self { sought: candidates::sought(corpus, &mut query)?, least_near: 0.0, query })
     }
 
-    /// About the scores of pieces, where the words occur in so many chunks elsewhere, of so many.
-    pub fn rate(&mut self, counts: &[usize], chunks: u64, pieces: &[PieceOfFile]) -> Vec<f64> {
-        candidates::weigh_as_sought(&mut self.query, &self.sought, counts, chunks);
-        let query = &self.query;
-        let represented = |set: u64| {
-            let words = self.sought.words.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1);
-            words.fold(0, |all, (_, word)| all | word.represents)
+    /// About the scores of pieces, where the words occur in so many chunks elsewhere, of so many; `None` for pieces that would not
+    /// be ranked.
+    pub fn rate(&mut self, counts: &[usize], chunks: u64, pieces: &[PieceOfFile]) -> Result<Vec<Option<f64>>> {
+        let query = &mut self.query;
+        candidates::weigh_as_sought(query, &self.sought, counts, chunks);
+        let vector = if query.is_name() { None } else { Some(SemanticQuery::vector_of(query)?) };
+        let (shares, least_near) = match &vector {
+            Some(vector) => {
+                let texts: Vec<&str> = pieces.iter().map(|piece| piece.text).collect();
+                semantic::shares_of_texts(vector, &texts, NEAREST)
+            }
+            None => (vec![(0.0, false); pieces.len()], 0.0),
         };
-        let names = self.sought.words.iter().enumerate().filter(|(_, word)| word.is_name);
-        let names = names.fold(0, |set, (at, _)| set | 1 << at);
+        self.least_near = least_near;
+        let (mut numbers, mut candidates) = (Vec::new(), Vec::new());
+        for (number, (piece, (semantic, is_near))) in pieces.iter().zip(shares).enumerate() {
+            if piece.holds_most || is_near {
+                numbers.push(number);
+                candidates.push(candidate(piece, semantic));
+            }
+        }
+        let code = candidates.iter().filter(|candidate| is_code(candidate)).count();
+        query.is_of_documents = code * CODE_IN_DOCUMENTS <= candidates.len();
+        query.vector = vector.filter(|_| query.shape == QueryShape::Prose);
         let ranking = Ranking::default();
         let (_, weights) = rank::weights(query, &ranking);
-        let mut scanner = Scanner::new(query);
-        let mut score = |piece: &PieceOfFile| {
-            let mut parts = Parts::default();
-            let path = rank::look_at_path(query, &mut scanner, piece.path, &mut parts);
-            let (text, named) = (represented(piece.in_text), represented(piece.names));
-            parts.set(Part::Path, query.share_of(path));
-            parts.set(Part::Covers, query.share_of(text | path));
-            parts.set(Part::Words, query.share_of(text));
-            for part in [Part::Window, Part::FileCovers] {
-                parts.set(part, query.share_of(text));
-            }
-            parts.set(Part::Name, OF_NAME * query.share_of(named));
-            parts.set(Part::FileNames, query.share_of(named));
-            if query.shape == QueryShape::Code && piece.names & names != 0 {
-                parts.set(Part::Defines, 1.0);
-            }
-            let language = RepoPath::stored(piece.path).map_or("", |path| extract::language_of(&path));
-            rank::look_at_category(query, PathCategory::of(piece.path, language), &mut parts);
-            parts.score(weights)
-        };
-        pieces.iter().map(&mut score).collect()
+        let mut scores = vec![None; pieces.len()];
+        for (number, found) in numbers.into_iter().zip(rank::look_at_each(query, candidates)) {
+            scores[number] = Some(found.parts.score(weights));
+        }
+        Ok(scores)
     }
+}
+
+/// A piece as if it were a chunk.
+fn candidate(piece: &PieceOfFile, semantic: f64) -> LoadedCandidate {
+    let language = RepoPath::stored(piece.path).map_or("", |path| extract::language_of(&path));
+    let names = if is_prose(language) { headings(piece.text) } else { defined_names(piece.text) };
+    let names = names.into_iter().map(|(name, kind)| ChunkName { text: name.to_owned(), kind: Some(kind.into()) });
+    let chunk = ChunkHit {
+        path: piece.path.to_owned(),
+        language: language.to_owned(),
+        start_line: 1,
+        end_line: 1,
+        text: piece.text.to_owned(),
+        names: names.collect(),
+    };
+    let category = PathCategory::of(piece.path, language);
+    LoadedCandidate { id: ChunkAt::default(), chunk, category, semantic, is_qualified: false, passes: false }
 }
 
 /// The corpus with words that occur elsewhere, too: in how many chunks each of what is sought does, of how many, and how much

@@ -76,10 +76,7 @@ pub(super) fn rank(
     candidates: Vec<LoadedCandidate>,
 ) -> Result<Vec<RankedCandidate>> {
     let (_, weights) = weights(query, ranking);
-    let mut ranked = look_at_all(query, candidates);
-    by_words(query, &mut ranked);
-    of_files(query, &mut ranked);
-    by_similarity_of_names(query, &mut ranked);
+    let mut ranked = look_at_each(query, candidates);
     let fused = weights.of_alone(&[Part::Words, Part::Semantic]);
     let score = |found: &mut RankedCandidate| {
         found.score = if rerank { found.parts.score(weights) } else { found.parts.score(&fused) };
@@ -103,6 +100,15 @@ pub(super) fn rank(
         sort(&mut ranked);
     }
     Ok(ranked)
+}
+
+/// Candidates with all parts of their scores that need no index.
+pub(super) fn look_at_each(query: &ParsedQuery, candidates: Vec<LoadedCandidate>) -> Vec<RankedCandidate> {
+    let mut ranked = look_at_all(query, candidates);
+    by_words(query, &mut ranked);
+    of_files(query, &mut ranked);
+    by_similarity_of_names(query, &mut ranked);
+    ranked
 }
 
 /// Reading the texts is the largest part of a query, so that two threads do it where there are many.

@@ -2,6 +2,8 @@
 //!
 //! Names are not searched for semantically: static embeddings know only their parts, and the words find those.
 
+use std::collections::HashSet;
+
 use super::background;
 use super::candidates;
 use super::parsed_query::{ParsedQuery, QueryShape};
@@ -71,7 +73,8 @@ impl SemanticQuery {
         Ok(built_in().embed_weighed(&words))
     }
 
-    fn vector_of(query: &ParsedQuery) -> Result<Vector> {
+    /// The vector of a query's words.
+    pub(super) fn vector_of(query: &ParsedQuery) -> Result<Vector> {
         let vector = built_in().embed(Purpose::Query, &[&query.written()])?.into_iter().next();
         vector.ok_or_else(|| Error::internal("the table gave no vector"))
     }
@@ -130,6 +133,36 @@ impl SemanticQuery {
         let most = above.iter().copied().fold(0.0, f64::max);
         Ok(above.into_iter().map(|above| if most > 0.0 { above / most } else { 0.0 }).collect())
     }
+}
+
+/// How much nearer to a query each occurrence of a word makes a text, before the length of the text's vector.
+pub(super) fn nearer_by(word: &str, query: &Vector) -> f64 {
+    let vector = built_in().embed_weighed(&[(word, 1.0)]);
+    built_in().weight(word).unwrap_or_default() * f64::from(vector.cosine(query)).max(0.0)
+}
+
+/// How near texts without a chunk are, as [`SemanticQuery::shares`] has it, and whether they are among so many nearest ones; and
+/// the similarity that these have at least, if there are so many.
+pub(super) fn shares_of_texts(query: &Vector, texts: &[&str], most: usize) -> (Vec<(f64, bool)>, f64) {
+    let cosines = |texts: &[&str]| -> Vec<f64> {
+        let mut comparison = built_in().comparison(query);
+        texts.iter().map(|text| comparison.cosine(text)).collect()
+    };
+    let (some, rest) = texts.split_at(texts.len() / 2);
+    let all: Vec<f64> = std::thread::scope(|scope| {
+        let rest = scope.spawn(|| cosines(rest));
+        let mut all = cosines(some);
+        all.extend(rest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        all
+    });
+    let mut nearest: Vec<usize> = (0..all.len()).filter(|at| all[*at] >= LEAST).collect();
+    nearest.sort_by(|a, b| all[*b].total_cmp(&all[*a]));
+    let best = nearest.first().map_or(0.0, |at| all[*at] - LEAST);
+    let share = |cosine: f64| if best > 0.0 { (cosine - LEAST).max(0.0) / best } else { 0.0 };
+    nearest.truncate(most);
+    let least = nearest.get(most - 1).map_or(0.0, |at| all[*at]);
+    let nearest: HashSet<usize> = nearest.into_iter().collect();
+    (all.iter().enumerate().map(|(at, cosine)| (share(*cosine), nearest.contains(&at))).collect(), least)
 }
 
 /// How near a name is to a query, from 0.
