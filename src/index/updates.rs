@@ -237,6 +237,21 @@ impl Updates {
         Ok(true)
     }
 
+    /// Waits until files can be added to the index: while that of a sibling worktree is copied, there is none. `false` if that
+    /// takes too long.
+    pub fn await_copy(&self, budget: &Budget) -> Result<bool> {
+        const POLL: Duration = Duration::from_millis(5);
+        let begun = Instant::now();
+        while self.repository.lent().is_some() && self.repository.in_flight.progress().is_some() {
+            budget.check()?;
+            if begun.elapsed() > TIMEOUT {
+                return Ok(false);
+            }
+            std::thread::sleep(POLL);
+        }
+        Ok(true)
+    }
+
     /// Has these files indexed by the running update, or by the next one if that one ends without them: it may have begun before
     /// they changed.
     fn index_some(self: &Arc<Self>, paths: &[RepoPath], begun: Instant, end: Instant, budget: &Budget) -> Result<bool> {

@@ -193,6 +193,11 @@ impl Call<'_> {
             *self.elsewhere.borrow_mut() = None;
             return self.read_index(query);
         };
+        if let Wanted::File(path) = wanted
+            && self.workspace.read_incomplete(&listed, self.budget(), |_, unindexed| Ok(unindexed.is_outdated(path)))?
+        {
+            self.workspace.updates.await_copy(self.budget())?;
+        }
         let _pause = self.workspace.updates.pause();
         let prepared = self.prepare(listed, wanted, otherwise, since)?;
         self.workspace.read_incomplete(&prepared.listed, self.budget(), |snapshot, unindexed| {

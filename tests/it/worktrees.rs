@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server, repeatedly};
 use crate::sound::{assert_same, dump, freshen, number, open, sources, sync, watched};
+use crate::wire::until;
 
 pub fn git(folder: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
@@ -280,6 +281,58 @@ fn a_new_worktree_answers_from_the_index_of_its_sibling_while_that_is_copied() {
     assert!(smart.get("indexing").is_none() && files(&smart, "results").contains("new.py"), "{smart}");
     assert!(ask("stats", json!({}))["seeded_from"].is_string());
     assert_as_rebuilt(&workspace, "after the copy");
+}
+
+#[test]
+fn a_copy_ends_and_leaves_nothing_if_its_worktree_is_removed_meanwhile() {
+    let repo = many();
+    repo.sync();
+    // A copy is made in steps of 8 MB, and rests between them.
+    sqlite3(&repo.database(), "INSERT INTO meta (key, value) VALUES ('padding', hex(zeroblob(20000000)))");
+    let trees = tempfile::tempdir().unwrap();
+    let tree = add_worktree(&repo, &trees, "tree");
+    let environment = Environment::new([], repo.home().to_owned(), tree.clone());
+    let workspaces = Arc::new(Workspaces::new(Sources { flags: Flags::default(), environment }, Watching::Yes));
+    let (workspace, tools) = (workspaces.at(&tree).unwrap(), Tools::new(Arc::clone(&workspaces)));
+    let lock = fs::File::options().write(true).open(tree.join(".ixmcp/update.lock")).unwrap();
+    lock.lock().unwrap();
+    let query = Request::new("query", json!({ "text": "f7" }), tree.clone());
+    assert_eq!(tools.call(query).unwrap()["results"][0]["file_path"], "d2/m7.py");
+    let pause = workspace.updates.pause().expect("an update waits for the lock");
+    drop(lock);
+    let copy = tree.join(".ixmcp/index.db.seed");
+    until("a part is copied", || fs::metadata(&copy).is_ok_and(|copy| copy.len() > 0));
+    git(repo.path(), &["worktree", "remove", "--force", tree.to_str().unwrap()]);
+    drop(pause);
+    until("the update ends", || workspace.updates.pause().is_none());
+    assert!(!tree.exists());
+}
+
+#[test]
+fn a_file_that_differs_from_the_siblings_is_read_after_the_copy() {
+    let repo = committed("//- /same.js\nfunction same() {}\n//- /changed.js\nfunction before() {}\n");
+    repo.sync();
+    let trees = tempfile::tempdir().unwrap();
+    let tree = add_worktree(&repo, &trees, "tree");
+    fs::write(tree.join("changed.js"), "function after() {}\n").unwrap();
+    let environment = Environment::new([], repo.home().to_owned(), tree.clone());
+    let workspaces = Arc::new(Workspaces::new(Sources { flags: Flags::default(), environment }, Watching::Yes));
+    let (_workspace, tools) = (workspaces.at(&tree).unwrap(), Tools::new(Arc::clone(&workspaces)));
+    // The copy is made under this lock.
+    let lock = fs::File::options().write(true).open(tree.join(".ixmcp/update.lock")).unwrap();
+    lock.lock().unwrap();
+    let symbols = |path: &str| {
+        let answer = tools.call(Request::new("symbols", json!({ "file": path }), tree.clone())).unwrap();
+        answer["symbols"].as_array().unwrap().iter().map(|symbol| symbol["name"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(symbols("same.js"), ["same"], "a file that is the same is answered from the sibling's index");
+    std::thread::scope(|scope| {
+        let changed = scope.spawn(|| symbols("changed.js"));
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(!changed.is_finished(), "its symbols are known once it is indexed");
+        drop(lock);
+        assert_eq!(changed.join().unwrap(), ["after"]);
+    });
 }
 
 fn sqlite3(database: &Path, statements: &str) {
