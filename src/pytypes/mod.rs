@@ -18,6 +18,7 @@ mod lsp;
 mod memory;
 mod options;
 mod service;
+mod supported;
 mod ty;
 pub mod values;
 mod wire;

@@ -469,7 +469,7 @@ fn position(text: &str, at: usize) -> (u32, u32) {
 }
 
 /// The lowest Python version that a specifier such as `>=3.9,<4` allows, if it sets a lower bound.
-fn lower_bound(specifier: &str) -> Result<Option<(u8, u8)>, String> {
+pub(super) fn lower_bound(specifier: &str) -> Result<Option<(u8, u8)>, String> {
     let mut lowest: Option<(u8, u8)> = None;
     for part in specifier.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let digits = part.find(|c: char| c.is_ascii_digit()).ok_or_else(|| format!("`{part}` is not a version"))?;

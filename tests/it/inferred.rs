@@ -307,7 +307,7 @@ def f(**rest: str) -> Box:
 "
     ));
     let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box" }));
-    assert_eq!(types(&answer), ["value int | str", "__init__ None", "value int | str"], "{answer}");
+    assert_eq!(types(&answer), ["__init__ None", "value int | str"], "{answer}");
     assert!(answer["skipped"].to_string().contains("`int` would cause a new diagnostic"), "{answer}");
     let asked = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box.third" }));
     assert_eq!(types(&asked), Vec::<String>::new(), "{asked}");
@@ -372,8 +372,8 @@ def f(x: dict[str, Any]) -> None:
         let found: Vec<String> = types(&answer).into_iter().filter(|one| one.starts_with("value")).collect();
         let parts = |text: &str| text.split(" | ").map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
         let found: Vec<_> = found.iter().map(|one| parts(one.trim_start_matches("value "))).collect();
-        // Arguments of unknown type do not veto the known ones.
-        assert_eq!(found, vec![parts(value); 2], "{call}: {answer}");
+        // Arguments of unknown type do not veto the known ones. The attribute with several types has a low confidence.
+        assert_eq!(found, [parts(value)], "{call}: {answer}");
     }
 }
 
@@ -669,8 +669,8 @@ def connect():
     return socket.socket()
 
 
-def kind(flag: bool):
-    return int if flag else str
+def kind():
+    return int
 
 
 def text(name: str, default: str):
@@ -715,7 +715,7 @@ class Money:
         found,
         [
             "connect socket.socket",
-            "kind type[int] | type[str]",
+            "kind type[int]",
             "text str",
             "parsed bytes",
             "fail NoReturn",

@@ -22,6 +22,7 @@ use super::rule_names::{self, RuleName};
 use crate::platform::paths::PATH_SEPARATOR;
 use crate::pytypes::globs::Filter;
 use crate::pytypes::options::{self, Environment, FileSpan, Level, Options, Problem, ProjectOptions, Rule};
+use crate::pytypes::supported;
 use crate::pytypes::values::{Diagnostic, INVALID_SETTING, Severity, Span};
 
 /// Settings that apply to all files of a project, or to some.
@@ -43,6 +44,8 @@ pub(super) struct Settings {
     pub warnings_pass: bool,
     /// Settings that were not applied.
     pub problems: Vec<Diagnostic>,
+    /// The oldest Python version that the project supports, if only its build files say so.
+    pub oldest_python: Option<PythonVersion>,
     /// Library folders that a caller may read. Folders named by a file in the repository are not among them.
     pub libraries: Vec<PathBuf>,
 }
@@ -227,6 +230,9 @@ fn resolve(
     for problem in problems.iter_mut().filter(|problem| problem.span.file.is_empty()) {
         problem.span.file = file.to_string_lossy().into_owned();
     }
+    let is_said = environment.python_version.is_some();
+    let oldest = if is_said { None } else { supported::oldest(home) };
+    let oldest_python = oldest.map(|(major, minor)| PythonVersion { major, minor });
     let settings = Settings {
         root: home.to_owned(),
         general,
@@ -236,6 +242,7 @@ fn resolve(
         warnings_pass: written.options.error_on_warning == Some(false),
         exclude_scripts: source.exclude_scripts.unwrap_or(false),
         problems,
+        oldest_python,
         libraries,
     };
     (settings, program)

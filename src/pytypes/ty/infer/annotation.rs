@@ -45,7 +45,9 @@ impl Annotation {
     /// of several classes.
     pub fn is_narrow(&self) -> bool {
         let is_class = |member: &str| member.starts_with("type[") && !is_basic(member);
+        let is_concrete = |member: &str| member.rsplit('.').next().is_some_and(|class| CONCRETE.contains(&class));
         self.text.replace("type[", "").contains('[')
+            || members(&self.text).any(is_concrete)
             || members(&self.text).any(is_class)
             || self.is_of_several_classes()
     }
@@ -56,14 +58,11 @@ impl Annotation {
         classes.next().filter(|_| classes.next().is_none())
     }
 
-    /// Whether it lists types that the author probably did not write out: those of values that `differ` or are in a container, or
-    /// several classes instead of their base.
-    pub fn is_union_of_values(&self, differ: bool) -> bool {
+    /// Whether it lists types that the author probably did not write out: those of several values, also in a container.
+    pub fn is_union_of_values(&self) -> bool {
         let is_several = |union: &str| without_none(union).count() > 1;
         let inside = self.text.split_once('[').map_or("", |(_, inside)| inside);
-        (differ && is_several(&self.text))
-            || inside.split(['[', ',', ']']).any(is_several)
-            || self.is_of_several_classes()
+        is_several(&self.text) || inside.split(['[', ',', ']']).any(is_several) || self.is_of_several_classes()
     }
 
     pub fn is_generic(&self) -> bool {
@@ -196,6 +195,9 @@ pub(super) const ABSTRACT: &[&str] = &[
     "ValuesView",
 ];
 
+/// Classes that callers pass where a function accepts any stream, buffer or sequence.
+const CONCRETE: &[&str] = &["BytesIO", "StringIO", "bytearray", "range"];
+
 /// Classes whose names exist only in stubs, or are not meant for annotations, and those of `collections.abc` above them.
 const VIEWS: &[(&str, &str)] = &[
     ("dict_items", "ItemsView"),
@@ -253,16 +255,23 @@ pub(super) fn of_type<'db>(
 /// The annotation with quotes, if the file's Python version cannot evaluate it.
 pub(super) fn for_version(db: &Database, model: &SemanticModel<'_>, annotation: Annotation) -> Annotation {
     let Annotation { text, imports } = annotation;
-    let version = model.program().python_version(db);
+    let version = oldest_version(db, model);
     let is_too_new = (version < ast::PythonVersion::PY310 && text.contains('|'))
         || (version < ast::PythonVersion::PY39 && text.contains('['));
     let is_quoted = is_too_new && !text.starts_with('"') && !has_future_annotations(db, model);
     Annotation { text: if is_quoted { format!("\"{text}\"") } else { text }, imports }
 }
 
+/// The oldest Python version that evaluates the annotations of a file.
+fn oldest_version(db: &Database, model: &SemanticModel<'_>) -> ast::PythonVersion {
+    let version = model.program().python_version(db);
+    let supported = db.settings_of(model.file()).oldest_python;
+    supported.map_or(version, |supported| supported.min(version))
+}
+
 /// The class around an offset: `Self` if the Python version has it, otherwise the name of the class.
 pub(super) fn of_receiver(db: &Database, model: &SemanticModel<'_>, at: TextSize) -> Result<Annotation, String> {
-    if model.program().python_version(db) >= ast::PythonVersion::PY311 {
+    if oldest_version(db, model) >= ast::PythonVersion::PY311 {
         let import = Import { module: "typing".to_owned(), name: "Self".to_owned(), is_for_checking: false };
         return Ok(Annotation { text: "Self".to_owned(), imports: vec![import] });
     }

@@ -1,6 +1,7 @@
 //! Which of several annotations caused a new diagnostic.
 //!
-//! Owns the guess, from the position of the diagnostic, the names on its line and in its message, and the types in its message. The caller checks again without what was blamed.
+//! Owns the guess, from the position of the diagnostic, the names on its line and in its message, and the types in its message; and the order in which
+//! to search where nothing shows the cause. The caller checks again without what was blamed.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +9,14 @@ use ruff_text_size::TextSize;
 
 use super::annotation::members;
 use super::slots::Kind;
-use super::{FileState, Key, SlotState};
+use super::{FileState, Inference, Key, SlotState};
 
 /// A new diagnostic.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     /// The number of the file, if it is annotated.
     pub file: Option<usize>,
+    pub path: String,
     /// The offset in the text before the edits.
     pub at: TextSize,
     /// Its line in the text before the edits.
@@ -36,8 +38,7 @@ pub(super) enum Blame {
 pub(super) fn blamed(texts: &[FileState], trying: &BTreeSet<Key>, faults: &[Fault], blame: Blame) -> BTreeSet<Key> {
     let mut blamed = BTreeSet::new();
     for fault in faults {
-        let words: BTreeSet<&str> =
-            fault.line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
+        let words: BTreeSet<&str> = words(&fault.line).collect();
         let callee = callee(&fault.message);
         let shown: Vec<&str> = quoted(&fault.message).flat_map(members).collect();
         let (mut named, mut around, mut typed, mut related) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -72,6 +73,34 @@ pub(super) fn blamed(texts: &[FileState], trying: &BTreeSet<Key>, faults: &[Faul
         blamed.append(&mut named.into_iter().collect());
     }
     blamed
+}
+
+/// These annotations, those that are most likely to have caused a diagnostic first.
+pub(super) fn ranked(texts: &[FileState], trying: &BTreeSet<Key>, fault: &Fault) -> Vec<Key> {
+    let on_line: BTreeSet<&str> = words(&fault.line).collect();
+    let shown: BTreeSet<&str> = quoted(&fault.message).flat_map(words).filter(|word| *word != "None").collect();
+    let likelihood = |key: &Key| {
+        let state = &texts[key.0].states[key.1];
+        let has_type = |one: &Inference| words(&one.annotation.text).any(|word| shown.contains(word));
+        2 * u8::from(texts[key.0].found.get(&key.1).is_some_and(has_type))
+            + 2 * u8::from(subjects(state).any(|name| on_line.contains(name) || shown.contains(name)))
+            + u8::from(fault.file == Some(key.0))
+    };
+    let mut ranked: Vec<Key> = trying.iter().copied().collect();
+    ranked.sort_by_cached_key(|key| std::cmp::Reverse(likelihood(key)));
+    ranked
+}
+
+fn words(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// The names by which other files refer to what is annotated. Operators call special methods without a name.
+pub(super) fn referred(state: &SlotState) -> impl Iterator<Item = &str> {
+    let class =
+        state.container.as_deref().unwrap_or_default().rsplit('.').nth(usize::from(state.kind == Kind::Parameter));
+    let is_special = subjects(state).any(|name| name.starts_with("__"));
+    subjects(state).filter(|name| !name.starts_with("__")).chain(class.filter(|_| is_special))
 }
 
 /// The names by which code refers to what is annotated.

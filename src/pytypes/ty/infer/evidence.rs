@@ -29,8 +29,8 @@ pub(super) struct Evidence<'db> {
 
 pub(super) enum Shape<'db> {
     Plain(Type<'db>),
-    /// The types of values that are returned or assigned, and whether they differ: the author may have written a base of them.
-    Returned(Type<'db>, bool),
+    /// The types of values that are returned or assigned.
+    Returned(Type<'db>),
     /// The types of values that callers pass: what the parameter accepts may be wider.
     Passed(Type<'db>, Tested),
     /// The type of a default that no call confirms.
@@ -203,13 +203,12 @@ fn of_return<'db>(
         (number, false) => format!("{number} returned values"),
         (number, true) => format!("{number} returned values, and an implicit None"),
     };
-    let differ = differ(db, &types);
     let inferred = UnionType::from_elements(db, &environment, types);
     // The author may mean the common base of several classes.
     let is_several =
         matches!(inferred, Type::Union(union) if union.elements(db).iter().filter(|one| !one.is_none(db)).count() > 1);
     let confidence = if partly || is_several { Confidence::Medium } else { Confidence::High };
-    Ok(Evidence { inferred: Shape::Returned(inferred, differ), explanation, confidence })
+    Ok(Evidence { inferred: Shape::Returned(inferred), explanation, confidence })
 }
 
 /// The evidence for a method that always returns its receiver.
@@ -316,18 +315,11 @@ fn of_values<'db>(
         1 => "the assigned value".to_owned(),
         number => format!("{number} assigned values"),
     };
-    let differ = differ(db, &types);
     Ok(Evidence {
-        inferred: Shape::Returned(UnionType::from_elements(db, &environment, types), differ),
+        inferred: Shape::Returned(UnionType::from_elements(db, &environment, types)),
         explanation,
         confidence: Confidence::Medium,
     })
-}
-
-/// Whether there are several types next to `None`.
-fn differ<'db>(db: &'db Database, types: &[Type<'db>]) -> bool {
-    let mut types = types.iter().filter(|one| !one.is_none(db));
-    types.next().is_some_and(|first| types.any(|one| one != first))
 }
 
 /// The evidence for an attribute that begins as an empty container and is filled by methods of its class.

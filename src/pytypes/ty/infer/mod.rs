@@ -389,9 +389,11 @@ impl InferenceRun<'_> {
         let mut confidence = evidence.confidence;
         let annotation = match evidence.inferred {
             Shape::Plain(inferred) => of(inferred)?,
-            Shape::Returned(inferred, differ) => {
+            Shape::Returned(inferred) => {
                 let annotation = of(inferred)?;
-                if annotation.is_union_of_values(differ) || annotation.is_private() {
+                // A variable with contents is often declared with an abstract class or an alias.
+                let is_guess = slot.kind == Kind::Variable && annotation.is_generic();
+                if is_guess || annotation.is_union_of_values() || annotation.is_private() {
                     confidence = Confidence::Low;
                 } else if annotation.is_generic() {
                     // Authors often declare other elements than the code shows.
@@ -421,7 +423,11 @@ impl InferenceRun<'_> {
             }
             Shape::Yields(inferred, is_async) => {
                 let name = if is_async { "AsyncIterator" } else { "Iterator" };
-                Annotation::generic(name, Some("collections.abc"), vec![of(inferred)?])
+                let yielded = of(inferred)?;
+                if yielded.is_union_of_values() {
+                    confidence = Confidence::Low;
+                }
+                Annotation::generic(name, Some("collections.abc"), vec![yielded])
             }
             Shape::YieldsFrom(inferred) => {
                 let element = of(inferred)?.element().ok_or("what it delegates to has unknown elements")?;
@@ -434,6 +440,10 @@ impl InferenceRun<'_> {
             Shape::Written(annotation) => annotation,
             Shape::Receiver => annotation::of_receiver(db, model, slot.at)?,
         };
+        // A caller that passes nothing says nothing of what others pass.
+        if slot.kind == Kind::Parameter && annotation.text == "None" {
+            confidence = Confidence::Low;
+        }
         let annotation = annotation::for_version(db, model, annotation);
         Ok(Inference { annotation, explanation: evidence.explanation, confidence })
     }

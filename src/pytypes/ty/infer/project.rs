@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::source_text;
-use ty_python_semantic::Db as _;
+use ty_python_semantic::{Db as _, contains_identifier};
 
 use super::super::depth::too_deep;
 use super::super::display::PathDisplay;
@@ -32,6 +32,12 @@ const MAX_ROUNDS: usize = 10;
 
 /// How often annotations that may have caused a new diagnostic are tried again, each time one of every function.
 const MAX_RETRIES: usize = 12;
+
+/// Up to this many new annotations are first checked in the files that name what is annotated.
+const FEW: usize = 40;
+
+/// How many annotations are searched first for the cause of a diagnostic, each time four times as many.
+const FIRST_SEARCHED: usize = 4;
 
 /// Infers annotations of the project's files that are, or lie below, `within`; of all if it is empty. Setting `flag` cancels it.
 pub(in crate::pytypes::ty) fn infer_all(
@@ -120,7 +126,7 @@ struct ProjectRun<'w> {
     before: Findings,
     /// What follows from the texts, until they change.
     latest: Option<Conclusions>,
-    /// While annotations are tried again: the files that are checked each time. The others are checked once at the end.
+    /// While annotations are tried: the files that are checked. The others are checked once at the end.
     near: Option<BTreeSet<String>>,
     observer: &'w dyn Observer,
 }
@@ -155,7 +161,8 @@ impl ProjectRun<'_> {
     /// Keeps those annotations that cause no new diagnostic. Returns whether there are any.
     fn settle(&mut self, batch: BTreeMap<Key, Inference>) -> bool {
         let keys: BTreeSet<Key> = batch.keys().copied().collect();
-        let mut rejected = self.try_together(batch, Blame::Wide, true);
+        self.near = (keys.len() <= FEW).then(|| self.dependents(&keys));
+        let mut rejected = self.try_together(batch, Blame::Wide);
         for _ in 0..MAX_RETRIES {
             if rejected.is_empty() || self.is_over() {
                 break;
@@ -167,34 +174,44 @@ impl ProjectRun<'_> {
                 let body = self.texts[key.0].states[key.1].body;
                 if bodies.insert((key.0, body.start())) { &mut next } else { &mut rejected }.insert(key, one);
             }
-            let dropped = self.try_together(next, Blame::Narrow, true);
+            let dropped = self.try_together(next, Blame::Narrow);
             self.drop_annotations(dropped);
         }
         self.drop_annotations(rejected);
-        self.confirm(&keys);
-        keys.iter().any(|(file, at)| self.texts[*file].found.contains_key(at))
+        self.confirm(keys)
     }
 
-    /// Checks all files if not all were since the last change, and drops what causes a new diagnostic in the others.
-    fn confirm(&mut self, keys: &BTreeSet<Key>) {
+    /// The files in which these annotations are likely to cause a diagnostic: those that name what is annotated.
+    fn dependents(&self, keys: &BTreeSet<Key>) -> BTreeSet<String> {
+        let states = keys.iter().map(|(file, at)| &self.texts[*file].states[*at]);
+        let names: BTreeSet<&str> = states.flat_map(blame::referred).collect();
+        let db = self.run.trial.db();
+        let names_any = |path: &&String| {
+            on_disk(db, Path::new(path)).is_some_and(|file| {
+                let text = source_text(db, file);
+                names.iter().any(|name| contains_identifier(&text, name))
+            })
+        };
+        let dependents = self.run.checked.iter().filter(names_any).cloned();
+        dependents.chain(keys.iter().map(|(file, _)| self.texts[*file].path.clone())).collect()
+    }
+
+    /// Checks all files if not all were since the last change, and drops what causes a new diagnostic in the others. Returns whether any
+    /// of the annotations are left.
+    fn confirm(&mut self, mut keys: BTreeSet<Key>) -> bool {
+        keys.retain(|(file, at)| self.texts[*file].found.contains_key(at));
         if self.near.take().is_none() {
-            return;
+            return !keys.is_empty();
         }
-        let mut changed = BTreeSet::new();
-        loop {
-            let faults = self.new_diagnostics(&changed, true);
-            self.near = None;
-            let is_kept = |(file, at): &&Key| self.texts[*file].found.contains_key(at);
-            let kept: BTreeSet<Key> = keys.iter().filter(is_kept).copied().collect();
-            if faults.is_empty() || kept.is_empty() || self.is_over() {
-                return;
+        while !keys.is_empty() && !self.is_over() {
+            let faults = self.new_diagnostics(&self.run.checked);
+            if faults.is_empty() {
+                break;
             }
-            let blamed = blame::blamed(&self.texts, &kept, &faults, Blame::Narrow);
-            changed = if blamed.is_empty() { kept } else { blamed };
-            let removed = changed.iter().filter_map(|key| Some((*key, self.texts[key.0].found.remove(&key.1)?)));
-            let removed = removed.collect();
-            self.drop_annotations(removed);
+            let dropped = self.remove_causes(&mut keys, &faults, Blame::Narrow);
+            self.drop_annotations(dropped);
         }
+        !keys.is_empty()
     }
 
     fn drop_annotations(&mut self, dropped: BTreeMap<Key, Inference>) {
@@ -205,51 +222,95 @@ impl ProjectRun<'_> {
         }
     }
 
-    /// Adds annotations, without those that seem to cause a new diagnostic, which are returned. `everywhere`: new diagnostics may be in
-    /// files that have had none.
-    fn try_together(
-        &mut self,
-        batch: BTreeMap<Key, Inference>,
-        blame: Blame,
-        everywhere: bool,
-    ) -> BTreeMap<Key, Inference> {
-        let mut rejected = BTreeMap::new();
+    /// Adds annotations, without those that seem to cause a new diagnostic, which are returned.
+    fn try_together(&mut self, batch: BTreeMap<Key, Inference>, blame: Blame) -> BTreeMap<Key, Inference> {
         let mut trying: BTreeSet<Key> = batch.keys().copied().collect();
         for ((file, at), one) in batch {
             self.texts[file].found.insert(at, one);
         }
-        let mut changed = trying.clone();
+        self.write(&trying);
+        let mut checked: Vec<String> = match &mut self.near {
+            Some(near) => {
+                near.extend(trying.iter().map(|(file, _)| self.texts[*file].path.clone()));
+                near.iter().cloned().collect()
+            }
+            None => self.run.checked.clone(),
+        };
+        let mut rejected = BTreeMap::new();
         loop {
-            let faults = self.new_diagnostics(&changed, everywhere);
-            if faults.is_empty() || self.is_over() {
+            let faults = self.new_diagnostics(&checked);
+            if faults.is_empty() || trying.is_empty() || self.is_over() {
                 return rejected;
             }
-            let blamed = blame::blamed(&self.texts, &trying, &faults, blame);
-            if blamed.is_empty() {
-                break;
-            }
-            for key in &blamed {
-                trying.remove(key);
-                rejected.extend(self.texts[key.0].found.remove(&key.1).map(|one| (*key, one)));
-            }
-            changed = blamed;
+            // What is removed rarely causes a diagnostic elsewhere, which `confirm` finds.
+            let faulty: BTreeSet<String> = faults.iter().map(|fault| fault.path.clone()).collect();
+            checked = faulty.iter().cloned().collect();
+            self.near.get_or_insert_default().extend(faulty);
+            rejected.append(&mut self.remove_causes(&mut trying, &faults, blame));
         }
-        // Nothing shows the cause of what is left.
-        let mut all = BTreeMap::new();
-        for key in &trying {
-            all.extend(self.texts[key.0].found.remove(&key.1).map(|one| (*key, one)));
+    }
+
+    /// Removes those annotations that seem to have caused these diagnostics, and returns them.
+    fn remove_causes(
+        &mut self,
+        trying: &mut BTreeSet<Key>,
+        faults: &[Fault],
+        blame: Blame,
+    ) -> BTreeMap<Key, Inference> {
+        let mut blamed = blame::blamed(&self.texts, trying, faults, blame);
+        // Nothing may show the cause.
+        let is_searched = blamed.is_empty();
+        let cause = if is_searched { faults.iter().find_map(|fault| self.search(trying, fault)) } else { None };
+        match cause {
+            Some(cause) => drop(blamed.insert(cause)),
+            None if is_searched => blamed.clone_from(trying),
+            None => {}
         }
-        self.write(&trying);
-        if all.len() > 1 {
-            let middle = all.keys().nth(all.len() / 2).copied().unwrap_or_default();
-            let second = all.split_off(&middle);
-            for half in [all, second] {
-                rejected.append(&mut self.try_together(half, blame, false));
-            }
-        } else {
-            rejected.append(&mut all);
+        let mut removed = BTreeMap::new();
+        for key in &blamed {
+            trying.remove(key);
+            removed.extend(self.texts[key.0].found.remove(&key.1).map(|one| (*key, one)));
         }
-        rejected
+        self.write(&blamed);
+        if cause.is_some() {
+            // It is certain: there is nothing to try again.
+            self.drop_annotations(std::mem::take(&mut removed));
+        }
+        removed
+    }
+
+    /// The annotation with which a diagnostic appears. Searches among the most likely ones first.
+    fn search(&mut self, trying: &BTreeSet<Key>, fault: &Fault) -> Option<Key> {
+        let ranked = blame::ranked(&self.texts, trying, fault);
+        // It persists without this many of them, and vanishes without that many.
+        let (mut persists, mut vanishes) = (0, ranked.len().min(FIRST_SEARCHED));
+        let mut is_found = true;
+        while is_found && self.persists(&ranked, vanishes, fault) {
+            is_found = vanishes < ranked.len() && !self.is_over();
+            persists = vanishes;
+            vanishes = ranked.len().min(vanishes * 4);
+        }
+        let searched = &ranked[..vanishes];
+        while is_found && vanishes - persists > 1 {
+            let middle = usize::midpoint(persists, vanishes);
+            *(if self.persists(searched, middle, fault) { &mut persists } else { &mut vanishes }) = middle;
+        }
+        self.write(&searched.iter().copied().collect());
+        is_found.then(|| ranked[vanishes - 1])
+    }
+
+    /// Whether a diagnostic is there without the first ones of some annotations.
+    fn persists(&mut self, ranked: &[Key], without: usize, fault: &Fault) -> bool {
+        let mut removed = Vec::new();
+        for (file, at) in &ranked[..without] {
+            removed.extend(self.texts[*file].found.remove(at).map(|one| (*file, *at, one)));
+        }
+        self.write(&ranked.iter().copied().collect());
+        let faults = self.new_diagnostics(std::slice::from_ref(&fault.path));
+        for (file, at, one) in removed {
+            self.texts[file].found.insert(at, one);
+        }
+        faults.iter().any(|one| one.at == fault.at)
     }
 
     /// Writes the texts of the files with these slots.
@@ -258,61 +319,34 @@ impl ProjectRun<'_> {
         self.run.trial.set(files.into_iter().map(|file| self.texts[file].annotated()).collect());
     }
 
-    /// The diagnostics that the annotations cause, after a change of those in these slots.
-    fn new_diagnostics(&mut self, changed: &BTreeSet<Key>, everywhere: bool) -> Vec<Fault> {
-        self.write(changed);
-        let checked: Vec<String> = match &mut self.near {
-            Some(near) => {
-                if everywhere {
-                    near.extend(changed.iter().map(|(file, _)| self.texts[*file].path.clone()));
-                }
-                near.iter().cloned().collect()
-            }
-            None => self.run.checked.clone(),
-        };
-        let after = self.run.trial.findings_observed(&checked, self.observer);
+    /// The diagnostics in these files that the annotations cause.
+    fn new_diagnostics(&self, checked: &[String]) -> Vec<Fault> {
+        let after = self.run.trial.findings_observed(checked, self.observer);
         let mut faults = Vec::new();
         if self.is_over() {
             return faults;
         }
         let numbers: BTreeMap<&str, usize> =
             self.texts.iter().enumerate().map(|(number, text)| (text.path.as_str(), number)).collect();
-        let mut near = BTreeSet::new();
-        for path in &checked {
+        for path in checked {
             let (old, new) = (&self.before[path], &after[path]);
-            let known = faults.len();
             if new.is_empty() || old == new {
                 continue;
             }
-            if let Some(&number) = numbers.get(path.as_str()) {
-                let text = &self.texts[number];
-                let edits = text.edits(text.found.keys().copied());
-                let added = trial::added(old, new, &text.original, &edits);
-                faults.extend(added.iter().map(|one| {
-                    let at = edits::old_offset(one.at, &edits);
-                    Fault {
-                        file: Some(number),
-                        at,
-                        line: line_at(&text.original, at.to_usize()),
-                        message: one.message.clone(),
-                    }
-                }));
-            } else if let Some(file) = on_disk(self.run.trial.db(), Path::new(path)) {
-                let text = source_text(self.run.trial.db(), file);
-                let added = trial::added(old, new, &text, &[]);
-                faults.extend(added.iter().map(|one| Fault {
-                    file: None,
-                    at: one.at,
-                    line: line_at(&text, one.at.to_usize()),
-                    message: one.message.clone(),
-                }));
-            }
-            if faults.len() > known {
-                near.insert(path.clone());
-            }
-        }
-        if !faults.is_empty() {
-            self.near.get_or_insert_default().append(&mut near);
+            let number = numbers.get(path.as_str()).copied();
+            let (text, edits) = match (number, on_disk(self.run.trial.db(), Path::new(path))) {
+                (Some(number), _) => {
+                    let text = &self.texts[number];
+                    (text.original.clone(), text.edits(text.found.keys().copied()))
+                }
+                (None, Some(file)) => (source_text(self.run.trial.db(), file), Vec::new()),
+                (None, None) => continue,
+            };
+            faults.extend(trial::added(old, new, &text, &edits).into_iter().map(|one| {
+                let at = edits::old_offset(one.at, &edits);
+                let line = line_at(&text, at.to_usize());
+                Fault { file: number, path: path.clone(), at, line, message: one.message }
+            }));
         }
         faults
     }
