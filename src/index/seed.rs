@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -21,6 +21,7 @@ use crate::model::{ContentHash, RepoPath, Stat, printable};
 use crate::platform::files::is_own;
 use crate::scan;
 use crate::store::{Fact, Store, StoredFile};
+use crate::threads::{WorkList, on_threads};
 
 /// How many indexes are tried, the newest first.
 const MAX_TRIED: usize = 3;
@@ -112,12 +113,11 @@ impl Seed {
         // Held to the end, so that concurrent reads do not hash the same files.
         let mut known = locked(&self.hashes);
         let rows = |task: &Task| Some((task.known.as_ref()?.hash, *stats.get(task.path.as_str())?));
-        let (next, found) = (AtomicUsize::new(0), Mutex::new((HashSet::new(), Vec::new())));
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let list = WorkList::new(tasks);
         let work = || {
             let (mut unchanged, mut hashed) = (Vec::new(), Vec::new());
             while !budget.is_spent() {
-                let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
+                let Some((_, task)) = list.take() else { break };
                 let Some((hash, stat)) = rows(task) else { continue };
                 let is_known = |known: &&Hashed| scan::trusted(&known.stat, known.seen_ns, &stat);
                 let now = known.get(&task.path).filter(is_known).copied().or_else(|| {
@@ -130,17 +130,15 @@ impl Seed {
                     unchanged.push(task.path.clone());
                 }
             }
-            let mut found = locked(&found);
-            found.0.extend(unchanged);
-            found.1.append(&mut hashed);
+            (unchanged, hashed)
         };
-        std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+        let found = on_threads(list.threads(), work)?;
         budget.check()?;
-        let (unchanged, hashed) = found.into_inner().unwrap_or_default();
+        let (unchanged, hashed): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         if !self.has_ended() {
-            known.extend(hashed);
+            known.extend(hashed.into_iter().flatten());
         }
-        Ok(unchanged)
+        Ok(unchanged.into_iter().flatten().collect())
     }
 }
 

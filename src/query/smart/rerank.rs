@@ -5,17 +5,15 @@
 //! vectors: what was embedded here, and what there was no time for, is handed back.
 
 use std::cell::{Cell, RefCell};
-use std::num::NonZero;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::background;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::Result;
-use crate::locked::locked;
 use crate::query::source::Source;
 use crate::store::{ChunkId, Scope, SpaceId, SpaceKey, Unembedded};
+use crate::threads::{WorkList, on_threads};
 
 /// Hits that are reranked: as many as there is time for, not all that could answer.
 pub const LOOKED_AT: usize = 50;
@@ -194,11 +192,11 @@ impl<'m> Reranker<'m> {
 
     /// Embeds as many texts as there is time for, in order.
     fn made(&self, texts: &[(usize, Unembedded)]) -> Result<Vec<Option<Vector>>> {
-        let made: Vec<Mutex<Option<Vector>>> = texts.iter().map(|_| Mutex::default()).collect();
-        let (model, each, end, next) = (self.model, self.each, self.end.get(), AtomicUsize::new(0));
+        let (model, each, end, list) = (self.model, self.each, self.end.get(), WorkList::new(texts));
         // What the slowest of these took, in nanoseconds: nothing may be known of earlier ones.
         let slowest = AtomicU64::new(0);
-        let work = || -> Result<()> {
+        let work = || -> Result<Vec<(usize, Option<Vector>)>> {
+            let mut own = Vec::new();
             loop {
                 let begun = Instant::now();
                 // No text is begun that would exceed the deadline.
@@ -206,24 +204,21 @@ impl<'m> Reranker<'m> {
                 if end.is_some_and(|end| begun + takes >= end) {
                     break;
                 }
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some((_, text)) = texts.get(at) else { break };
+                let Some((at, (_, text))) = list.take() else { break };
                 let vector = model.embed(Purpose::Passage, &[&text.text])?.into_iter().next();
                 let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
                 slowest.fetch_max(took, Ordering::Relaxed);
-                *locked(&made[at]) = vector;
+                own.push((at, vector));
             }
-            Ok(())
+            Ok(own)
         };
-        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = cores.min(MOST_THREADS).min(texts.len());
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let own = work();
-            let rest = others.into_iter().map(|other| other.join().unwrap_or(Ok(())));
-            rest.fold(own, Result::and)
-        })?;
-        Ok(made.into_iter().map(|vector| vector.into_inner().unwrap_or_default()).collect())
+        let mut made = vec![None; texts.len()];
+        for own in on_threads(list.threads().min(MOST_THREADS), work)? {
+            for (at, vector) in own? {
+                made[at] = vector;
+            }
+        }
+        Ok(made)
     }
 }
 
