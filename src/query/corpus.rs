@@ -9,8 +9,11 @@ use std::sync::Arc;
 
 use super::source::Source;
 use crate::error::Result;
-use crate::store::{ChunkHit, ChunkId, FtsQuery, Scope, SpaceId, SpaceKey, TaggedKind};
+use crate::store::{ChunkHit, ChunkId, FtsQuery, Scope, SpaceId, SpaceKey, TaggedKind, VectorSearch};
 use crate::words::sought::{HeldByPiece, LastPicked};
+
+/// Fewer vectors are compared before another thread has begun.
+const MANY_VECTORS: usize = 50_000;
 
 /// A chunk of a corpus: in order by source, then by id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -343,25 +346,46 @@ impl<'s> Corpus<'s> {
     }
 
     /// The chunks in scope nearest to a vector with their cosines, nearest first; equally near ones by source, path and
-    /// position.
-    pub fn nearest(
+    /// position. If there are many vectors, another thread compares them while this one does something else.
+    pub fn nearest_while<T>(
         &self,
         spaces: &[Option<SpaceId>],
         vector: &[i8],
         limit: usize,
         scope: Option<&CorpusScope>,
-    ) -> Result<Vec<(ChunkAt, f64)>> {
-        let found = self.ask_all(|at, source| {
-            let Some(space) = spaces[at] else { return Ok(Vec::new()) };
-            let near = source.nearest(space, vector, limit, scope.map(|scope| &*scope.0[at]))?;
-            Ok(near.into_iter().map(|near| (ChunkAt { source: at, id: near.id }, near.cosine)).collect())
+        meanwhile: impl FnOnce() -> Result<T>,
+    ) -> Result<(Vec<(ChunkAt, f64)>, T)> {
+        let searches = self.ask_all(|at, source| match spaces[at] {
+            Some(space) => source.vector_search(space, vector, limit),
+            None => Ok(None),
         })?;
-        let mut near: Vec<(ChunkAt, f64)> = found.into_iter().flatten().collect();
+        let of_source = |at: usize| scope.map(|scope| &*scope.0[at]);
+        let run = |(at, search): (usize, &Option<VectorSearch>)| {
+            search.as_ref().map_or_else(Vec::new, |search| search.run(of_source(at)))
+        };
+        let compare = || searches.iter().enumerate().map(run).collect::<Vec<_>>();
+        let (compared, done) =
+            if searches.iter().flatten().map(VectorSearch::vector_count).sum::<usize>() < MANY_VECTORS {
+                (compare(), meanwhile()?)
+            } else {
+                let (compared, done) = std::thread::scope(|threads| {
+                    let comparing = threads.spawn(compare);
+                    let done = meanwhile();
+                    (comparing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), done)
+                });
+                (compared, done?)
+            };
+        let mut near: Vec<(ChunkAt, f64)> = Vec::new();
+        for (at, (search, found)) in searches.iter().zip(compared).enumerate() {
+            let Some(search) = search else { continue };
+            let found = self.ask(at, |source| source.nearest_of(search, found, of_source(at)))?;
+            near.extend(found.into_iter().map(|near| (ChunkAt { source: at, id: near.id }, near.cosine)));
+        }
         if self.sources.len() > 1 {
             near.sort_by(|(_, one), (_, other)| other.total_cmp(one));
             near.truncate(limit);
         }
-        Ok(near)
+        Ok((near, done))
     }
 
     /// How near chunks are to a vector; `None` for those without one.

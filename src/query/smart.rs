@@ -25,6 +25,7 @@ mod stop;
 mod synonyms;
 mod weights;
 
+use self::candidates::Candidates;
 use self::filters::ResolvedFilters;
 use self::parsed_query::ParsedQuery;
 use self::rank::{LoadedCandidate, RankedCandidate};
@@ -347,7 +348,7 @@ fn ranked(
     let is_of_all = scope.is_none() && !query.filters.leave_chunks_out();
     let least = if is_of_all { among.least.max(corpus.least_near()) } else { among.least };
     let near = semantic.as_ref().map(|semantic| (semantic, (nearest, least)));
-    let mut candidates = candidates::find(corpus, query, near, ranking, scope, most)?;
+    let Candidates { chunks: mut candidates, read } = candidates::find(corpus, query, near, ranking, scope, most)?;
     let qualified =
         if ranking.has(RankingStage::Names) { candidates::qualified(corpus, query, scope)? } else { Vec::new() };
     let complete = candidates.len() < most;
@@ -366,7 +367,7 @@ fn ranked(
         let near = reranker.nearest(source, &written, nearest, scope.map(|scope| scope.of_source(0)))?;
         candidates::add_new(&mut candidates, near.into_iter().map(|id| ChunkAt { source: 0, id }).collect());
     }
-    let mut loaded = load::load(corpus, query, &candidates, &qualified, budget)?;
+    let mut loaded = load::load(corpus, query, &candidates, read, &qualified, budget)?;
     let code = loaded.iter().filter(|loaded| is_code(loaded)).count();
     query.is_of_documents = code * CODE_IN_DOCUMENTS <= loaded.len();
     if let Some(semantic) = &semantic {

@@ -11,7 +11,7 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::store::{
     ChunkHit, ChunkId, Definition, DocumentPiece, FtsQuery, NearChunk, Scope, Snapshot, SpaceId, SpaceKey, TaggedKind,
-    Unembedded,
+    Unembedded, VectorSearch,
 };
 
 /// Declares the trait, and for each function what SQLite answers it by.
@@ -37,6 +37,8 @@ source! {
     fn all_chunks() -> u64 = Snapshot::all_chunks;
     /// The first chunks that match a query, in the order of ids.
     fn chunks_with(query: &FtsQuery, most: usize) -> Vec<ChunkId> = Snapshot::chunks_with;
+    /// The first `most` chunks in path order that match a query, if that is quicker than to look at all that match.
+    fn first_of_many(query: &FtsQuery, most: usize) -> Option<Vec<ChunkId>> = Snapshot::first_of_many;
     /// The query, narrowed to little more than the chunks of a scope.
     fn narrowed(scope: &Scope, query: &FtsQuery) -> FtsQuery = Snapshot::narrowed;
     /// The first `most` of these chunks, in path order.
@@ -105,6 +107,10 @@ source! {
     fn is_whole(space: SpaceId) -> bool = Snapshot::is_whole;
     /// The chunks in scope nearest to a vector, nearest first; equally near ones by path and position.
     fn nearest(space: SpaceId, vector: &[i8], limit: usize, scope: Option<&Scope>) -> Vec<NearChunk> = Snapshot::nearest;
+    /// The same in two steps, of which another thread can run what is between them: the search, `None` without vectors, …
+    fn vector_search(space: SpaceId, vector: &[i8], limit: usize) -> Option<VectorSearch> = Snapshot::vector_search;
+    /// … and what is nearest of what it found.
+    fn nearest_of(search: &VectorSearch, near: Vec<NearChunk>, scope: Option<&Scope>) -> Vec<NearChunk> = Snapshot::nearest_of;
     /// How near chunks are to a vector; `None` for those without one.
     fn cosines(space: SpaceId, vector: &[i8], chunks: &[ChunkId]) -> Vec<Option<f64>> = Snapshot::cosines;
     /// How near some chunks are to a vector, drawn evenly from all texts.

@@ -11,7 +11,7 @@ use rusqlite::{Row, named_params, params};
 use super::statements::statements;
 use super::terms::Terms;
 use super::vectors::count;
-use super::{Batch, ChunkId, FileId, FileRow, Snapshot};
+use super::{Batch, ChunkId, FileId, FileRow, FtsQuery, Snapshot};
 use crate::error::Result;
 use crate::model::Chunk;
 
@@ -24,6 +24,7 @@ statements! {
     DELETE = "DELETE FROM chunks WHERE file_id = ?1";
     COUNT = "SELECT count(*) FROM chunks";
     IN_PATH_ORDER = "SELECT c.id FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.start_offset";
+    MATCHING_BETWEEN = "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH :query AND rowid BETWEEN :first AND :last";
     POSITIONS = "SELECT c.file_id, c.start_offset, c.id FROM json_each(:ids) j CROSS JOIN chunks c ON c.id = j.value";
     PATHS = "SELECT f.path, f.id FROM json_each(:ids) j CROSS JOIN files f ON f.id = j.value";
     DRAWN = "SELECT min(id) FROM chunks GROUP BY substr(hash, 1, 4) ORDER BY substr(hash, 1, 4) LIMIT ?1";
@@ -49,6 +50,13 @@ pub(super) const MAKE_INDEX: &str = "CREATE INDEX IF NOT EXISTS chunks_by_hash O
 /// Chunks whose positions are looked up to bring them into order, at least. For more than a walk over all of them, up to the
 /// last that is wanted, would visit, that walk is quicker.
 const LOOKED_UP: usize = 1_000;
+/// How many chunks such a walk visits in the time that the look-up of one takes.
+const VISITS_OF_LOOK_UP: u64 = 8;
+
+/// Chunks that are visited to find the first of many.
+const MOST_VISITED: usize = 6_000;
+/// Ids that are no farther from each other are asked for together.
+const NEXT_TO: i64 = 64;
 
 /// A chunk with its position.
 #[derive(Clone, Debug)]
@@ -122,7 +130,7 @@ impl Snapshot<'_> {
     pub(super) fn in_path_order(&self, mut chunks: Vec<ChunkId>, most: usize) -> Result<Vec<ChunkId>> {
         let is_less_than_walk = |all: u64| {
             let visited = all.saturating_mul(most as u64) / (chunks.len() as u64).max(1);
-            chunks.len() as u64 <= visited
+            chunks.len() as u64 * VISITS_OF_LOOK_UP <= visited
         };
         if chunks.len() <= LOOKED_UP || is_less_than_walk(self.all_chunks()?) {
             return self.in_order_of_positions(chunks, most);
@@ -158,6 +166,45 @@ impl Snapshot<'_> {
         let ranks: HashMap<i64, usize> = paths.iter().enumerate().map(|(rank, (_, file))| (*file, rank)).collect();
         positions.sort_unstable_by_key(|(file, offset, id)| (ranks.get(file), *offset, *id));
         Ok(positions.into_iter().take(most).map(|(.., id)| id).collect())
+    }
+
+    /// The first `most` chunks in path order that match a query, if there are more and they are so many that they are among
+    /// the first of all: then only these are compared with the query. `None` otherwise.
+    pub fn first_of_many(&self, query: &FtsQuery, most: usize) -> Result<Option<Vec<ChunkId>>> {
+        let mut walk = self.connection.prepare_cached(IN_PATH_ORDER)?;
+        let mut walk = walk.query([])?;
+        let mut matching = self.connection.prepare_cached(MATCHING_BETWEEN)?;
+        let (mut found, mut visited, mut next) = (Vec::new(), 0, 2 * most);
+        while visited < MOST_VISITED {
+            let mut chunks: Vec<ChunkId> = Vec::with_capacity(next);
+            while chunks.len() < next
+                && let Some(row) = walk.next()?
+            {
+                chunks.push(ChunkId(row.get(0)?));
+            }
+            if chunks.is_empty() {
+                break;
+            }
+            visited += chunks.len();
+            next = chunks.len() * 2;
+            let mut ids: Vec<i64> = chunks.iter().map(|chunk| chunk.0).collect();
+            ids.sort_unstable();
+            let mut matches: Vec<ChunkId> = Vec::new();
+            for near in ids.chunk_by(|id, next| next - id <= NEXT_TO) {
+                let range =
+                    named_params! { ":query": query.as_str(), ":first": near[0], ":last": near[near.len() - 1] };
+                let mut rows = matching.query(range)?;
+                while let Some(row) = rows.next()? {
+                    matches.push(ChunkId(row.get(0)?));
+                }
+            }
+            found.extend(chunks.into_iter().filter(|chunk| matches.binary_search(chunk).is_ok()));
+            if found.len() > most {
+                found.truncate(most);
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     /// Puts a file's stored text after what is in `text`.
@@ -401,6 +448,12 @@ mod tests {
                 let names = hits.iter().all(|hit| matches!(&hit.names[..], [name] if name.text == hit.text));
                 assert!(names && hits.iter().all(|hit| hit.names[0].kind.as_deref() == Some("function")));
             }
+            let first = |word: &str, most| snapshot.first_of_many(&FtsQuery::phrase(word).unwrap(), most);
+            let in_order = snapshot.in_path_order(all.clone(), all.len())?;
+            assert_eq!(first("py", 300)?.unwrap(), in_order[..300]);
+            let of_line: Vec<ChunkId> = in_order.iter().skip(7).step_by(100).copied().collect();
+            assert_eq!(first("07", 5)?.unwrap(), of_line[..5]);
+            assert_eq!((first("07", 12)?, first("none", 5)?), (None, None), "not more than that");
             assert!(snapshot.chunks(&[all[0], ChunkId(i64::MAX)]).is_err(), "one that does not exist");
             Ok(())
         };

@@ -62,6 +62,25 @@ impl LoadedVectors {
     }
 }
 
+/// A search for the chunks nearest to a vector. It reads memory alone, so that another thread can run it.
+pub struct VectorSearch {
+    vectors: Vectors,
+    vector: Vec<i8>,
+    limit: usize,
+}
+
+impl VectorSearch {
+    /// How many vectors are compared.
+    pub fn vector_count(&self) -> usize {
+        self.vectors.len()
+    }
+
+    /// What is nearest in memory, for [`Snapshot::nearest_of`].
+    pub fn run(&self, scope: Option<&Scope>) -> Vec<NearChunk> {
+        self.vectors.nearest(&self.vector, self.limit, scope)
+    }
+}
+
 /// Marks loading as finished when dropped.
 struct LoadingGuard(Arc<Caches>);
 
@@ -106,17 +125,33 @@ impl Snapshot<'_> {
         limit: usize,
         scope: Option<&Scope>,
     ) -> Result<Vec<NearChunk>> {
-        let Some(vectors) = self.at_hand(space)? else { return Ok(Vec::new()) };
+        let Some(search) = self.vector_search(space, vector, limit)? else { return Ok(Vec::new()) };
+        self.nearest_of(&search, search.run(scope), scope)
+    }
+
+    /// The same in two steps: what is to be run, …
+    pub fn vector_search(&self, space: SpaceId, vector: &[i8], limit: usize) -> Result<Option<VectorSearch>> {
+        let vectors = self.at_hand(space)?;
+        Ok(vectors.map(|vectors| VectorSearch { vectors, vector: vector.to_owned(), limit }))
+    }
+
+    /// … and what is nearest of what it found.
+    pub fn nearest_of(
+        &self,
+        search: &VectorSearch,
+        mut near: Vec<NearChunk>,
+        scope: Option<&Scope>,
+    ) -> Result<Vec<NearChunk>> {
         // Some of the nearest may belong to chunks that are gone.
-        let mut more = limit;
+        let mut more = search.limit;
         loop {
-            let near = vectors.nearest(vector, more, scope);
             let all = near.len() < more;
-            let found = self.in_order(&near, limit)?;
-            if found.len() == limit || all {
+            let found = self.in_order(&near, search.limit)?;
+            if found.len() == search.limit || all {
                 return Ok(found);
             }
             more *= 2;
+            near = search.vectors.nearest(&search.vector, more, scope);
         }
     }
 
@@ -139,8 +174,10 @@ impl Snapshot<'_> {
     /// How near chunks are to a vector; `None` for those without one, and while vectors are not in memory.
     pub fn cosines(&self, space: SpaceId, vector: &[i8], chunks: &[ChunkId]) -> Result<Vec<Option<f64>>> {
         let Some(vectors) = self.at_hand(space)? else { return Ok(vec![None; chunks.len()]) };
-        let asked = QueryVector::of(vector);
-        Ok(chunks.iter().map(|&id| vectors.of(id).map(|slot| vectors.cosine(slot, &asked))).collect())
+        let slots: Vec<_> = chunks.iter().map(|&id| vectors.of(id)).collect();
+        let known: Vec<_> = slots.iter().copied().flatten().collect();
+        let mut cosines = vectors.cosines(&known, &QueryVector::of(vector)).into_iter();
+        Ok(slots.into_iter().map(|slot| slot.and_then(|_| cosines.next())).collect())
     }
 
     /// How near some chunks are to a vector, drawn evenly from all texts; none while vectors are not in memory.

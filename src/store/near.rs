@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::compare::{at_most, differ, distances, dot_products};
 use super::vectors::{NearChunk, SpaceId, SpaceState};
 use super::{ChunkId, Scope};
 
@@ -130,10 +131,10 @@ impl Vectors {
             Some(scope) if scope.len().saturating_mul(FEW) < self.len() => self.nearest_of_few(scope, &wanted, most),
             scope => self.nearest_of_all(scope, &wanted, most),
         };
-        let mut near: Vec<NearChunk> = candidates
-            .into_iter()
-            .map(|slot| NearChunk { id: ChunkId(self.parts[slot.0].ids[slot.1]), cosine: self.cosine(slot, &asked) })
-            .collect();
+        let cosines = self.cosines(&candidates, &asked);
+        let id = |slot: VectorSlot| ChunkId(self.parts[slot.0].ids[slot.1]);
+        let mut near: Vec<NearChunk> =
+            candidates.into_iter().zip(cosines).map(|(slot, cosine)| NearChunk { id: id(slot), cosine }).collect();
         // Only those that are returned are sorted.
         if let Some(last) = limit.checked_sub(1).filter(|last| *last < near.len()) {
             let mut cosines: Vec<f64> = near.iter().map(|near| near.cosine).collect();
@@ -148,15 +149,14 @@ impl Vectors {
     fn nearest_of_all(&self, scope: Option<&Scope>, wanted: &[u64], most: usize) -> Vec<VectorSlot> {
         let mut differ_in: Vec<u16> = Vec::with_capacity(self.len());
         for part in &self.parts {
-            let bits = part.bits.chunks_exact(wanted.len().max(1));
-            match scope {
-                None => differ_in.extend(bits.map(|bits| differ(bits, wanted))),
-                Some(scope) => {
-                    let mut seeker = scope.seeker();
-                    let far = |(bits, &id): (&[u64], &i64)| {
-                        if seeker.holds(ChunkId(id)) { differ(bits, wanted) } else { OUT_OF_SCOPE }
-                    };
-                    differ_in.extend(bits.zip(&part.ids).map(far));
+            let first = differ_in.len();
+            distances(&part.bits, wanted, &mut differ_in);
+            if let Some(scope) = scope {
+                let mut seeker = scope.seeker();
+                for (distance, id) in differ_in[first..].iter_mut().zip(&part.ids) {
+                    if !seeker.holds(ChunkId(*id)) {
+                        *distance = OUT_OF_SCOPE;
+                    }
                 }
             }
         }
@@ -164,7 +164,7 @@ impl Vectors {
         let (mut found, mut first) = (Vec::with_capacity(most), 0);
         for (number, part) in self.parts.iter().enumerate() {
             let of_part = &differ_in[first..first + part.ids.len()];
-            found.extend(of_part.iter().enumerate().filter(|(_, far)| **far <= farthest).map(|(at, _)| (number, at)));
+            at_most(of_part, farthest, |at| found.push((number, at)));
             first += part.ids.len();
         }
         found
@@ -179,11 +179,15 @@ impl Vectors {
         slots.into_iter().zip(differ_in).filter(|(_, far)| *far <= farthest).map(|(slot, _)| slot).collect()
     }
 
-    pub fn cosine(&self, (part, at): VectorSlot, asked: &QueryVector) -> f64 {
-        let part = &self.parts[part];
-        let own = &part.components[at * self.dimension..][..self.dimension];
-        let lengths = f64::from(part.lengths[at]) * f64::from(asked.length);
-        if lengths > 0.0 { (f64::from(dot(own, &asked.vector)) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
+    /// The cosine of each with the vector that is asked for.
+    pub fn cosines(&self, slots: &[VectorSlot], asked: &QueryVector) -> Vec<f64> {
+        let components =
+            |&(part, at): &VectorSlot| &self.parts[part].components[at * self.dimension..][..self.dimension];
+        let cosine = |(&(part, at), product): (&VectorSlot, i32)| {
+            let lengths = f64::from(self.parts[part].lengths[at]) * f64::from(asked.length);
+            if lengths > 0.0 { (f64::from(product) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
+        };
+        slots.iter().zip(dot_products(slots.iter().map(components), &asked.vector)).map(cosine).collect()
     }
 
     pub fn of(&self, id: ChunkId) -> Option<VectorSlot> {
@@ -196,8 +200,10 @@ impl Vectors {
 /// In how many bits the best `most` differ at most, where so many do in each; fewer than [`OUT_OF_SCOPE`].
 fn farthest(differ_in: &[u16], dimension: usize, most: usize) -> u16 {
     let mut counts = vec![0_usize; dimension + 1];
-    for &far in differ_in.iter().filter(|far| **far != OUT_OF_SCOPE) {
-        counts[usize::from(far)] += 1;
+    for far in differ_in {
+        if *far != OUT_OF_SCOPE {
+            counts[usize::from(*far)] += 1;
+        }
     }
     let mut sum = 0;
     let within = counts.iter().take_while(|count| {
@@ -207,23 +213,8 @@ fn farthest(differ_in: &[u16], dimension: usize, most: usize) -> u16 {
     u16::try_from(within.count()).unwrap_or(u16::MAX).min(OUT_OF_SCOPE - 1)
 }
 
-#[inline]
-fn differ(a: &[u64], b: &[u64]) -> u16 {
-    // The dimension of the static embeddings, for which the compiler needs no loop.
-    if let (&[a0, a1, a2, a3], &[b0, b1, b2, b3]) = (a, b) {
-        let count = [a0 ^ b0, a1 ^ b1, a2 ^ b2, a3 ^ b3].map(u64::count_ones).iter().sum::<u32>();
-        return u16::try_from(count).unwrap_or(OUT_OF_SCOPE);
-    }
-    a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones().to_le_bytes()[0]).map(u16::from).sum()
-}
-
 fn bits(vector: &[i8]) -> impl Iterator<Item = u64> {
     vector.chunks(64).map(|part| part.iter().rev().fold(0, |bits, &component| bits << 1 | u64::from(component > 0)))
-}
-
-fn dot(a: &[i8], b: &[i16]) -> i32 {
-    // The compiler has an instruction for products of 16 bits that are added in pairs.
-    a.iter().zip(b).map(|(&a, &b)| i32::from(i16::from(a)) * i32::from(b)).sum()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a sum of some thousand products of bytes")]
@@ -277,7 +268,7 @@ mod tests {
             let mut all: Vec<NearChunk> = (0..24_000)
                 .map(|id| NearChunk {
                     id: ChunkId(id),
-                    cosine: vectors.cosine(vectors.of(ChunkId(id)).unwrap(), &QueryVector::of(&query)),
+                    cosine: vectors.cosines(&[vectors.of(ChunkId(id)).unwrap()], &QueryVector::of(&query))[0],
                 })
                 .collect();
             all.sort_by(|a, b| b.cosine.total_cmp(&a.cosine));
@@ -325,7 +316,7 @@ mod tests {
             let scope = Scope::of((0..20_000).filter(|id| id % every == 1 % every).map(ChunkId));
             let mut all: Vec<NearChunk> = (scope.chunks())
                 .filter_map(|id| {
-                    Some(NearChunk { id, cosine: vectors.cosine(vectors.of(id)?, &QueryVector::of(&query)) })
+                    Some(NearChunk { id, cosine: vectors.cosines(&[vectors.of(id)?], &QueryVector::of(&query))[0] })
                 })
                 .collect();
             all.sort_by(|a, b| b.cosine.total_cmp(&a.cosine));

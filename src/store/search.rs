@@ -47,8 +47,8 @@ pub(super) const DEFINING_NAME_OF_KINDS: ByName = ByName { indexed: DEFINING_KIN
 /// Queries whose counts are kept: one is some 60 bytes.
 const REMEMBERED: usize = 20_000;
 
-/// Ids of chunks that are kept for queries, in all: a megabyte.
-const KEPT_IDS: usize = 250_000;
+/// Ids of chunks that are kept for queries, in all: four megabytes, in an index that has so many.
+const KEPT_IDS: usize = 1_000_000;
 
 /// In how many chunks words occur, and in which, as of the last change.
 #[derive(Default)]

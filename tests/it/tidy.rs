@@ -81,6 +81,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 const ONLY_IN: &[(&str, &[&str])] = &[
     ("rusqlite", &["store"]),
     ("refinery", &["store", "organisation"]),
+    ("rten_simd", &["store"]),
     ("tokio_postgres", &["organisation"]),
     ("tokio_postgres_rustls", &["organisation"]),
     ("webpki_roots", &["organisation"]),

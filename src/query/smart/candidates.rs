@@ -7,8 +7,9 @@
 //! While an index is being built, [`sought`] says what to look for in files without chunks: the choice there (`index::needed`)
 //! follows the one here.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use super::MOST_LOADED;
 use super::parsed_query::{self, ParsedQuery, QueryShape, Term, Word};
 use super::semantic::{self, SemanticQuery};
 use super::weights::{Ranking, RankingStage};
@@ -16,7 +17,7 @@ use crate::embed::built_in;
 use crate::error::Result;
 use crate::extract::kinds;
 use crate::query::corpus::{ChunkAt, Corpus, CorpusScope};
-use crate::store::FtsQuery;
+use crate::store::{ChunkHit, ChunkId, FtsQuery};
 use crate::words::sought::{LastPicked, MAX_SOUGHT, Sought, SoughtWord};
 
 /// Ids that are fetched for one query, about.
@@ -72,6 +73,12 @@ struct SearchTerm {
     words: u64,
 }
 
+/// Chunks that may answer, and the texts of those that were read already.
+pub(super) struct Candidates {
+    pub chunks: Vec<ChunkAt>,
+    pub read: HashMap<ChunkAt, ChunkHit>,
+}
+
 /// Chunks that may answer, those that hold most of the query first, by all arms that are on. Weighs the query's
 /// words on the way.
 pub(super) fn find(
@@ -81,10 +88,32 @@ pub(super) fn find(
     ranking: &Ranking,
     scope: Option<&CorpusScope>,
     limit: usize,
-) -> Result<Vec<ChunkAt>> {
+) -> Result<Candidates> {
     if ranking.has(RankingStage::Synonyms) {
         query.add_others();
     }
+    let Some((semantic, most)) = semantic else {
+        let chunks = by_words_and_names(corpus, query, ranking, scope, limit)?;
+        return Ok(Candidates { chunks, read: HashMap::new() });
+    };
+    // The comparison with all vectors reads memory alone, the rest the database.
+    let (near, mut found) = semantic.nearest_while(corpus, most, scope, || {
+        let chunks = by_words_and_names(corpus, query, ranking, scope, limit)?;
+        let first = if query.filters.leave_chunks_out() { &[][..] } else { &chunks[..chunks.len().min(MOST_LOADED)] };
+        let read = first.iter().copied().zip(corpus.chunks(first)?).collect();
+        Ok(Candidates { chunks, read })
+    })?;
+    add_new(&mut found.chunks, near);
+    Ok(found)
+}
+
+fn by_words_and_names(
+    corpus: &Corpus,
+    query: &mut ParsedQuery,
+    ranking: &Ranking,
+    scope: Option<&CorpusScope>,
+    limit: usize,
+) -> Result<Vec<ChunkAt>> {
     let sought = weigh(corpus, query, scope)?;
     let mut found = Vec::new();
     if ranking.has(RankingStage::Words) {
@@ -98,10 +127,6 @@ pub(super) fn find(
     if ranking.has(RankingStage::Names) {
         let named = named(corpus, query)?;
         add_new(&mut found, named.into_iter().filter(|id| scope.is_none_or(|scope| scope.contains(*id))).collect());
-    }
-    if let Some((semantic, most)) = semantic {
-        let near = semantic.nearest(corpus, most, scope)?;
-        add_new(&mut found, near);
     }
     Ok(found)
 }
@@ -287,7 +312,13 @@ fn holding(
     if held.is_empty() {
         // Nothing but common words: chunks that have them all.
         let all = FtsQuery::all(sought.iter().map(|one| one.asked.clone()));
-        let found = all.map_or_else(|| Ok(Vec::new()), |all| matching(corpus, &all, scope, limit))?;
+        let Some(all) = all else { return Ok(Vec::new()) };
+        let first = match corpus.only().filter(|_| scope.is_none()) {
+            Some(source) => source.first_of_many(&all, limit)?,
+            None => None,
+        };
+        let of_source = |ids: Vec<ChunkId>| ids.into_iter().map(|id| ChunkAt { source: 0, id }).collect();
+        let found = first.map_or_else(|| matching(corpus, &all, scope, limit), |first| Ok(of_source(first)))?;
         return match corpus.last_picked().filter(|_| scope.is_none()) {
             Some(last) => up_to(corpus, last, found),
             None => Ok(found),

@@ -2,7 +2,7 @@
 //!
 //! Owns which candidates the filters of a query leave out by their texts, and how many are read at once.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::MOST_LOADED;
 use super::filters::ResolvedFilters;
@@ -18,12 +18,13 @@ use crate::store::ChunkHit;
 /// Candidates whose texts are read at once, at least.
 const READ_AT_ONCE: usize = 64;
 
-/// The texts of the first candidates that no filter of chunks leaves out; those that a qualified name refers to are
-/// marked.
+/// The texts of the first candidates that no filter of chunks leaves out, of which some were read already; those that a
+/// qualified name refers to are marked.
 pub(super) fn load(
     corpus: &Corpus,
     query: &ParsedQuery,
     candidates: &[ChunkAt],
+    mut read: HashMap<ChunkAt, ChunkHit>,
     qualified: &[ChunkAt],
     budget: &Budget,
 ) -> Result<Vec<LoadedCandidate>> {
@@ -53,8 +54,12 @@ pub(super) fn load(
     while !left.is_empty() && loaded.len() < MOST_LOADED {
         let (some, rest) = left.split_at(left.len().min((MOST_LOADED - loaded.len()).max(READ_AT_ONCE)));
         left = rest;
-        for (&id, mut chunk) in some.iter().zip(corpus.chunks(some)?) {
+        let unread: Vec<ChunkAt> = some.iter().copied().filter(|id| !read.contains_key(id)).collect();
+        let chunks = corpus.chunks(&unread)?;
+        read.extend(unread.into_iter().zip(chunks));
+        for &id in some {
             budget.check()?;
+            let Some(mut chunk) = read.remove(&id) else { continue };
             if loaded.len() < MOST_LOADED && admits(id, &mut chunk)? {
                 let passes = raising.as_ref().map_or(Ok(false), |raising| {
                     corpus.ask(id.source, |source| raising[id.source].admits(source, &chunk))

@@ -88,12 +88,23 @@ impl SemanticQuery {
     pub(super) fn nearest(
         &self,
         corpus: &Corpus,
-        (limit, least): (usize, f64),
+        most: (usize, f64),
         scope: Option<&CorpusScope>,
     ) -> Result<Vec<ChunkAt>> {
-        let Some(spaces) = &self.spaces else { return Ok(Vec::new()) };
-        let near = corpus.nearest(spaces, self.vector.components(), limit, scope)?;
-        Ok(near.into_iter().filter(|(_, cosine)| *cosine >= least).map(|(chunk, _)| chunk).collect())
+        Ok(self.nearest_while(corpus, most, scope, || Ok(()))?.0)
+    }
+
+    /// The same while something else is done.
+    pub(super) fn nearest_while<T>(
+        &self,
+        corpus: &Corpus,
+        (limit, least): (usize, f64),
+        scope: Option<&CorpusScope>,
+        meanwhile: impl FnOnce() -> Result<T>,
+    ) -> Result<(Vec<ChunkAt>, T)> {
+        let Some(spaces) = &self.spaces else { return Ok((Vec::new(), meanwhile()?)) };
+        let (near, done) = corpus.nearest_while(spaces, self.vector.components(), limit, scope, meanwhile)?;
+        Ok((near.into_iter().filter(|(_, cosine)| *cosine >= least).map(|(chunk, _)| chunk).collect(), done))
     }
 
     /// How near chunks are, by the angle; `None` for those without a vector. The vectors that are still to be stored are
