@@ -47,8 +47,8 @@ pub(super) const DEFINING_NAME_OF_KINDS: ByName = ByName { indexed: DEFINING_KIN
 /// Queries whose counts are kept: one is some 60 bytes.
 const REMEMBERED: usize = 20_000;
 
-/// Ids of chunks that are kept for queries, in all: four megabytes, in an index that has so many.
-const KEPT_IDS: usize = 1_000_000;
+/// Ids of chunks that are kept for queries, in all: a megabyte, or as many as a larger index has chunks.
+const KEPT_IDS: usize = 250_000;
 
 /// In how many chunks words occur, and in which, as of the last change.
 #[derive(Default)]
@@ -71,13 +71,14 @@ impl Frequencies {
     }
 
     fn keep(&mut self, query: &str, chunks: &[ChunkId]) {
-        if chunks.len() > KEPT_IDS {
+        let most = self.chunks.map_or(KEPT_IDS, |all| usize::try_from(all).unwrap_or(KEPT_IDS).max(KEPT_IDS));
+        if chunks.len() > most {
             return;
         }
         // Ids that are larger are not kept: no index has had so many chunks.
         let ids: Option<Box<[u32]>> = chunks.iter().map(|chunk| u32::try_from(chunk.0).ok()).collect();
         let Some(ids) = ids else { return };
-        if self.kept + ids.len() > KEPT_IDS || self.matching.len() >= REMEMBERED {
+        if self.kept + ids.len() > most || self.matching.len() >= REMEMBERED {
             self.matching.clear();
             self.kept = 0;
         }
