@@ -19,7 +19,7 @@ const BATCH: usize = 1_000;
 /// The same where a read waits.
 const SMALL_BATCH: usize = 400;
 /// About as many as are embedded while a read waits.
-const MAX_PENDING: u64 = 6_000;
+const MAX_PENDING: u64 = 12_000;
 /// How often a caller that waits for vectors looks.
 const POLL: Duration = Duration::from_millis(1);
 /// Fewer chunks are not worth a thread.
