@@ -72,10 +72,14 @@ const MODIFIERS: &[&str] = &[
 /// Words that may come after the name of a type.
 const AFTER_TYPES: &[&str] = &["extends", "implements", "where", "with", "struct", "interface", "is"];
 
-/// Words before an expression or a name that is defined elsewhere.
+/// Words of expressions and statements: no definition follows on their line.
+const IN_EXPRESSIONS: &[&str] =
+    &["return", "else", "case", "goto", "in", "and", "or", "not", "new", "delete", "throw", "sizeof", "typeof"];
+
+/// Further words that are no type of the name that they precede: it belongs to an expression, or is defined elsewhere.
 const NOT_TYPES: &[&str] = &[
-    "return", "else", "case", "goto", "in", "and", "or", "not", "new", "delete", "throw", "sizeof", "typeof", "await",
-    "yield", "import", "from", "if", "while", "do", "struct", "enum", "union", "class", "use", "using", "raise", "as",
+    "await", "yield", "import", "from", "if", "while", "do", "struct", "enum", "union", "class", "use", "using",
+    "raise", "as",
 ];
 
 /// What is around a line.
@@ -130,8 +134,7 @@ pub fn defined_kind(text: &[u8], start: usize, end: usize) -> Option<&'static st
         return (after.starts_with(b")(") && !pointer.contains('(')).then_some("field");
     }
     let is_type = last.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '*' | '&' | '>'));
-    if !is_type || before.contains(['(', ',']) || before.split_whitespace().any(|word| NOT_TYPES[..13].contains(&word))
-    {
+    if !is_type || before.contains(['(', ',']) || before.split_whitespace().any(|word| IN_EXPRESSIONS.contains(&word)) {
         return None;
     }
     if NOT_TYPES.contains(&last) {
