@@ -150,7 +150,7 @@ impl Drop for Pause {
 /// tree, reads have more to look through.
 const MAX_PAUSED: Duration = Duration::from_secs(3);
 const PAUSED_PART: u32 = 8;
-const BYTES_PER_MILLISECOND: u64 = 150_000;
+const BYTES_PER_MILLISECOND: u64 = 300_000;
 
 /// So many files are indexed at once for which no caller waits.
 const LATER_AT_ONCE: usize = 60;
