@@ -146,20 +146,20 @@ impl Drop for Pause {
     }
 }
 
-/// Work pauses for at most this long plus 1/`PAUSED_PART` of its running time, and a millisecond for so many bytes: in a large
-/// tree, reads have more to look through.
+/// Work pauses for at most this long, plus 1/`PAUSED_PART` of its running time, plus a millisecond for each
+/// `BYTES_PER_MILLISECOND` of the tree: in a large tree, reads have more to look through.
 const MAX_PAUSED: Duration = Duration::from_secs(3);
 const PAUSED_PART: u32 = 8;
 const BYTES_PER_MILLISECOND: u64 = 300_000;
 
-/// So many files are indexed at once for which no caller waits.
+/// How many files that no caller waits for are indexed at once.
 const LATER_AT_ONCE: usize = 60;
 
 /// Files that callers wait for while the rest of an update is still running.
 #[derive(Debug, Default)]
 struct RequestedFiles {
     waiting: Vec<RepoPath>,
-    /// Files that callers have done without.
+    /// Files that answers were given without.
     later: Vec<RepoPath>,
     /// The number of requests, and of those that are done.
     requests: u64,
@@ -259,14 +259,14 @@ impl Progress {
         locked(&self.requested).later = paths;
     }
 
-    /// Whether a caller waits for files, or has done without some.
+    /// Whether a caller waits for files, or an answer was given without some.
     pub fn are_files_requested(&self) -> bool {
         let is_paused = locked(&self.pauses).running > 0;
         let requested = locked(&self.requested);
         !requested.waiting.is_empty() || !(is_paused || requested.later.is_empty())
     }
 
-    /// The files that callers wait for, or else some that they have done without, and the number of the last request.
+    /// The files that callers wait for, or else some that answers were given without, and the number of the last request.
     pub fn take_requested_files(&self) -> Option<(Vec<RepoPath>, u64)> {
         let is_paused = locked(&self.pauses).running > 0;
         let mut requested = locked(&self.requested);

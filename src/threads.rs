@@ -41,7 +41,8 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Runs `work` on so many threads; returns what each returned. A panic in one of them continues here, when all have ended.
+/// Runs `work` on this many threads and returns the result of each. If one panics, the panic resumes on this thread once all have
+/// ended.
 pub fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Result<Vec<R>> {
     std::thread::scope(|scope| {
         let start = |_| Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, &work).map_err(Error::no_thread);

@@ -12,9 +12,9 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::model::RepoPath;
 use crate::threads::{WorkList, on_threads};
-use crate::words::definitions::defined_kind;
+use crate::words::definitions::{defined_kind, looks_defined};
 use crate::words::sought::{
-    FoundWord, HeldByPiece, KnownTokens, LastPicked, MAX_SOUGHT, PieceOfFile, Sought, WordFinder, looks_defined,
+    FoundWord, HeldByPiece, KnownTokens, LastPicked, MAX_SOUGHT, PieceOfFile, Sought, WordFinder,
 };
 
 /// Files and bytes that a query has indexed first.
@@ -22,7 +22,7 @@ const MAX_FILES: usize = 600;
 const MAX_BYTES: u64 = 12 << 20;
 /// The size of a piece: about that of a chunk.
 const PIECE: usize = 1_200;
-/// Bytes of a line that is cut there which belong to the piece.
+/// Up to this many bytes of a line that a boundary between pieces cuts belong to both pieces.
 const MAX_CUT: usize = 200;
 /// A file with a NUL in so many bytes has no text, or it is of an encoding that no query is looked for in here.
 const BINARY_BYTES: usize = 8 << 10;
@@ -44,7 +44,7 @@ const PICKED: usize = 60_000;
 
 /// Rates pieces, where the words of a query occur so often elsewhere: about the score of each, `None` for one that a search would
 /// not rank.
-pub type Rate<'r> = dyn FnMut(&Elsewhere, &[PieceOfFile]) -> Result<Vec<Option<f64>>> + 'r;
+pub type Rate<'r> = dyn FnMut(&Elsewhere, &[PieceOfFile]) -> Vec<Option<f64>> + 'r;
 
 /// What a query needs of the files that are not indexed.
 #[derive(Default)]
@@ -195,14 +195,21 @@ impl Unindexed {
         rate: &mut Rate,
         budget: &Budget,
     ) -> Result<Vec<usize>> {
-        let list = WorkList::new(chosen);
+        // Each file is read once.
+        let mut by_file = chosen.to_vec();
+        by_file.sort_unstable();
+        let files: Vec<&[(usize, Option<u32>)]> = by_file.chunk_by(|one, other| one.0 == other.0).collect();
+        let list = WorkList::new(&files);
         let read = || {
             let mut own: Vec<(usize, String, bool)> = Vec::new();
             while !budget.is_spent() {
-                let Some((_, (number, piece))) = list.take() else { break };
-                let bytes = piece.and_then(|_| self.read(&self.files[*number].0)).unwrap_or_default();
-                let text = piece.map_or_else(String::new, |at| FileText { number: *number, bytes: &bytes }.piece(at));
-                own.push((*number, text, true));
+                let Some((_, pieces)) = list.take() else { break };
+                let number = pieces[0].0;
+                let has_text = pieces.iter().any(|(_, piece)| piece.is_some());
+                let bytes = if has_text { self.read(&self.files[number].0).unwrap_or_default() } else { Vec::new() };
+                let file = FileText { number, bytes: &bytes };
+                let text = |piece: Option<u32>| piece.map_or_else(String::new, |at| file.piece(at));
+                own.extend(pieces.iter().map(|(_, piece)| (number, text(*piece), true)));
             }
             own
         };
@@ -221,7 +228,7 @@ impl Unindexed {
                 holds_most: *holds_most,
             })
             .collect();
-        let ratings = rate(elsewhere, &pieces)?;
+        let ratings = rate(elsewhere, &pieces);
         let rated = ratings.into_iter().zip(&texts).filter_map(|(rating, (number, ..))| Some((rating?, *number)));
         let mut rated: Vec<(f64, usize)> = rated.collect();
         rated.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::store::{ChunkHit, ChunkId, FtsQuery, Scope, SpaceId, SpaceKey, TaggedKind, VectorSearch};
 use crate::words::sought::{HeldByPiece, LastPicked};
 
-/// Fewer vectors are compared before another thread has begun.
+/// Comparing fewer vectors takes less time than starting a thread for it.
 const MANY_VECTORS: usize = 50_000;
 
 /// A chunk of a corpus: in order by source, then by id.

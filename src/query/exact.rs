@@ -230,10 +230,10 @@ fn names_on_disk(
     });
     let files: Vec<(usize, Vec<u32>)> = on_disk.collect();
     let (list, begun) = (WorkList::new(&files), Instant::now());
+    let in_time = |at: usize| at < ALWAYS_NAMED || begun.elapsed() < NAMED_WITHIN;
     let work = || {
         let mut own = Vec::new();
         while !budget.is_spent() {
-            let in_time = |at: usize| at < ALWAYS_NAMED || begun.elapsed() < NAMED_WITHIN;
             let Some((at, (number, lines))) = list.take().filter(|(at, _)| in_time(*at)) else { break };
             own.push((at, disk.symbols_around(*number, lines)));
         }

@@ -107,9 +107,9 @@ source! {
     fn is_whole(space: SpaceId) -> bool = Snapshot::is_whole;
     /// The chunks in scope nearest to a vector, nearest first; equally near ones by path and position.
     fn nearest(space: SpaceId, vector: &[i8], limit: usize, scope: Option<&Scope>) -> Vec<NearChunk> = Snapshot::nearest;
-    /// The same in two steps, of which another thread can run what is between them: the search, `None` without vectors, …
+    /// The first of two steps of the same, between which another thread can run the search; `None` without vectors.
     fn vector_search(space: SpaceId, vector: &[i8], limit: usize) -> Option<VectorSearch> = Snapshot::vector_search;
-    /// … and what is nearest of what it found.
+    /// The second step: the nearest of the chunks that the search found and that still exist.
     fn nearest_of(search: &VectorSearch, near: Vec<NearChunk>, scope: Option<&Scope>) -> Vec<NearChunk> = Snapshot::nearest_of;
     /// How near chunks are to a vector; `None` for those without one.
     fn cosines(space: SpaceId, vector: &[i8], chunks: &[ChunkId]) -> Vec<Option<f64>> = Snapshot::cosines;

@@ -418,8 +418,8 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
     };
     let mut ignored = Listing::default();
     let worktrees = worktrees(root, rules);
-    // The paths are in order: the way to a file is mostly that to the one before.
-    let mut known_way = None;
+    // The paths are sorted, so that most files are in the same folder as the previous one, whose parents were checked.
+    let mut known_parent = None;
     for path in asked_of(&tracked, scope) {
         budget.check()?;
         let bytes = path.as_os_str().as_encoded_bytes();
@@ -429,7 +429,7 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
         if is_listed || is_skipped(path) || is_private() || rules.excludes(path, false) {
             continue;
         }
-        let metadata = if known_way.is_some() && known_way == path.parent() {
+        let metadata = if known_parent.is_some() && known_parent == path.parent() {
             std::fs::symlink_metadata(root.join(path)).ok()
         } else {
             metadata_under(root, path)
@@ -438,7 +438,7 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
             ignored.is_shaky = true;
             continue;
         };
-        known_way = path.parent();
+        known_parent = path.parent();
         judge(path, &metadata, rules, &mut ignored);
     }
     listing.is_shaky |= ignored.is_shaky;

@@ -118,27 +118,30 @@ pub(super) fn differ(a: &[u64], b: &[u64]) -> u16 {
     u16::try_from(count).unwrap_or(u16::MAX)
 }
 
+/// Random bits, the same in each run.
+#[cfg(test)]
+pub(super) struct Random(pub u64);
+
+#[cfg(test)]
+impl Random {
+    pub fn bits(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0
-        }
-    }
 
     #[test]
     fn every_instruction_set_compares_as_one_by_one() {
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
         for words in [1, 2, WORDS, 6, 12] {
-            let bits: Vec<u64> = (0..words * 1_001).map(|_| random.next()).collect();
-            let wanted: Vec<u64> = (0..words).map(|_| random.next()).collect();
+            let bits: Vec<u64> = (0..words * 1_001).map(|_| random.bits()).collect();
+            let wanted: Vec<u64> = (0..words).map(|_| random.bits()).collect();
             let one_by_one: Vec<u16> = bits.chunks_exact(words).map(|bits| differ(bits, &wanted)).collect();
             let mut all = vec![7];
             distances(&bits, &wanted, &mut all);
@@ -152,7 +155,7 @@ mod tests {
                 assert_eq!(found, expected);
             }
             let mut vector =
-                || (0..64 * words).map(|_| random.next().to_le_bytes()[7].cast_signed()).collect::<Vec<i8>>();
+                || (0..64 * words).map(|_| random.bits().to_le_bytes()[7].cast_signed()).collect::<Vec<i8>>();
             let vectors: Vec<Vec<i8>> = (0..33).map(|_| vector()).collect();
             let wanted: Vec<i16> = vectors[0].iter().copied().map(i16::from).collect();
             let one_by_one: Vec<i32> = (vectors.iter())

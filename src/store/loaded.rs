@@ -129,13 +129,13 @@ impl Snapshot<'_> {
         self.nearest_of(&search, search.run(scope), scope)
     }
 
-    /// The same in two steps: what is to be run, …
+    /// The first of two steps of the same: the search, which needs no database.
     pub fn vector_search(&self, space: SpaceId, vector: &[i8], limit: usize) -> Result<Option<VectorSearch>> {
         let vectors = self.at_hand(space)?;
         Ok(vectors.map(|vectors| VectorSearch { vectors, vector: vector.to_owned(), limit }))
     }
 
-    /// … and what is nearest of what it found.
+    /// The second step: the nearest of the chunks that the search found and that still exist.
     pub fn nearest_of(
         &self,
         search: &VectorSearch,

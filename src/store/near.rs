@@ -225,16 +225,13 @@ fn length(vector: &[i8]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Numbers between -127 and 127, always the same.
-    struct Random(u64);
+    use crate::store::compare::Random;
 
     impl Random {
+        /// A number between -127 and 127.
         fn next(&mut self) -> i8 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            i8::try_from(self.0 % 255).map_or_else(|_| i8::try_from(self.0 % 255 % 127).unwrap(), |number| -number)
+            let bits = self.bits();
+            i8::try_from(bits % 255).map_or_else(|_| i8::try_from(bits % 255 % 127).unwrap(), |number| -number)
         }
 
         fn vector(&mut self) -> Vec<i8> {

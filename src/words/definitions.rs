@@ -1,10 +1,14 @@
-//! What looks like the name in a definition, in a text that is not parsed.
+//! Which names in a text that is not parsed look defined.
 //!
 //! Owns the guess from the line of a name, the text around it, and its braces, in most languages. Does not own what a parser
 //! finds (`extract`).
 
-/// Bytes before a name in which the beginning of its line and the brace around it are looked for.
+use super::sought::MAX_TOKEN;
+
+/// How many bytes before a name are searched for the beginning of its line, and for the brace around it.
 const MAX_BEFORE: usize = 200;
+/// How many bytes of a line before a token are looked at by [`looks_defined`].
+const MAX_BEFORE_PART: usize = 120;
 const MAX_AROUND: usize = 4_000;
 
 /// Keywords before a name, with the kind of what is defined.
@@ -82,6 +86,37 @@ const NOT_TYPES: &[&str] = &[
     "raise", "as",
 ];
 
+/// Keywords anywhere before a name in a line that probably defines it.
+const ON_LINE: &[&str] = &[
+    "def",
+    "class",
+    "fn",
+    "func",
+    "fun",
+    "function",
+    "struct",
+    "enum",
+    "union",
+    "interface",
+    "trait",
+    "type",
+    "typedef",
+    "module",
+    "namespace",
+    "package",
+    "macro",
+    "const",
+    "static",
+    "let",
+    "var",
+    "val",
+    "object",
+    "record",
+    "protocol",
+    "impl",
+    "#define",
+];
+
 /// What is around a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
@@ -92,10 +127,42 @@ enum Around {
     Code,
 }
 
+/// Where the line of a position begins, or `most` bytes before that position.
+fn line_start(text: &[u8], at: usize, most: usize) -> usize {
+    let from = at.saturating_sub(most);
+    memchr::memrchr(b'\n', &text[from..at]).map_or(from, |line_break| from + line_break + 1)
+}
+
+/// Whether a token at `at` looks like the name in a definition, like a part of that name, or like part of a heading. Looser than
+/// [`defined_kind`], and cheaper.
+pub fn looks_defined(text: &[u8], at: usize) -> bool {
+    let start = line_start(text, at, MAX_BEFORE_PART);
+    let Ok(before) = std::str::from_utf8(&text[start..at]) else { return false };
+    let before = before.trim_start();
+    if before.starts_with("# ") || before.starts_with("##") || before.starts_with("== ") {
+        return true;
+    }
+    // The name may begin before the part that was found.
+    let before = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+    let mut tokens = before.split(|c: char| c.is_whitespace() || matches!(c, '*' | '&' | '(' | '<'));
+    if before.len() < MAX_BEFORE_PART
+        && tokens.any(|token| ON_LINE.contains(&token))
+        && !before.contains(['=', '"', '\''])
+    {
+        return true;
+    }
+    let rest = &text[at..text.len().min(at + MAX_TOKEN)];
+    let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let after = rest[length..].trim_ascii_start();
+    // A function of C, or a variable of a module or a class.
+    let is_outside = start == at || !text[start].is_ascii_whitespace();
+    (is_outside && after.starts_with(b"(") && !before.contains(['(', '=', '.', '"']))
+        || (before.is_empty() && after.starts_with(b"=") && !after.starts_with(b"=="))
+}
+
 /// The kind of what is defined by the name at `start..end` of a text, if it looks like that.
 pub fn defined_kind(text: &[u8], start: usize, end: usize) -> Option<&'static str> {
-    let from = start.saturating_sub(MAX_BEFORE);
-    let line = memchr::memrchr(b'\n', &text[from..start]).map_or(from, |line_break| from + line_break + 1);
+    let line = line_start(text, start, MAX_BEFORE);
     let before = std::str::from_utf8(&text[line..start]).ok()?;
     let is_indented = before.starts_with(char::is_whitespace);
     let before = before.trim();
@@ -243,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_definitions_look_defined() {
+    fn names_in_definitions_have_a_kind() {
         for (text, name, expected) in [
             ("x\n    async def send_mail(self):", "send_mail", "function"),
             ("pub(crate) fn send_mail() {", "send_mail", "function"),
@@ -281,6 +348,30 @@ mod tests {
             ("struct page;", "page"),
         ] {
             assert_eq!(kind(text, name), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_in_definitions_look_defined() {
+        let looks = |text: &str, name: &str| looks_defined(text.as_bytes(), text.find(name).unwrap());
+        for (text, name) in [
+            ("x\n    async def send_mail(self):", "send_mail"),
+            ("pub(crate) fn send_mail() {", "mail"),
+            ("static int probe(struct device *dev)", "probe"),
+            ("ssize_t vfs_read(struct file *file,", "vfs_read"),
+            ("#define alloc_pages(mask)", "alloc_pages"),
+            ("LIMIT = 3", "LIMIT"),
+            ("## How migrations work", "migrations"),
+        ] {
+            assert!(looks(text, name), "{text}");
+        }
+        for (text, name) in [
+            ("    return send_mail(x)", "send_mail"),
+            ("\tvfs_read(file);", "vfs_read"),
+            ("x = def_of(LIMIT)", "LIMIT"),
+            ("if LIMIT == 3", "LIMIT"),
+        ] {
+            assert!(!looks(text, name), "{text}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Words that a query looks for, and finding them in files that no index has yet, as the FTS would.
 //!
-//! Owns which bytes of a text are such a word, and which of them look like the name of a definition. Does not own which words a
-//! query looks for (`query`), nor which files are looked at (`index`).
+//! Owns which bytes of a text are such a word. Does not own which of them look like the name of a definition ([`super::definitions`]),
+//! which words a query looks for (`query`), nor which files are looked at (`index`).
 
 use std::collections::HashMap;
 
@@ -14,9 +14,7 @@ use super::{parts, token_stem};
 /// Sets of words are bits.
 pub const MAX_SOUGHT: usize = 64;
 /// Longer tokens are compared as far as that.
-const MAX_TOKEN: usize = 80;
-/// Bytes of a line before a name that are looked at.
-const MAX_BEFORE: usize = 120;
+pub(super) const MAX_TOKEN: usize = 80;
 
 /// What a query looks for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -191,62 +189,6 @@ fn begins_part(before: u8, first: u8, second: Option<u8>) -> bool {
         || (first.is_ascii_uppercase() && second.is_some_and(|second| second.is_ascii_lowercase()))
 }
 
-/// Keywords before a name that is defined, in most languages.
-const KEYWORDS: &[&str] = &[
-    "def",
-    "class",
-    "fn",
-    "func",
-    "fun",
-    "function",
-    "struct",
-    "enum",
-    "union",
-    "interface",
-    "trait",
-    "type",
-    "typedef",
-    "module",
-    "namespace",
-    "package",
-    "macro",
-    "const",
-    "static",
-    "let",
-    "var",
-    "val",
-    "object",
-    "record",
-    "protocol",
-    "impl",
-    "#define",
-];
-
-/// Whether a token at `at` looks like the name in a definition, or like part of a heading.
-pub fn looks_defined(text: &[u8], at: usize) -> bool {
-    let from = at.saturating_sub(MAX_BEFORE);
-    let start = memchr::memrchr(b'\n', &text[from..at]).map_or(from, |line_break| from + line_break + 1);
-    let Ok(before) = std::str::from_utf8(&text[start..at]) else { return false };
-    let before = before.trim_start();
-    if before.starts_with("# ") || before.starts_with("##") || before.starts_with("== ") {
-        return true;
-    }
-    // The name may begin before the part that was found.
-    let before = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
-    let mut tokens = before.split(|c: char| c.is_whitespace() || matches!(c, '*' | '&' | '(' | '<'));
-    if before.len() < MAX_BEFORE && tokens.any(|token| KEYWORDS.contains(&token)) && !before.contains(['=', '"', '\''])
-    {
-        return true;
-    }
-    let rest = &text[at..text.len().min(at + MAX_TOKEN)];
-    let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    let after = rest[length..].trim_ascii_start();
-    // A function of C, or a variable of a module or a class.
-    let is_outside = start == at || !text[start].is_ascii_whitespace();
-    (is_outside && after.starts_with(b"(") && !before.contains(['(', '=', '.', '"']))
-        || (before.is_empty() && after.starts_with(b"=") && !after.starts_with(b"=="))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,29 +228,5 @@ mod tests {
     #[test]
     fn a_name_is_found_with_the_stem_that_the_fts_has() {
         assert_eq!(found(&Sought::name("alloc_pages"), "alloc_pages(1) alloc_page(2) alloc_pool pages").len(), 2);
-    }
-
-    #[test]
-    fn names_in_definitions_look_defined() {
-        let looks = |text: &str, name: &str| looks_defined(text.as_bytes(), text.find(name).unwrap());
-        for (text, name) in [
-            ("x\n    async def send_mail(self):", "send_mail"),
-            ("pub(crate) fn send_mail() {", "mail"),
-            ("static int probe(struct device *dev)", "probe"),
-            ("ssize_t vfs_read(struct file *file,", "vfs_read"),
-            ("#define alloc_pages(mask)", "alloc_pages"),
-            ("LIMIT = 3", "LIMIT"),
-            ("## How migrations work", "migrations"),
-        ] {
-            assert!(looks(text, name), "{text}");
-        }
-        for (text, name) in [
-            ("    return send_mail(x)", "send_mail"),
-            ("\tvfs_read(file);", "vfs_read"),
-            ("x = def_of(LIMIT)", "LIMIT"),
-            ("if LIMIT == 3", "LIMIT"),
-        ] {
-            assert!(!looks(text, name), "{text}");
-        }
     }
 }

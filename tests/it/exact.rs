@@ -1,7 +1,7 @@
 //! `query` in modes literal and regex against ripgrep on the same files: the same lines for thousands of patterns.
 //!
-//! `IXMCP_PATTERNS` says how many random patterns there are, `IXMCP_PATTERN_STEP` which of the hand-picked ones are run: every third,
-//! if it says nothing. `.ci/soak exact` runs thousands, all hand-picked ones, and searches real sources, too.
+//! `IXMCP_PATTERNS` is the number of random patterns. Of the hand-picked ones every third runs, or every `IXMCP_PATTERN_STEP`th.
+//! `.ci/soak exact` runs thousands of random ones and all hand-picked ones, and searches real sources, too.
 
 mod patterns;
 
@@ -230,7 +230,7 @@ fn mixed() -> Repo {
 #[test]
 fn hand_picked_patterns_find_what_ripgrep_finds() {
     let tree = Tree::of(mixed());
-    // Each text has four patterns: of three, all texts and all options come.
+    // Most texts have four patterns with different options: a step of three leaves no text out, and no option.
     let step = usize::try_from(number("IXMCP_PATTERN_STEP", 3)).unwrap();
     tree.compare(patterns::by_hand().into_iter().step_by(step), 1);
 }

@@ -13,11 +13,11 @@ use tempfile::TempDir;
 
 /// A folder in memory, where there is one.
 const MEMORY: &str = "/dev/shm";
-/// What all tests together need at a time, with some to spare.
+/// More than all tests together use at a time.
 const NEEDED_BYTES: u64 = 3 << 30;
 
-/// From here on temporary folders are in memory, unless there is too little of it or `TMPDIR` says otherwise: tests make thousands of
-/// files that are gone soon.
+/// Puts temporary folders in memory, unless there is too little of it or `TMPDIR` names another folder: tests make thousands of
+/// files and soon remove them.
 fn prefer_memory() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -30,8 +30,8 @@ fn prefer_memory() {
     });
 }
 
-/// Does `other` again and again, with the number of its round, while `work` runs, which begins after the first round. If either
-/// panics, both end.
+/// Repeats `other`, with the number of the round, while `work` runs. `work` begins after the first round. A panic in either ends
+/// both.
 pub fn repeatedly<T>(mut other: impl FnMut(u64) + Send, work: impl FnOnce() -> T) -> T {
     struct SetOnDrop<'a>(&'a AtomicBool);
 

@@ -230,8 +230,8 @@ fn resolve(
     for problem in problems.iter_mut().filter(|problem| problem.span.file.is_empty()) {
         problem.span.file = file.to_string_lossy().into_owned();
     }
-    let is_said = environment.python_version.is_some();
-    let oldest = if is_said { None } else { supported::oldest(home) };
+    let is_specified = environment.python_version.is_some();
+    let oldest = if is_specified { None } else { supported::oldest(home) };
     let oldest_python = oldest.map(|(major, minor)| PythonVersion { major, minor });
     let settings = Settings {
         root: home.to_owned(),

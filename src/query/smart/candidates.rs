@@ -13,7 +13,7 @@ use super::MOST_LOADED;
 use super::parsed_query::{self, ParsedQuery, QueryShape, Term, Word};
 use super::semantic::{self, SemanticQuery};
 use super::weights::{Ranking, RankingStage};
-use crate::embed::built_in;
+use crate::embed::{Vector, built_in};
 use crate::error::Result;
 use crate::extract::kinds;
 use crate::query::corpus::{ChunkAt, Corpus, CorpusScope};
@@ -140,16 +140,15 @@ fn matching(corpus: &Corpus, asked: &FtsQuery, scope: Option<&CorpusScope>, limi
     corpus.first_in_path_order(found, limit)
 }
 
-/// What a query looks for in files that have no chunks yet.
-pub(super) fn sought(corpus: &Corpus, query: &mut ParsedQuery) -> Result<Sought> {
+/// What a query looks for in files that have no chunks yet. `vector`: that of the query, unless it is a name.
+pub(super) fn sought(corpus: &Corpus, query: &mut ParsedQuery, vector: Option<&Vector>) -> Result<Sought> {
     query.add_others();
     let mut words: Vec<SoughtWord> = Vec::new();
     let is_name = query.is_name();
-    let vector = if is_name { None } else { Some(SemanticQuery::vector_of(query)?) };
     let mut add = |text: String, asked: Option<FtsQuery>, counts: f64, represents: u64, is_name: bool| -> Result<()> {
         if let Some(asked) = asked.filter(|_| words.len() < MAX_SOUGHT) {
             let (chunks, _) = corpus.frequency(&asked, None, usize::MAX)?;
-            let near = vector.as_ref().map_or(0.0, |vector| semantic::nearer_by(&text, vector));
+            let near = vector.map_or(0.0, |vector| semantic::nearer_by(&text, vector));
             words.push(SoughtWord { text, counts, represents, chunks, is_name, near });
         }
         Ok(())

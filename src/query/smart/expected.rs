@@ -11,6 +11,7 @@ use super::relevance::is_prose;
 use super::semantic::{self, SemanticQuery};
 use super::weights::Ranking;
 use super::{CODE_IN_DOCUMENTS, is_code};
+use crate::embed::Vector;
 use crate::error::Result;
 use crate::extract;
 use crate::model::RepoPath;
@@ -25,21 +26,24 @@ pub struct Expectation {
     /// The least similarity of the nearest pieces that were rated.
     pub least_near: f64,
     query: ParsedQuery,
+    /// The vector of the query, unless it is a name.
+    vector: Option<Vector>,
 }
 
 impl Expectation {
     pub fn of(corpus: &Corpus, text: &str) -> Result<Self> {
         let mut query = ParsedQuery::read(text, corpus)?;
-        Ok(Self { sought: candidates::sought(corpus, &mut query)?, least_near: 0.0, query })
+        let vector = if query.is_name() { None } else { Some(SemanticQuery::vector_of(&query)?) };
+        let sought = candidates::sought(corpus, &mut query, vector.as_ref())?;
+        Ok(Self { sought, least_near: 0.0, query, vector })
     }
 
     /// About the scores of pieces, where the words occur in so many chunks elsewhere, of so many; `None` for pieces that would not
     /// be ranked.
-    pub fn rate(&mut self, counts: &[usize], chunks: u64, pieces: &[PieceOfFile]) -> Result<Vec<Option<f64>>> {
+    pub fn rate(&mut self, counts: &[usize], chunks: u64, pieces: &[PieceOfFile]) -> Vec<Option<f64>> {
         let query = &mut self.query;
         candidates::weigh_as_sought(query, &self.sought, counts, chunks);
-        let vector = if query.is_name() { None } else { Some(SemanticQuery::vector_of(query)?) };
-        let (shares, least_near) = match &vector {
+        let (shares, least_near) = match &self.vector {
             Some(vector) => {
                 let texts: Vec<&str> = pieces.iter().map(|piece| piece.text).collect();
                 semantic::shares_of_texts(vector, &texts, NEAREST)
@@ -56,14 +60,14 @@ impl Expectation {
         }
         let code = candidates.iter().filter(|candidate| is_code(candidate)).count();
         query.is_of_documents = code * CODE_IN_DOCUMENTS <= candidates.len();
-        query.vector = vector.filter(|_| query.shape == QueryShape::Prose);
+        query.vector = self.vector.clone().filter(|_| query.shape == QueryShape::Prose);
         let ranking = Ranking::default();
         let (_, weights) = rank::weights(query, &ranking);
         let mut scores = vec![None; pieces.len()];
         for (number, found) in numbers.into_iter().zip(rank::look_at_each(query, candidates)) {
             scores[number] = Some(found.parts.score(weights));
         }
-        Ok(scores)
+        scores
     }
 }
 

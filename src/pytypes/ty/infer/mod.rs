@@ -440,7 +440,7 @@ impl InferenceRun<'_> {
             Shape::Written(annotation) => annotation,
             Shape::Receiver => annotation::of_receiver(db, model, slot.at)?,
         };
-        // A caller that passes nothing says nothing of what others pass.
+        // A call that passes `None` says nothing about what other calls pass.
         if slot.kind == Kind::Parameter && annotation.text == "None" {
             confidence = Confidence::Low;
         }
