@@ -30,6 +30,12 @@ const BINARY_BYTES: usize = 8 << 10;
 const PICKED_PIECES: usize = 200;
 /// Pieces that are rated: some more than a search ranks. The files of further ones follow: chunks differ somewhat from pieces.
 const MAX_PIECES: usize = 220;
+/// Pieces that are chosen if all words are common: a search then picks the first chunks in path order, which are somewhat
+/// longer or shorter, so that further pieces have to be indexed until there are as many chunks.
+const MAX_FIRST: usize = 300;
+/// Pieces of which it is remembered how much they hold: the chunks of some that are indexed hold less, and further pieces elsewhere
+/// would be picked instead.
+const MAX_HELD: usize = 1_000;
 /// Pieces that look like the definition of a name that is asked for: more than a search ranks, since some only look so.
 const MAX_DEFINITIONS: usize = 100;
 /// Pieces that are compared with the query: those that seem nearest by its words.
@@ -336,8 +342,13 @@ impl Needed {
         let counted: Vec<bool> = self.all_pieces.iter().map(|(path, _)| counts_file(path.as_str())).collect();
         let sizes = self.all_pieces.iter().zip(&counted).filter(|(_, is_counted)| **is_counted);
         elsewhere.chunks = sizes.map(|((_, pieces), _)| *pieces as u64).sum();
-        let held = self.held.iter().filter(|(number, _)| counted[*number]);
-        elsewhere.held = held.map(|(_, held)| *held).collect();
+        // Once all pieces that a search would pick are indexed, what others hold does not matter.
+        let (picked, others) = self.held.split_at(self.held.len().min(MAX_PIECES));
+        let are_indexed = !picked.is_empty() && picked.iter().all(|(number, _)| !counted[*number]);
+        if !are_indexed {
+            let held = picked.iter().chain(others).filter(|(number, _)| counted[*number]);
+            elsewhere.held = held.map(|(_, held)| *held).collect();
+        }
         elsewhere.last.clone_from(&self.last);
         for file in self.scanned.iter().filter(|file| counted[file.number]) {
             for (word, count) in elsewhere.counts.iter_mut().enumerate() {
@@ -390,6 +401,7 @@ impl Needed {
             words.fold(0, |all, word| all | sought.words[word].represents)
         };
         let sum = |set: u64| -> f64 { (0..self.words).filter(|word| has(set, *word)).map(|word| weights[word]).sum() };
+        let most = if are_all_common { MAX_FIRST } else { MAX_PIECES };
         let (mut rated, mut defining): (Vec<Rated>, Vec<Rated>) = (Vec::new(), Vec::new());
         for file in self.scanned.iter().filter(|file| admits(file.number)) {
             // The path alone may have them.
@@ -399,6 +411,13 @@ impl Needed {
                 number: file.number,
                 piece: None,
             });
+            // The path is part of each chunk.
+            let is_path_enough = are_all_common && file.in_path & picked == picked;
+            if let Some(of_path) = of_path.filter(|_| is_path_enough) {
+                let all = u32::try_from(self.all_pieces[file.number].1).unwrap_or(u32::MAX);
+                let left = most.saturating_sub(rated.len());
+                rated.extend((0..all).take(left).map(|at| Rated { piece: Some(at), ..of_path }));
+            }
             for piece in &file.pieces {
                 let held = piece.words | file.in_path;
                 let (weight, is_whole) = (sum(held) + sum(piece.names), represents(held) == represented);
@@ -406,7 +425,8 @@ impl Needed {
                 if piece.defined != 0 && defining.len() < MAX_DEFINITIONS {
                     defining.push(one);
                 }
-                if !are_all_common || (held & picked == picked && rated.len() < MAX_PIECES) {
+                let is_first = || held & picked == picked && !is_path_enough && rated.len() < most;
+                if !are_all_common || is_first() {
                     rated.push(one);
                 }
             }
@@ -420,13 +440,14 @@ impl Needed {
             // Pieces are in path order, which a stable sort keeps.
             rated.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         }
-        let last = rated.get(PICKED_PIECES - 1).filter(|_| is_search);
+        let picks = if are_all_common { MAX_FIRST } else { PICKED_PIECES };
+        let last = rated.get(picks - 1).filter(|_| is_search);
         let path = |one: &Rated| self.all_pieces[one.number].0.as_str().to_owned();
         let last = last.map(|one| LastPicked { weight: one.weight, path: path(one) });
         let held = |one: &Rated| (one.number, HeldByPiece { weight: one.weight, is_whole: one.is_whole });
-        let held = if are_all_common { Vec::new() } else { rated.iter().take(MAX_PIECES).map(held).collect() };
+        let held = if are_all_common { Vec::new() } else { rated.iter().take(MAX_HELD).map(held).collect() };
         // Of a name, all occurrences are asked for.
-        let rest = if is_search { rated.split_off(rated.len().min(MAX_PIECES)) } else { Vec::new() };
+        let rest = if is_search { rated.split_off(rated.len().min(most)) } else { Vec::new() };
         let further = rest.iter().map(|one| one.number).collect();
         defining.extend(rated);
         let mut known = HashSet::new();
@@ -482,7 +503,10 @@ mod tests {
     }
 
     fn chosen(words: &[&str]) -> Chosen {
-        let mut needed = scanned();
+        chosen_of(scanned(), words)
+    }
+
+    fn chosen_of(mut needed: Needed, words: &[&str]) -> Chosen {
         needed.words = words.len();
         let word = |(at, text): (usize, &&str)| SoughtWord {
             text: (*text).to_owned(),
@@ -503,10 +527,21 @@ mod tests {
     fn of_a_common_word_the_definitions_and_the_first_pieces_are_chosen() {
         let chosen = chosen(&["return"]);
         assert_eq!(chosen.pieces[0], (FILES - 1, Some(1)));
-        let first = (0..MAX_PIECES).map(|at| (at / PIECES as usize, Some(u32::try_from(at).unwrap() % PIECES)));
+        let first = (0..MAX_FIRST).map(|at| (at / PIECES as usize, Some(u32::try_from(at).unwrap() % PIECES)));
         assert_eq!(chosen.pieces[1..], first.collect::<Vec<_>>());
         assert!(chosen.held.is_empty());
-        assert_eq!(chosen.last.unwrap().path, "m001.c");
+        assert_eq!(chosen.last.unwrap().path, "m002.c");
+    }
+
+    /// The path is part of each chunk.
+    #[test]
+    fn of_a_common_word_that_a_path_has_all_pieces_of_the_file_are_chosen() {
+        let mut needed = scanned();
+        needed.scanned[0] = Scanned { number: 0, is_binary: false, in_path: 0b01, pieces: Vec::new() };
+        needed.scanned[1].in_path = 0b01;
+        let chosen = chosen_of(needed, &["return"]);
+        let first = (0..MAX_FIRST).map(|at| (at / PIECES as usize, Some(u32::try_from(at).unwrap() % PIECES)));
+        assert_eq!(chosen.pieces[1..], first.collect::<Vec<_>>());
     }
 
     #[test]
@@ -514,6 +549,15 @@ mod tests {
         let chosen = chosen(&["return", "value"]);
         let rest = &chosen.pieces[1..];
         assert!(rest.len() == MAX_PIECES && rest.iter().all(|(_, at)| at.is_some_and(|at| at.is_multiple_of(10))));
-        assert_eq!(chosen.held.len(), MAX_PIECES);
+        assert_eq!(chosen.held.len(), MAX_HELD);
+    }
+
+    #[test]
+    fn what_pieces_hold_counts_until_all_that_a_search_picks_are_indexed() {
+        let chosen = chosen(&["return", "value"]);
+        let needed = Needed { held: chosen.held, ..scanned() };
+        // Each of the files has ten of the pieces.
+        let indexed = |count: usize| needed.elsewhere(&|path| path >= format!("m{count:03}.c").as_str()).held.len();
+        assert_eq!([indexed(0), indexed(21), indexed(22)], [MAX_HELD, MAX_HELD - 210, 0]);
     }
 }
