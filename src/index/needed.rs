@@ -30,11 +30,11 @@ const BINARY_BYTES: usize = 8 << 10;
 const PICKED_PIECES: usize = 200;
 /// Pieces that are rated: some more than a search ranks. The files of further ones follow: chunks differ somewhat from pieces.
 const MAX_PIECES: usize = 220;
-/// Pieces that are chosen if all words are common: a search then picks the first chunks in path order, which are somewhat
-/// longer or shorter, so that further pieces have to be indexed until there are as many chunks.
+/// Pieces that are chosen if all words are common. A search then picks the first 200 chunks in path order. Chunks may be longer than
+/// pieces, so it takes more pieces to cover as many chunks.
 const MAX_FIRST: usize = 300;
-/// Pieces of which it is remembered how much they hold: the chunks of some that are indexed hold less, and further pieces elsewhere
-/// would be picked instead.
+/// Pieces whose weight is kept. Chunks may hold less than the pieces that they come from; a search of the finished index then picks
+/// chunks from further pieces.
 const MAX_HELD: usize = 1_000;
 /// Pieces that look like the definition of a name that is asked for: more than a search ranks, since some only look so.
 const MAX_DEFINITIONS: usize = 100;
@@ -401,7 +401,7 @@ impl Needed {
             words.fold(0, |all, word| all | sought.words[word].represents)
         };
         let sum = |set: u64| -> f64 { (0..self.words).filter(|word| has(set, *word)).map(|word| weights[word]).sum() };
-        let most = if are_all_common { MAX_FIRST } else { MAX_PIECES };
+        let (most, picks) = if are_all_common { (MAX_FIRST, MAX_FIRST) } else { (MAX_PIECES, PICKED_PIECES) };
         let (mut rated, mut defining): (Vec<Rated>, Vec<Rated>) = (Vec::new(), Vec::new());
         for file in self.scanned.iter().filter(|file| admits(file.number)) {
             // The path alone may have them.
@@ -411,7 +411,7 @@ impl Needed {
                 number: file.number,
                 piece: None,
             });
-            // The path is part of each chunk.
+            // The path is part of each chunk: all pieces of the file hold the words.
             let is_path_enough = are_all_common && file.in_path & picked == picked;
             if let Some(of_path) = of_path.filter(|_| is_path_enough) {
                 let all = u32::try_from(self.all_pieces[file.number].1).unwrap_or(u32::MAX);
@@ -440,7 +440,6 @@ impl Needed {
             // Pieces are in path order, which a stable sort keeps.
             rated.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         }
-        let picks = if are_all_common { MAX_FIRST } else { PICKED_PIECES };
         let last = rated.get(picks - 1).filter(|_| is_search);
         let path = |one: &Rated| self.all_pieces[one.number].0.as_str().to_owned();
         let last = last.map(|one| LastPicked { weight: one.weight, path: path(one) });

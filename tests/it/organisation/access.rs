@@ -141,8 +141,9 @@ fn nothing_reports_whether_a_text_exists_that_the_caller_cannot_read() {
     assert_eq!(texts, "2", "the text is stored once");
 }
 
-/// How many more pages the first of two statements reads than the second, in a session with that `plan_cache_mode`, which any role can
-/// set. It is the median over executions in turns: the first ones fill caches, and `pg_authid`, which all tests share, may grow in between.
+/// How many more pages the first of two statements reads than the second, in a session with that `plan_cache_mode`. Any role can set it.
+/// The statements take turns and the median counts: the first executions fill caches, and other tests add roles to `pg_authid`, which
+/// every call reads.
 fn more_pages(organisation: &Organisation, role: &str, mode: &str, statements: &[String; 2]) -> i64 {
     let explained = statements.each_ref().map(|statement| {
         format!("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT * FROM ixmcp.{statement};")
@@ -158,7 +159,7 @@ fn more_pages(organisation: &Organisation, role: &str, mode: &str, statements: &
     let mut more: Vec<i64> = pages.chunks_exact(2).map(|pair| pair[0] - pair[1]).collect();
     assert_eq!(more.len(), 13, "{plans}");
     more.sort_unstable();
-    more[6]
+    more[more.len() / 2]
 }
 
 #[test]
