@@ -83,9 +83,7 @@ impl<A: DeserializeOwned> Answer<A> {
         }
         if let Some(pending) = vectors_pending.filter(|pending| *pending > 0) {
             let chunks = output::count(pending, "chunk is", "chunks are");
-            output::note(&format!(
-                "{chunks} found by words alone until vectors are there; ask again in a moment, or run `ixmcp sync`"
-            ));
+            output::note(&format!("{chunks} found by words alone until vectors are there; ask again in a moment"));
         }
     }
 }

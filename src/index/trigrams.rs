@@ -5,6 +5,7 @@
 //! sees that the other has removed its segment, and leaves the work to it.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::repository::Repository;
 use super::static_embeddings::if_free;
@@ -40,7 +41,25 @@ impl Trigrams {
     /// Returns when the substring index covers all but the last few changes; at once if the tree is too small for one, or if
     /// another thread is gathering.
     pub(super) fn catch_up(&self, budget: &Budget) -> Result<()> {
-        let Some(_alone) = if_free(&self.gathering) else { return Ok(()) };
+        match if_free(&self.gathering) {
+            Some(_alone) => self.gather(budget),
+            None => Ok(()),
+        }
+    }
+
+    /// The same, but waits for the thread that is gathering.
+    pub(super) fn finish(&self, budget: &Budget) -> Result<()> {
+        const POLL: Duration = Duration::from_millis(5);
+        loop {
+            budget.check()?;
+            if let Some(_alone) = if_free(&self.gathering) {
+                return self.gather(budget);
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    fn gather(&self, budget: &Budget) -> Result<()> {
         let from = self.repository.settings().config.index.trigrams_from;
         let share = if self.repository.is_mirror() { MIRROR_SHARE } else { 1 };
         gather(&self.repository.store, from / share, budget)

@@ -368,7 +368,13 @@ impl Updates {
         let outcome = lock.and_then(|lock| Update::new(&self.repository, &lock, progress, budget).run(coverage));
         run.end(outcome.as_ref().copied().map_err(Error::duplicate));
         outcome?;
-        self.trigrams.catch_up(budget)?;
+        self.finish(budget)
+    }
+
+    /// Returns when what no read waits for is there, too: the substring index and the vectors. For a process that ends after
+    /// an update; others have it made in the background.
+    pub(super) fn finish(&self, budget: &Budget) -> Result<()> {
+        self.trigrams.finish(budget)?;
         self.embeddings.embed(budget)
     }
 

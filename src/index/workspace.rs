@@ -291,6 +291,18 @@ impl Workspace {
         self.updates.freshen(Part::Everything, timeout, budget)
     }
 
+    /// Returns when nothing of the index is missing: as [`Self::freshen`] if it was never built, and with the substring index
+    /// and the vectors, which no read waits for.
+    pub fn finish(&self, budget: &Budget) -> Result<()> {
+        if !self.is_built(budget) {
+            self.freshen(Some(Duration::MAX), budget)?;
+        }
+        if self.repository.store.is_read_only() {
+            return Ok(());
+        }
+        self.updates.finish(budget)
+    }
+
     /// Does `work`. If the index is damaged, replaces it and does `work` once more.
     pub fn with_repair<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
         self.repository.with_repair(work)

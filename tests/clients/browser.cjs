@@ -89,14 +89,15 @@ async function tab(browser, address, options) {
   return { context, page };
 }
 
-/// The violations of levels A and AA that axe finds.
-async function violations(page) {
+/// The violations of levels A and AA that axe finds, or of the given rules.
+async function violations(page, rules) {
   if (!(await page.evaluate('!!window.axe'))) await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const found = await window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] });
+  return page.evaluate(async (rules) => {
+    const levels = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+    const found = await window.axe.run(document, { runOnly: rules ? { type: 'rule', values: rules } : levels });
     const why = (node) => (node.any[0] ?? node.all[0] ?? node.none[0])?.message ?? '';
     return found.violations.map(({ id, nodes }) => ({ id, nodes: nodes.slice(0, 3).map((node) => `${node.target.join(' ')}: ${why(node)}`) }));
-  });
+  }, rules);
 }
 
 /// Runs the steps in one tab, up to the first that fails.

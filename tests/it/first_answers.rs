@@ -210,6 +210,29 @@ fn a_command_answers_first_and_leaves_a_complete_index() {
     }
 }
 
+#[test]
+fn a_command_makes_the_vectors_after_its_answer() {
+    let repo = large(40);
+    let ask = |waits: &[&str]| -> Value {
+        let text = json!({ "text": "where the penguins get their food" }).to_string();
+        let output = repo.plain_command(&[waits, &["call", "query", "--args", &text]].concat()).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let assert_complete = |when: &str| {
+        let answer = ask(&[]);
+        assert_eq!((&answer["vectors_pending"], &answer["indexing"]), (&Value::Null, &Value::Null), "{when}: {answer}");
+        assert!(answer["results"].as_array().is_some_and(|hits| !hits.is_empty()), "{when}: {answer}");
+    };
+    ask(&[]);
+    assert_complete("after a first build");
+    repo.write("zoo/keeper9.py", "def carry_fish(bucket):\n    return bucket.fish\n");
+    ask(&[]);
+    assert_complete("after a change");
+    std::fs::remove_dir_all(repo.path().join(".ixmcp")).unwrap();
+    let answer = ask(&["--wait"]);
+    assert_eq!(answer["vectors_pending"], Value::Null, "with --wait: {answer}");
+}
+
 /// Starts a build, or goes on with it, without waiting for it.
 fn begin(workspace: &Arc<Workspace>) {
     let begun = workspace.freshen(Some(Duration::from_millis(1)), &Budget::unlimited());

@@ -1,0 +1,266 @@
+//! What a command works with: the repositories that it is about, and the calls of tools.
+//!
+//! Owns whether a running daemon or this process answers a call, and how much of the index is built before and after. Does
+//! not own what is printed: commands do that, through `output`.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::Outcome;
+use super::answer::Answer;
+use super::output::{self, HowFar};
+use super::paint::Paint;
+use crate::budget::{Budget, Progress};
+use crate::config::{Config, Sources};
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::{IndexWait, Workspace, Workspaces};
+use crate::locked::locked;
+use crate::platform::allocator;
+use crate::serve;
+use crate::serve::client::Client;
+use crate::store::Snapshot;
+use crate::tools::{self, OnProgress, Request, Tools};
+
+/// The empty text, which every tool refuses; joined to a folder it would stand for that.
+const NO_PATH: &str = "";
+
+/// What every command has to work with.
+pub(super) struct Session {
+    /// The current folder, or the one given.
+    pub(super) start: PathBuf,
+    /// The repositories that are searched, if those are several: paths, globs and groups.
+    pub(super) named: Vec<String>,
+    /// Settings as they are before a repository has its say.
+    pub(super) config: Config,
+    pub(super) sources: Arc<Sources>,
+    pub(super) workspaces: Arc<Workspaces>,
+    pub(super) paint: Paint,
+    /// Whether the answer is printed as JSON.
+    pub(super) json: bool,
+    /// Whether the index is built completely before an answer.
+    pub(super) waits: bool,
+    /// The repositories that this process has read, whose indexes it may have left unfinished to answer first.
+    pub(super) unfinished: Mutex<Vec<Arc<Workspace>>>,
+}
+
+/// A command answers from a part of the index if building all of it takes longer than this.
+const PARTIAL_AFTER: Duration = Duration::from_secs(3);
+
+impl Session {
+    /// For a process that stays until it is stopped: it keeps little memory that it does not use.
+    pub(super) fn stay(&self) {
+        allocator::limit(|variable| self.sources.environment.get(variable).is_some());
+    }
+
+    /// Prints an answer, as JSON or by `print`.
+    pub(super) fn show(&self, json: &impl Serialize, is_found: bool, print: impl FnOnce()) -> Result<Outcome> {
+        if self.json {
+            output::json(json);
+        } else {
+            print();
+        }
+        Ok(Outcome::of(is_found))
+    }
+
+    /// Prints a list, as JSON or item by item.
+    pub(super) fn show_list<T>(&self, json: &impl Serialize, items: &[T], print: impl Fn(&T)) -> Result<Outcome> {
+        self.show(json, !items.is_empty(), || {
+            items.iter().for_each(print);
+            if items.is_empty() {
+                output::note_nothing();
+            }
+        })
+    }
+
+    pub(super) fn workspace(&self) -> Result<Arc<Workspace>> {
+        if !self.named.is_empty() {
+            return Err(about_one());
+        }
+        self.workspaces.at(&self.start)
+    }
+
+    /// The running daemon of the repository at `root`.
+    pub(super) fn daemon(&self, root: &Path) -> Option<Client> {
+        Client::find(root, &self.start, &self.sources.environment)
+    }
+
+    /// How paths are printed for people: relative to the current folder.
+    pub(super) fn paint_here(&self) -> Paint {
+        let folder = self.sources.environment.working_folder().map(Path::to_owned);
+        match (folder, self.workspaces.root(&self.start)) {
+            (Some(folder), Ok(root)) => self.paint.from(folder, root),
+            _ => self.paint.clone(),
+        }
+    }
+
+    /// A file as a person names it: an existing one in the current folder, else as the tools take it.
+    pub(super) fn file(&self, typed: &str) -> String {
+        self.named(typed, Path::is_file)
+    }
+
+    /// The same for a file or folder.
+    pub(super) fn path(&self, typed: &str) -> String {
+        self.named(typed, Path::exists)
+    }
+
+    /// A path relative to the current folder, whether or not it exists.
+    pub(super) fn here(&self, typed: &str) -> String {
+        if typed.is_empty() { NO_PATH.to_owned() } else { self.start.join(typed).to_string_lossy().into_owned() }
+    }
+
+    fn named(&self, typed: &str, is_meant: impl Fn(&Path) -> bool) -> String {
+        if typed.is_empty() {
+            return NO_PATH.to_owned();
+        }
+        let folder = self.sources.environment.working_folder();
+        let named = folder.map(|folder| folder.join(typed)).filter(|file| is_meant(file));
+        let root = self.workspaces.root(&self.start).ok();
+        match (named, root) {
+            (Some(file), Some(root)) if file.starts_with(&root) => file.to_string_lossy().into_owned(),
+            _ => typed.to_owned(),
+        }
+    }
+
+    /// Calls a tool for a command that prints its answer, of the type `A`.
+    pub(super) fn call<A: DeserializeOwned>(&self, tool: &str, arguments: Value) -> Result<Answer<A>> {
+        Answer::read(self.call_as_json(tool, arguments)?, !self.named.is_empty())
+    }
+
+    /// Calls a tool without a limit on the size of its answer, and shows the progress if it takes long. If there is no index
+    /// yet, the tool answers before all of it is built, unless the user wants to wait. A running daemon of the repository
+    /// answers; none is started.
+    pub(super) fn call_as_json(&self, tool: &str, arguments: Value) -> Result<Value> {
+        self.called(tool, arguments).map_err(|error| match error.kind {
+            // No command has an option for it.
+            ErrorKind::Timeout => error
+                .hint(format!("`ixmcp call {tool} --args` takes a timeout_ms that is longer than the usual 30000.")),
+            _ => error,
+        })
+    }
+
+    fn called(&self, tool: &str, mut arguments: Value) -> Result<Value> {
+        let budget = Budget::unlimited();
+        if !self.named.is_empty() && arguments.get("repo").is_none() {
+            arguments["repo"] = Value::from(self.named.clone());
+        }
+        let names = tools::repositories(arguments.get("repo"))?;
+        if self.workspaces.may_be_several(&names, &self.start) {
+            return self.called_across(tool, arguments, &names);
+        }
+        let root = self.workspaces.root_of(names.first().map(String::as_str), &self.start)?;
+        if let Some(mut daemon) = self.daemon(&root) {
+            let asked = serve::call_params(tool, &arguments, None, self.waits);
+            let answer = output::with_remote_progress(|tell| daemon.call("ixmcp/call", asked, &budget, tell));
+            // If it is gone, this process runs the query.
+            if let Ok(answer) = answer {
+                return answer;
+            }
+        }
+        let workspace = self.workspaces.at(&root)?;
+        let waits = self.waits || workspace.is_built(&budget);
+        if waits && tools::find(tool)?.asks_index {
+            match freshen_within(&workspace, Duration::MAX, &budget) {
+                Err(error) if error.kind == ErrorKind::Busy => {}
+                freshened => freshened?,
+            }
+            if self.waits {
+                with_progress_of(&workspace, || workspace.finish(&budget))?;
+            }
+        }
+        let shown = Arc::new(Progress::default());
+        let progress = Arc::clone(&shown);
+        let on_progress: OnProgress = Arc::new(move |done, total| {
+            progress.total_bytes.store(total, Ordering::Relaxed);
+            progress.done_bytes.store(done, Ordering::Relaxed);
+        });
+        let request = Request {
+            python: self.sources.environment.python(),
+            budget,
+            index_wait: if waits {
+                IndexWait::TO_THE_END
+            } else {
+                IndexWait { partial_after: PARTIAL_AFTER, ..IndexWait::TO_THE_END }
+            },
+            on_progress: Some(on_progress),
+            is_last: true,
+            ..Request::new(tool, arguments, self.start.clone())
+        };
+        let tools = Tools::new(Arc::clone(&self.workspaces));
+        let answer = output::with_progress(|| HowFar::of(&shown), || tools.call(request))?;
+        locked(&self.unfinished).push(workspace);
+        Ok(answer)
+    }
+
+    /// The same for several repositories: this process reads them, after those without a daemon are up to date.
+    fn called_across(&self, tool: &str, arguments: Value, names: &[String]) -> Result<Value> {
+        let budget = Budget::unlimited();
+        let wanted = tools::wanted(tool, &arguments)?;
+        for root in self.workspaces.members_with(names, &wanted, &self.start, &budget)?.roots {
+            if self.daemon(&root).is_some() {
+                continue;
+            }
+            // The answer reports those that cannot be read.
+            let freshened = self.workspaces.at(&root).and_then(|workspace| {
+                freshen(&workspace, &budget)?;
+                Ok(workspace)
+            });
+            match freshened {
+                Ok(workspace) => locked(&self.unfinished).push(workspace),
+                Err(error) => tracing::debug!("{}: {error}", root.display()),
+            }
+        }
+        let request =
+            Request { index_wait: IndexWait::TO_THE_END, ..Request::new(tool, arguments, self.start.clone()) };
+        let daemons = serve::MemberDaemons::new(self.sources.environment.clone(), None);
+        Tools::new(Arc::clone(&self.workspaces)).with_daemons(Arc::new(daemons)).call(request)
+    }
+
+    /// Makes the rest of the indexes that were read. If that fails, the next command continues.
+    pub(super) fn finish(&self) {
+        for workspace in std::mem::take(&mut *locked(&self.unfinished)) {
+            let finished = with_progress_of(&workspace, || workspace.finish(&Budget::unlimited()));
+            if let Err(error) = finished {
+                tracing::warn!("the index is not complete: {error}");
+            }
+        }
+    }
+
+    /// Asks the index itself, made fresh before: for queries that no tool asks.
+    pub(super) fn read<T>(&self, ask: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
+        let (workspace, budget) = (self.workspace()?, Budget::unlimited());
+        workspace.with_repair(|| {
+            freshen(&workspace, &budget)?;
+            locked(&self.unfinished).push(Arc::clone(&workspace));
+            workspace.scip.refresh(&budget)?;
+            workspace.read(&budget, &ask)
+        })
+    }
+}
+
+/// The error of a command that is given several repositories and takes one.
+pub(super) fn about_one() -> Error {
+    Error::invalid_argument("this command is about one repository").hint(
+        "Give one --repo. Several can be searched by query, symbol, slice, files, stats, documents search, entity search \
+         and entity tags.",
+    )
+}
+
+/// Brings the index up to date, however long that takes, and shows how far it is.
+pub(super) fn freshen(workspace: &Arc<Workspace>, budget: &Budget) -> Result<()> {
+    freshen_within(workspace, Duration::MAX, budget)
+}
+
+/// The same; `BUSY` if that takes longer than `timeout`.
+fn freshen_within(workspace: &Arc<Workspace>, timeout: Duration, budget: &Budget) -> Result<()> {
+    with_progress_of(workspace, || workspace.freshen(Some(timeout), budget).map(drop))
+}
+
+fn with_progress_of<T>(workspace: &Workspace, work: impl FnOnce() -> T) -> T {
+    output::with_progress(|| workspace.progress().map_or_else(HowFar::default, |p| HowFar::of(&p)), work)
+}
