@@ -292,15 +292,17 @@ impl Workspace {
     }
 
     /// Returns when nothing of the index is missing: as [`Self::freshen`] if it was never built, and with the substring index
-    /// and the vectors, which no read waits for.
+    /// and the vectors, which no read waits for. A damaged index is replaced.
     pub fn finish(&self, budget: &Budget) -> Result<()> {
-        if !self.is_built(budget) {
-            self.freshen(Some(Duration::MAX), budget)?;
-        }
-        if self.repository.store.is_read_only() {
-            return Ok(());
-        }
-        self.updates.finish(budget)
+        self.with_repair(|| {
+            if !self.is_built(budget) {
+                self.freshen(Some(Duration::MAX), budget)?;
+            }
+            if self.repository.store.is_read_only() {
+                return Ok(());
+            }
+            self.updates.finish(budget)
+        })
     }
 
     /// Does `work`. If the index is damaged, replaces it and does `work` once more.
