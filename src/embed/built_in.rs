@@ -6,16 +6,19 @@
 
 use std::sync::OnceLock;
 
-use super::wordpiece::Vocabulary;
+use super::wordpiece::{self, VOCABULARY};
 use super::{Calibration, Embedder, Purpose, Space, Vector};
 use crate::error::Result;
 
 const MODEL: &str = "ixmcp-static";
-const VOCABULARY: &str = include_str!("table/vocabulary.txt");
+
+/// The first half of the blake3 hash of the table and the vocabulary. A test checks it.
+const HASH: &str = "e191c5b212c364ca55c092e3e5eeb887";
 
 /// Little-endian: number of rows and dimension (u32 each), a scale per row (f32), then the rows (i8).
 const TABLE: &[u8] = include_bytes!("table/table.bin");
 const HEADER_BYTES: usize = 8;
+const SCALE_BYTES: usize = 4;
 
 /// The length of a common word's vector.
 const COMMON_LENGTH: f64 = 150.0;
@@ -26,41 +29,39 @@ const ROOTS: usize = 256;
 /// Components that are multiplied at once; the dimension is a multiple.
 const LANES: usize = 8;
 
-/// The built-in embedder, which is read on first use.
+/// The built-in embedder. Nothing is read before a text is embedded.
 pub fn built_in() -> &'static StaticEmbeddings {
     static BUILT_IN: OnceLock<StaticEmbeddings> = OnceLock::new();
-    BUILT_IN.get_or_init(|| StaticEmbeddings::read(VOCABULARY, TABLE))
+    BUILT_IN.get_or_init(StaticEmbeddings::compiled_in)
 }
 
 pub struct StaticEmbeddings {
     space: Space,
-    vocabulary: Vocabulary,
-    scales: Vec<f32>,
+    scales: &'static [u8],
     rows: &'static [u8],
     roots: Vec<f32>,
 }
 
 impl StaticEmbeddings {
     #[expect(clippy::cast_precision_loss, reason = "numbers below ROOTS")]
-    fn read(vocabulary: &str, table: &'static [u8]) -> Self {
-        let number = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| table[at + byte]));
+    fn compiled_in() -> Self {
+        let number = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| TABLE[at + byte]));
         let (count, dimension) = (number(0) as usize, number(4) as usize);
-        let (scales, rows) = table[HEADER_BYTES..].split_at(count * 4);
+        let (scales, rows) = TABLE[HEADER_BYTES..].split_at(count * SCALE_BYTES);
         assert!(
-            rows.len() == count * dimension && vocabulary.lines().count() == count,
+            rows.len() == count * dimension && count == wordpiece::COUNT,
             "the compiled-in embedding table is complete"
         );
-        let scales = scales.chunks_exact(4).map(|bytes| f32::from_le_bytes(std::array::from_fn(|byte| bytes[byte])));
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(table).update(vocabulary.as_bytes());
-        let hash = hasher.finalize().to_hex()[..32].to_owned();
         Self {
-            space: Space { model: MODEL.to_owned(), hash, dimension },
-            vocabulary: Vocabulary::new(vocabulary),
-            scales: scales.collect(),
+            space: Space { model: MODEL.to_owned(), hash: HASH.to_owned(), dimension },
+            scales,
             rows,
             roots: (0..ROOTS).map(|count| (count as f32).sqrt()).collect(),
         }
+    }
+
+    fn scale(&self, row: usize) -> f32 {
+        f32::from_le_bytes(std::array::from_fn(|byte| self.scales[row * SCALE_BYTES + byte]))
     }
 
     /// How informative a word is, by how far it moves a text's vector: about 1 for a common word; `None` for a word
@@ -94,11 +95,11 @@ impl StaticEmbeddings {
     /// Adds the weighted rows of a text's tokens to `sum`, which must be zero. `tokens` is a reused buffer.
     fn pool(&self, text: &str, tokens: &mut Vec<u32>, sum: &mut [f32]) {
         tokens.clear();
-        self.vocabulary.tokens(text, tokens);
+        VOCABULARY.tokens(text, tokens);
         tokens.sort_unstable();
         for same in tokens.chunk_by(|a, b| a == b) {
             let row = same[0] as usize;
-            let weight = self.scales[row] * self.roots[same.len().min(ROOTS - 1)];
+            let weight = self.scale(row) * self.roots[same.len().min(ROOTS - 1)];
             let row = &self.rows[row * sum.len()..][..sum.len()];
             for (sum, &component) in sum.iter_mut().zip(row) {
                 *sum += weight * f32::from(component.cast_signed());
@@ -182,7 +183,7 @@ mod tests {
             let reference: serde_json::Value = serde_json::from_str(line).unwrap();
             let text = reference["text"].as_str().unwrap();
             let mut tokens = Vec::new();
-            built_in().vocabulary.tokens(text, &mut tokens);
+            VOCABULARY.tokens(text, &mut tokens);
             let expected: Vec<u32> = serde_json::from_value(reference["tokens"].clone()).unwrap();
             assert_eq!(tokens, expected, "{text:?}");
             let expected: Vec<f32> = serde_json::from_value(reference["vector"].clone()).unwrap();
@@ -228,7 +229,9 @@ mod tests {
     #[test]
     fn the_space_identifies_the_table() {
         let space = built_in().space();
-        assert_eq!(space.hash.len(), 32);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(TABLE).update(include_bytes!("table/vocabulary.txt"));
+        assert_eq!(space.hash, hasher.finalize().to_hex()[..32]);
         assert_eq!(embed("word").components().len(), space.dimension);
         assert!(space.dimension.is_multiple_of(8), "one bit per component fills whole bytes");
     }

@@ -4,9 +4,6 @@
 //! Owns the hot path of embedding. A test checks that it returns the same tokens as the `tokenizers` library for the same
 //! words; `table/tokens.py` does the same during training.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -18,51 +15,96 @@ const MAX_WORD_BYTES: usize = 40;
 /// The longest token that the vocabulary contains.
 const MAX_TOKEN_BYTES: usize = 24;
 
-/// Token numbers by text.
+/// One token per line, with this prefix if it continues a word. The line number is the token's number.
+const LINES: &[u8] = include_bytes!("table/vocabulary.txt");
+const CONTINUING: &[u8] = b"##";
+
+/// The number of tokens.
+pub(super) const COUNT: usize = count(LINES);
+
+/// A power of two, larger than twice the number of tokens.
+const SLOTS: usize = (2 * COUNT).next_power_of_two();
+const EMPTY: u16 = u16::MAX;
+const _: () = assert!(COUNT < EMPTY as usize, "a token number fits into a slot");
+
+/// Token numbers by text: a hash table with linear probing. It is made by the compiler, because a process that embeds one query
+/// would need longer to read the lines than for everything else.
 pub(super) struct Vocabulary {
-    first: Tokens,
-    continuing: Tokens,
+    /// Where each line begins, and the end.
+    starts: [u32; COUNT + 1],
+    slots: [u16; SLOTS],
 }
 
-type Tokens = HashMap<Box<[u8]>, u32, BuildHasherDefault<Fnv>>;
+pub(super) static VOCABULARY: Vocabulary = Vocabulary::of_lines();
 
-/// FNV-1a. The keys come from our own vocabulary, so an attacker cannot choose keys that collide.
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
+const fn count(lines: &[u8]) -> usize {
+    let (mut count, mut at) = (0, 0);
+    while at < lines.len() {
+        count += (lines[at] == b'\n') as usize;
+        at += 1;
     }
+    count
 }
 
-impl Hasher for Fnv {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
+/// FNV-1a, with a start for each of the two kinds of tokens. The table is fixed, so an attacker cannot choose keys that collide.
+const fn hash_start(is_continuing: bool) -> u64 {
+    if is_continuing { 0x9ae1_6a3b_2f90_404f } else { 0xcbf2_9ce4_8422_2325 }
+}
 
-    /// Ignores a slice's length, which its bytes imply.
-    fn write_usize(&mut self, _: usize) {}
+const fn hash_next(hash: u64, byte: u8) -> u64 {
+    (hash ^ byte as u64).wrapping_mul(0x0100_0000_01b3)
+}
 
-    fn finish(&self) -> u64 {
-        // The map uses the high bits as tags and the low bits as the bucket.
-        self.0 ^ (self.0 >> 29)
-    }
+/// The slot at which the search for a text begins.
+#[expect(clippy::cast_possible_truncation, reason = "the rest of a division by the number of slots")]
+const fn first_slot(hash: u64) -> usize {
+    ((hash ^ (hash >> 29)) % SLOTS as u64) as usize
 }
 
 impl Vocabulary {
-    /// One token per line, with the prefix `##` if it continues a word. The line number is the token's number.
-    pub(super) fn new(lines: &str) -> Self {
-        let mut vocabulary = Self { first: Tokens::default(), continuing: Tokens::default() };
-        for (number, line) in (0_u32..).zip(lines.lines()) {
-            let (tokens, text) = match line.strip_prefix("##") {
-                Some(rest) => (&mut vocabulary.continuing, rest),
-                None => (&mut vocabulary.first, line),
-            };
-            tokens.insert(text.as_bytes().into(), number);
+    #[expect(clippy::cast_possible_truncation, reason = "the lines are shorter than 4 GiB, and `COUNT` fits")]
+    const fn of_lines() -> Self {
+        let (mut starts, mut slots) = ([0; COUNT + 1], [EMPTY; SLOTS]);
+        let (mut number, mut at) = (0, 0);
+        while number < COUNT {
+            starts[number] = at as u32;
+            let is_continuing = LINES[at] == CONTINUING[0];
+            let mut hash = hash_start(is_continuing);
+            if is_continuing {
+                at += CONTINUING.len();
+            }
+            while LINES[at] != b'\n' {
+                hash = hash_next(hash, LINES[at]);
+                at += 1;
+            }
+            at += 1;
+            let mut slot = first_slot(hash);
+            while slots[slot] != EMPTY {
+                slot = (slot + 1) % SLOTS;
+            }
+            slots[slot] = number as u16;
+            number += 1;
         }
-        vocabulary
+        starts[COUNT] = at as u32;
+        Self { starts, slots }
+    }
+
+    /// The number of a token with this text and hash.
+    fn number(&self, text: &[u8], is_continuing: bool, hash: u64) -> Option<u32> {
+        let mut slot = first_slot(hash);
+        loop {
+            let number = self.slots[slot];
+            if number == EMPTY {
+                return None;
+            }
+            let line = self.starts[usize::from(number)] as usize..self.starts[usize::from(number) + 1] as usize - 1;
+            let line = &LINES[line];
+            let own = if is_continuing { line.strip_prefix(CONTINUING) } else { Some(line) };
+            if own == Some(text) {
+                return Some(u32::from(number));
+            }
+            slot = (slot + 1) % SLOTS;
+        }
     }
 
     /// Appends the tokens of `text` to `found`, in order.
@@ -85,19 +127,24 @@ impl Vocabulary {
     /// Takes the longest known prefix, repeatedly. A word that cannot be covered completely has no tokens.
     fn pieces(&self, word: &[u8], found: &mut Vec<u32>) {
         let before = found.len();
-        let mut tokens = &self.first;
+        let mut is_continuing = false;
         let mut rest = word;
+        let mut hashes = [0; MAX_TOKEN_BYTES];
         while !rest.is_empty() {
             let longest = rest.len().min(MAX_TOKEN_BYTES);
-            let Some((end, token)) =
-                (1..=longest).rev().find_map(|end| tokens.get(&rest[..end]).map(|&token| (end, token)))
-            else {
+            let mut hash = hash_start(is_continuing);
+            for (hashes, byte) in hashes.iter_mut().zip(rest) {
+                hash = hash_next(hash, *byte);
+                *hashes = hash;
+            }
+            let number = |end: usize| Some((end, self.number(&rest[..end], is_continuing, hashes[end - 1])?));
+            let Some((end, token)) = (1..=longest).rev().find_map(number) else {
                 found.truncate(before);
                 return;
             };
             found.push(token);
             rest = &rest[end..];
-            tokens = &self.continuing;
+            is_continuing = true;
         }
     }
 }
@@ -115,18 +162,15 @@ fn without_accents(word: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    const LINES: &str = include_str!("table/vocabulary.txt");
-
     /// `tokenized.jsonl` contains random texts, made of pieces of source files and of hostile input, with the tokens that the
     /// `tokenizers` package finds in their words. The script that makes the table writes it.
     #[test]
     fn tokens_equal_those_of_the_tokenizers_package() {
-        let vocabulary = Vocabulary::new(LINES);
         let mut texts = 0;
         for line in include_str!("table/tokenized.jsonl").lines() {
             let (text, expected): (String, Vec<u32>) = serde_json::from_str(line).unwrap();
             let mut found = Vec::new();
-            vocabulary.tokens(&text, &mut found);
+            VOCABULARY.tokens(&text, &mut found);
             assert_eq!(found, expected, "{text:?}");
             texts += 1;
         }
@@ -134,8 +178,17 @@ mod tests {
     }
 
     #[test]
+    fn every_token_is_found_by_its_own_text() {
+        for (number, line) in (0_u32..).zip(str::from_utf8(LINES).unwrap().lines()) {
+            let (text, is_continuing) = line.strip_prefix("##").map_or((line, false), |text| (text, true));
+            let hash = text.bytes().fold(hash_start(is_continuing), hash_next);
+            assert_eq!(VOCABULARY.number(text.as_bytes(), is_continuing, hash), Some(number), "{line}");
+        }
+    }
+
+    #[test]
     fn no_token_exceeds_the_maximum_length() {
-        for line in LINES.lines() {
+        for line in str::from_utf8(LINES).unwrap().lines() {
             let text = line.strip_prefix("##").unwrap_or(line);
             assert!((1..=MAX_TOKEN_BYTES).contains(&text.len()), "{line}");
             assert!(text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()), "{line}");

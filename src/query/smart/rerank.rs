@@ -55,13 +55,12 @@ impl<'m> Reranker<'m> {
         Self { model, time, each, end, query: RefCell::default(), learnt, wanted }
     }
 
-    /// A query begins: whatever is done for it from here on takes of its time, but for what a process learns once.
+    /// A query begins: whatever is done for it from here on takes of its time.
     pub(super) fn begin(&self) {
-        built_in();
         self.end.set(Instant::now().checked_add(self.time));
     }
 
-    /// The same for one whose answers get a score.
+    /// The same for one whose answers get a score, without the time for what a process learns once.
     pub(super) fn begin_scored(&self) {
         self.model.calibration();
         built_in().calibration();
