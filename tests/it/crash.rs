@@ -23,7 +23,7 @@ use crate::sound::{assert_sound, dump, freshen, number, open, sync, watched};
 use crate::tree::{Random, Tree};
 use crate::wire::until;
 
-const KILLS: u64 = 10;
+const KILLS: u64 = 6;
 
 /// Some kilobytes of code.
 fn module(seed: u64) -> String {
@@ -200,7 +200,7 @@ const MAX_STEPS: usize = 2000;
 fn writers_at_once_over_a_changing_tree_leave_what_a_fresh_build_would() {
     let mut tree = Tree::new(11);
     let mut random = Random(11);
-    for round in 0..6 {
+    for round in 0..number("IXMCP_ROUNDS", 3) {
         change_much(&tree.repo, &mut random);
         let all: [&[&str]; 4] = [&["sync"], &["sync", "--force"], &["sync"], &["rebuild"]];
         let quiet = |arguments: &&[&str]| {

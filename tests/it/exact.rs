@@ -240,7 +240,7 @@ fn random_patterns_find_what_ripgrep_finds() {
     let tree = Tree::of(mixed());
     let texts = tree.texts();
     let seed = number("IXMCP_SEED", 7);
-    tree.compare(Maker::new(seed, &texts).take(usize::try_from(number("IXMCP_PATTERNS", 250)).unwrap()), seed);
+    tree.compare(Maker::new(seed, &texts).take(usize::try_from(number("IXMCP_PATTERNS", 150)).unwrap()), seed);
 }
 
 #[test]

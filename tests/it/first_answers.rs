@@ -17,7 +17,7 @@ use crate::wire::until;
 use crate::worktrees::git;
 
 /// So many files keep a build busy while some requests are answered.
-const MANY: u64 = 4_000;
+const MANY: u64 = 2_500;
 
 /// The definitions of each.
 const FUNCTIONS: u64 = 6;
@@ -329,7 +329,7 @@ fn the_first_answer_has_the_hits_of_the_finished_index() {
 /// switches 20,000 files.
 #[test]
 fn after_a_branch_switch_of_many_files_no_answer_is_of_the_old_branch() {
-    let files = number("IXMCP_SWITCHED_FILES", 2_000);
+    let files = number("IXMCP_SWITCHED_FILES", 1_000);
     let repo = large(files);
     let commit = |message: &str| {
         git(repo.path(), &["add", "-A"]);

@@ -21,7 +21,7 @@ use crate::sound::{assert_same, assert_sound, dump, freshen, number, open, sourc
 use crate::tree::{Random, Tree};
 
 /// Sequences of each test here. `.ci/soak` runs 2000.
-const SEQUENCES: u64 = 20;
+const SEQUENCES: u64 = 14;
 const STEPS: u64 = 12;
 
 /// Compares what the steps left with a fresh build of the same tree.

@@ -425,7 +425,7 @@ fn a_slice_shows_the_text_that_a_search_found() {
 /// Files enough that a debug build is busy with them for a while.
 fn large() -> Repo {
     let repo = Repo::new("");
-    for number in 0..1500 {
+    for number in 0..800 {
         let functions: String =
             (0..20).map(|at| format!("def function_{number}_{at}(a, b):\n    return call_{at}(a) + b\n\n")).collect();
         repo.write(&format!("src/d{}/m{number}.py", number % 30), functions);
@@ -460,7 +460,7 @@ fn a_first_build_that_a_call_waits_for_is_reported_in_both_protocol_eras() {
                     (&json!("notifications/progress"), &json!("build"))
                 );
                 let done = line["params"]["progress"].as_u64().unwrap();
-                assert!(done >= last && line["params"]["total"] == 1500, "{line}");
+                assert!(done >= last && line["params"]["total"] == 800, "{line}");
                 last = done;
                 reported.push(done);
             };
@@ -469,7 +469,7 @@ fn a_first_build_that_a_call_waits_for_is_reported_in_both_protocol_eras() {
                 break reply;
             }
         };
-        assert_eq!(answer["result"]["structuredContent"]["total_files"], 1500);
+        assert_eq!(answer["result"]["structuredContent"]["total_files"], 800);
         assert!(!reported.is_empty(), "nothing was told");
         // A client that did not ask receives nothing.
         wire.send(&request(2, "tools/call", json!({ "name": "stats", "arguments": {} })));
@@ -540,7 +540,7 @@ fn a_cancelled_call_stops_working() {
         });
         assert_eq!(wire.call("ping", json!({}))["result"], json!({}), "and MCP is not answered");
     }
-    assert_eq!(repo.call("stats", &json!({}))["total_files"], 1501);
+    assert_eq!(repo.call("stats", &json!({}))["total_files"], 801);
 }
 
 #[test]
