@@ -17,7 +17,9 @@ use crate::wire::until;
 use crate::worktrees::git;
 
 /// So many files keep a build busy while some requests are answered.
-const MANY: u64 = 2_500;
+fn many() -> u64 {
+    number("IXMCP_FIRST_FILES", 2_500)
+}
 
 /// The definitions of each.
 const FUNCTIONS: u64 = 6;
@@ -53,7 +55,7 @@ fn bare(mut answer: Value) -> Value {
 
 #[test]
 fn reads_during_a_first_build_answer_as_later() {
-    let repo = large(MANY);
+    let repo = large(many());
     let calls = [
         ("query", json!({ "text": "feedPenguins", "mode": "literal" })),
         ("query", json!({ "text": "feed(Pen)guins", "mode": "regex", "limit": 2 })),
@@ -69,8 +71,8 @@ fn reads_during_a_first_build_answer_as_later() {
     let first: Vec<Value> = calls.iter().map(|(tool, arguments)| ask(tool, arguments)).collect();
     let smart = ask("query", &json!({ "text": "feed penguins enclosure" }));
     let stats = ask("stats", &json!({}));
-    assert!(first[0]["indexing"]["total"].as_u64().is_some_and(|total| total > MANY), "{}", first[0]);
-    assert!(stats["indexing"].is_object() || stats["total_files"] == MANY + 3, "{stats}");
+    assert!(first[0]["indexing"]["total"].as_u64().is_some_and(|total| total > many()), "{}", first[0]);
+    assert!(stats["indexing"].is_object() || stats["total_files"] == many() + 3, "{stats}");
     for answer in first.iter().filter(|answer| answer["indexing"].is_object()) {
         assert!(answer.get("total").is_none(), "more may come: {answer}");
     }
@@ -104,7 +106,7 @@ fn reads_during_a_first_build_answer_as_later() {
 /// The names around lines need their files parsed: where they are many, those of the first ones are there, and all lines.
 #[test]
 fn a_first_answer_from_many_files_has_the_lines_of_the_finished_index() {
-    let repo = large(MANY);
+    let repo = large(many());
     let mut server = Server::start(repo.command(&["mcp"]));
     let mut ask = || {
         server.response("query", &json!({ "text": "return call_3(", "mode": "literal", "limit": 900 }))["result"].take()
@@ -131,7 +133,7 @@ fn a_first_answer_from_many_files_has_the_lines_of_the_finished_index() {
 
 #[test]
 fn what_is_saved_during_a_build_is_found_at_once() {
-    let repo = large(MANY);
+    let repo = large(many());
     let mut server = Server::start(repo.command(&["mcp"]));
     let mut seen = 0;
     for round in 0..6 {
@@ -160,7 +162,7 @@ fn what_is_saved_during_a_build_is_found_at_once() {
 /// Rows that an older extractor made are replaced after an upgrade. Until then they answer, except for what was saved since.
 #[test]
 fn the_index_of_an_older_extractor_answers_while_it_is_replaced() {
-    let repo = large(MANY);
+    let repo = large(many());
     repo.sync();
     let older = "UPDATE files SET extractor = 0; \
                  UPDATE names SET name = 'old_' || name WHERE name = 'feedPenguins'; \
@@ -191,7 +193,7 @@ fn the_index_of_an_older_extractor_answers_while_it_is_replaced() {
 
 #[test]
 fn a_command_answers_first_and_leaves_a_complete_index() {
-    let repo = large(MANY);
+    let repo = large(many());
     for (tool, arguments) in [
         ("query", json!({ "text": "feedPenguins", "mode": "literal" })),
         ("get_symbol", json!({ "symbol_name": "feedPenguins" })),
@@ -206,7 +208,7 @@ fn a_command_answers_first_and_leaves_a_complete_index() {
             .arg("SELECT count(*) FROM files WHERE (SELECT value FROM meta WHERE key = 'built') = '1'")
             .output()
             .unwrap();
-        assert_eq!(String::from_utf8(built.stdout).unwrap().trim(), (MANY + 3).to_string(), "{tool}");
+        assert_eq!(String::from_utf8(built.stdout).unwrap().trim(), (many() + 3).to_string(), "{tool}");
     }
 }
 
@@ -292,7 +294,7 @@ fn a_build_that_is_killed_while_queries_need_files_first_leaves_a_sound_index() 
 /// Names of folders and files are words, too, and words that many files have say less.
 #[test]
 fn the_first_answer_has_the_hits_of_the_finished_index() {
-    let repo = large(MANY);
+    let repo = large(many());
     for at in 0..40 {
         repo.write(&format!("shop/invoice{at}.py"), "def total(items):\n    return call_1(items)\n");
     }
