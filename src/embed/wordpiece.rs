@@ -24,15 +24,17 @@ pub(super) const COUNT: usize = count(LINES);
 
 /// A power of two, larger than twice the number of tokens.
 const SLOTS: usize = (2 * COUNT).next_power_of_two();
-const EMPTY: u16 = u16::MAX;
-const _: () = assert!(COUNT < EMPTY as usize, "a token number fits into a slot");
+const EMPTY: u32 = u32::MAX;
+const _: () = assert!(COUNT < u16::MAX as usize, "a token number fits into half a slot");
 
 /// Token numbers by text: a hash table with linear probing. It is made by the compiler, because a process that embeds one query
 /// would need longer to read the lines than for everything else.
 pub(super) struct Vocabulary {
     /// Where each line begins, and the end.
     starts: [u32; COUNT + 1],
-    slots: [u16; SLOTS],
+    /// A token's number in the low half, and in the high half bits of its hash: most texts that are no tokens are rejected by
+    /// them.
+    slots: [u32; SLOTS],
 }
 
 pub(super) static VOCABULARY: Vocabulary = Vocabulary::of_lines();
@@ -53,6 +55,11 @@ const fn hash_start(is_continuing: bool) -> u64 {
 
 const fn hash_next(hash: u64, byte: u8) -> u64 {
     (hash ^ byte as u64).wrapping_mul(0x0100_0000_01b3)
+}
+
+/// What tells tokens in neighbouring slots apart.
+const fn tag(hash: u64) -> u32 {
+    (hash >> 48) as u32
 }
 
 /// The slot at which the search for a text begins.
@@ -82,7 +89,7 @@ impl Vocabulary {
             while slots[slot] != EMPTY {
                 slot = (slot + 1) % SLOTS;
             }
-            slots[slot] = number as u16;
+            slots[slot] = tag(hash) << 16 | number as u32;
             number += 1;
         }
         starts[COUNT] = at as u32;
@@ -93,18 +100,23 @@ impl Vocabulary {
     fn number(&self, text: &[u8], is_continuing: bool, hash: u64) -> Option<u32> {
         let mut slot = first_slot(hash);
         loop {
-            let number = self.slots[slot];
-            if number == EMPTY {
+            let entry = self.slots[slot];
+            if entry == EMPTY {
                 return None;
             }
-            let line = self.starts[usize::from(number)] as usize..self.starts[usize::from(number) + 1] as usize - 1;
-            let line = &LINES[line];
-            let own = if is_continuing { line.strip_prefix(CONTINUING) } else { Some(line) };
-            if own == Some(text) {
-                return Some(u32::from(number));
+            let number = entry & u32::from(u16::MAX);
+            if entry >> 16 == tag(hash) && self.text(number, is_continuing) == Some(text) {
+                return Some(number);
             }
             slot = (slot + 1) % SLOTS;
         }
+    }
+
+    /// The text of a token, if it is of that kind.
+    fn text(&self, number: u32, is_continuing: bool) -> Option<&'static [u8]> {
+        let number = number as usize;
+        let line = &LINES[self.starts[number] as usize..self.starts[number + 1] as usize - 1];
+        if is_continuing { line.strip_prefix(CONTINUING) } else { Some(line) }
     }
 
     /// Appends the tokens of `text` to `found`, in order.
