@@ -1,7 +1,7 @@
 //! Which of several annotations caused a new diagnostic.
 //!
-//! Owns the guess, from the position of the diagnostic, the names on its line and in its message, and the types in its message; and the order in which
-//! to search where nothing shows the cause. The caller checks again without what was blamed.
+//! Owns the guess, from the position of the diagnostic, the names on and above its line and in its message, and the types in its message; and the order
+//! in which to search where the guesses were wrong. The caller checks again without what was blamed.
 
 use std::collections::BTreeSet;
 
@@ -21,86 +21,153 @@ pub(super) struct Fault {
     pub at: TextSize,
     /// Its line in the text before the edits.
     pub line: String,
+    /// The lines before it.
+    pub above: String,
     pub message: String,
 }
 
-/// How much a diagnostic blames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Blame {
-    /// All that may have caused it: what is blamed is tried again.
-    Wide,
-    /// What is likely.
-    Narrow,
+impl Fault {
+    /// Where it is, whatever the edits.
+    pub fn place(&self) -> (String, TextSize) {
+        (self.path.clone(), self.at)
+    }
 }
 
-/// The annotations of `trying` that may have caused one of these diagnostics: those of what its line names, and those of the function around
-/// it.
-pub(super) fn blamed(texts: &[FileState], trying: &BTreeSet<Key>, faults: &[Fault], blame: Blame) -> BTreeSet<Key> {
-    let mut blamed = BTreeSet::new();
-    for fault in faults {
-        let words: BTreeSet<&str> = words(&fault.line).collect();
-        let callee = callee(&fault.message);
-        let shown: Vec<&str> = quoted(&fault.message).flat_map(members).collect();
-        let (mut named, mut around, mut typed, mut related) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for key in trying {
-            let state = &texts[key.0].states[key.1];
-            let annotation = texts[key.0].found.get(&key.1).map(|one| one.annotation.text.as_str());
-            let has_type =
-                annotation.is_some_and(|text| members(text).any(|member| member != "None" && shown.contains(&member)));
-            if has_type {
-                // What the type belongs to is often an attribute of the same name, or what the function returns.
-                let is_named = words.contains(state.name.as_str());
-                if is_named { &mut typed } else { &mut related }.push(*key);
-            }
-            let is_around = fault.file == Some(key.0) && state.body.contains_inclusive(fault.at);
-            let is_own_parameter = is_around && state.kind == Kind::Parameter && words.contains(state.name.as_str());
-            if is_own_parameter
-                || subjects(state).any(|name| words.contains(name))
-                || callee.is_some_and(|callee| is_callee(state, callee))
-            {
-                named.push(*key);
-            } else if is_around {
-                around.push(*key);
-            }
+/// What a diagnostic says about its cause.
+struct Clues<'f> {
+    fault: &'f Fault,
+    on_line: BTreeSet<&'f str>,
+    above: BTreeSet<&'f str>,
+    /// The functions that its message names.
+    functions: Vec<&'f str>,
+    operator: Option<&'f str>,
+    /// The type that its message says is required.
+    required: Option<&'f str>,
+    /// The types that its message names, and their parts.
+    types: Vec<&'f str>,
+    parts: BTreeSet<&'f str>,
+}
+
+impl<'f> Clues<'f> {
+    fn of(fault: &'f Fault) -> Self {
+        let types: Vec<&str> = quoted(&fault.message).flat_map(members).filter(|member| *member != "None").collect();
+        let is_about_functions = FUNCTIONS.iter().any(|start| fault.message.starts_with(start));
+        Self {
+            fault,
+            on_line: words(&fault.line).collect(),
+            required: required(&fault.message),
+            above: words(&fault.above).collect(),
+            functions: quoted(&fault.message).filter(|one| is_about_functions && is_name(one)).collect(),
+            operator: quoted(&fault.message).next().filter(|_| fault.message.starts_with("Operator ")),
+            parts: types.iter().flat_map(|one| words(one)).filter(|word| *word != "None").collect(),
+            types,
         }
-        if blame == Blame::Wide || named.is_empty() {
-            blamed.extend(around.iter().copied());
-        }
-        if blame == Blame::Wide && named.is_empty() && around.is_empty() {
-            // Where the type came from is elsewhere.
-            named = if typed.is_empty() { related } else { typed };
-        }
-        blamed.append(&mut named.into_iter().collect());
     }
-    blamed
+
+    /// How likely an annotation caused it; 0 if nothing points to it.
+    fn likelihood(&self, texts: &[FileState], key: Key) -> u8 {
+        let (text, state) = (&texts[key.0], &texts[key.0].states[key.1]);
+        let is_parameter = state.kind == Kind::Parameter;
+        let is_around = self.fault.file == Some(key.0) && state.body.contains_inclusive(self.fault.at);
+        // A parameter often becomes an attribute with an underscore before its name.
+        let name = state.name.trim_start_matches('_');
+        let has_name = self.on_line.iter().any(|word| word.trim_start_matches('_') == name);
+        let is_named = (is_around && is_parameter && has_name)
+            || subjects(state).any(|name| self.on_line.contains(name))
+            || self.functions.iter().any(|function| is_function(state, function));
+        let annotation = text.found.get(&key.1).map_or("", |one| one.annotation.text.as_str());
+        let declares = self.required == Some(annotation.trim_matches('"')) && (is_around || is_named);
+        let has_type = members(annotation).any(|member| self.types.contains(&member));
+        let has_part = words(annotation).any(|word| self.parts.contains(word));
+        let is_operator = self.operator.is_some_and(|operator| {
+            let is_membership = operator.ends_with("in");
+            subjects(state).any(|name| name.starts_with("__") && is_membership == (name == "__contains__"))
+        });
+        let class = state.container.as_deref().unwrap_or_default().rsplit('.').nth(usize::from(is_parameter));
+        // The name of a subclass often ends with that of its base.
+        let has_class = class.is_some_and(|class| self.parts.iter().any(|part| part.ends_with(class)));
+        let is_above = subjects(state).any(|name| self.above.contains(name));
+        8 * u8::from(declares)
+            + 8 * u8::from(is_named)
+            + 4 * u8::from(is_around)
+            + 4 * u8::from(is_operator && has_class)
+            + 2 * u8::from(is_operator)
+            + 2 * u8::from(has_type)
+            + 2 * u8::from(has_name && (is_named || is_around || has_part))
+            + 2 * u8::from(is_above)
+            + u8::from(has_part)
+    }
+}
+
+/// The annotations that are most likely to have caused a diagnostic, equally so. None if nothing points to any.
+pub(super) fn suspects(
+    texts: &[FileState],
+    trying: impl Iterator<Item = Key>,
+    fault: &Fault,
+    is_fresh: impl Fn(&Key) -> bool,
+) -> Vec<Key> {
+    let clues = Clues::of(fault);
+    let (mut best, mut suspects) = (0, Vec::new());
+    for key in trying {
+        let likelihood = match clues.likelihood(texts, key) {
+            0 => continue,
+            likelihood => likelihood + FRESH * u8::from(is_fresh(&key)),
+        };
+        if likelihood > best {
+            best = likelihood;
+            suspects.clear();
+        }
+        if likelihood == best {
+            suspects.push(key);
+        }
+    }
+    suspects
 }
 
 /// These annotations, those that are most likely to have caused a diagnostic first.
-pub(super) fn ranked(texts: &[FileState], trying: &BTreeSet<Key>, fault: &Fault) -> Vec<Key> {
-    let on_line: BTreeSet<&str> = words(&fault.line).collect();
-    let shown: BTreeSet<&str> = quoted(&fault.message).flat_map(words).filter(|word| *word != "None").collect();
+pub(super) fn ranked(
+    texts: &[FileState],
+    trying: &BTreeSet<Key>,
+    fault: &Fault,
+    is_fresh: impl Fn(&Key) -> bool,
+) -> Vec<Key> {
+    let clues = Clues::of(fault);
     let likelihood = |key: &Key| {
-        let state = &texts[key.0].states[key.1];
-        let has_type = |one: &Inference| words(&one.annotation.text).any(|word| shown.contains(word));
-        2 * u8::from(texts[key.0].found.get(&key.1).is_some_and(has_type))
-            + 2 * u8::from(subjects(state).any(|name| on_line.contains(name) || shown.contains(name)))
-            + u8::from(fault.file == Some(key.0))
+        clues.likelihood(texts, *key) + FRESH * u8::from(is_fresh(key)) + u8::from(fault.file == Some(key.0))
     };
     let mut ranked: Vec<Key> = trying.iter().copied().collect();
     ranked.sort_by_cached_key(|key| std::cmp::Reverse(likelihood(key)));
     ranked
 }
 
+/// How much more likely annotations are that were added just before the diagnostic appeared.
+const FRESH: u8 = 3;
+
 fn words(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// The names by which other files refer to what is annotated. Operators call special methods without a name.
-pub(super) fn referred(state: &SlotState) -> impl Iterator<Item = &str> {
-    let class =
-        state.container.as_deref().unwrap_or_default().rsplit('.').nth(usize::from(state.kind == Kind::Parameter));
-    let is_special = subjects(state).any(|name| name.starts_with("__"));
-    subjects(state).filter(|name| !name.starts_with("__")).chain(class.filter(|_| is_special))
+/// The slots of a file that are called as this one, in methods that are called as its own, and were annotated for the same reason or with the
+/// same type: where that is wrong for one class, it rarely is right for the others.
+pub(super) fn alike(text: &FileState, at: usize, rejected: &Inference) -> Vec<usize> {
+    let state = &text.states[at];
+    let Some(own) = method(state).filter(|own| !own.starts_with("__")) else { return Vec::new() };
+    let is_alike = |(other, inferred): (&usize, &Inference)| {
+        let other = &text.states[*other];
+        let is_same = other.kind == state.kind && other.name == state.name && method(other) == Some(own);
+        is_same
+            && (inferred.annotation.text == rejected.annotation.text || inferred.explanation == rejected.explanation)
+    };
+    text.found.iter().filter(|(other, inferred)| is_alike((other, inferred))).map(|(other, _)| *other).collect()
+}
+
+/// The name of the method that a slot belongs to, or of the attribute; `None` outside classes.
+fn method(state: &SlotState) -> Option<&str> {
+    let container = state.container.as_deref()?;
+    match state.kind {
+        Kind::Parameter => container.rsplit_once('.').map(|(_, method)| method),
+        _ => Some(&state.name),
+    }
 }
 
 /// The names by which code refers to what is annotated.
@@ -120,17 +187,33 @@ fn quoted(message: &str) -> impl Iterator<Item = &str> {
     message.split('`').skip(1).step_by(2)
 }
 
-/// The called function that a message names: `C.f` in "Argument to bound method `C.f` is incorrect".
-fn callee(message: &str) -> Option<&str> {
-    let is_about_call = ["Argument to ", "Missing ", "Too many ", "No overload ", "Invalid override "];
-    if !is_about_call.iter().any(|start| message.starts_with(start)) {
-        return None;
-    }
-    quoted(message).find(|one| one.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.')))
+/// How messages begin that name functions: `C.f` in "Argument to bound method `C.f` is incorrect".
+const FUNCTIONS: &[&str] =
+    &["Argument to ", "Missing ", "Too many ", "No overload ", "Invalid override ", "Base classes "];
+
+/// The type that a message says is required of a value: `int` in "Expected `int`, found `str`" and in "Object of type `str` is not assignable to
+/// attribute `a` of type `int`".
+fn required(message: &str) -> Option<&str> {
+    let after = match message.split_once("xpected `") {
+        Some((_, after)) => after,
+        None => {
+            message
+                .split_once("is not assignable to")?
+                .1
+                .rsplit_once("`")
+                .and_then(|(before, _)| before.rsplit_once('`'))?
+                .1
+        }
+    };
+    after.split('`').next()
 }
 
-fn is_callee(state: &SlotState, callee: &str) -> bool {
-    let (class, function) = callee.rsplit_once('.').map_or((None, callee), |(class, function)| (Some(class), function));
+fn is_name(code: &str) -> bool {
+    code.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
+}
+
+fn is_function(state: &SlotState, named: &str) -> bool {
+    let (class, function) = named.rsplit_once('.').map_or((None, named), |(class, function)| (Some(class), function));
     let container = state.container.as_deref().unwrap_or_default();
     match state.kind {
         Kind::Parameter => {

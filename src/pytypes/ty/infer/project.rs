@@ -1,9 +1,12 @@
 //! Annotations of many files at once.
 //!
 //! Owns the rounds over all of them: what follows from the current state of the texts is written into them and checked with every file of
-//! the project, before more is inferred from it. So nothing rests on an annotation that cannot stay, and the whole causes no new diagnostic.
+//! the project. Each version of a text costs as much as a check of its file, so a round has only one: what the check blames is taken out in the
+//! next round, together with what else changes then, and whether the diagnostic vanishes without it tells whether it was the cause. The whole
+//! causes no new diagnostic.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -12,16 +15,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::source_text;
-use ty_python_semantic::{Db as _, contains_identifier};
+use ruff_text_size::TextSize;
+use ty_python_semantic::Db as _;
 
 use super::super::depth::too_deep;
 use super::super::display::PathDisplay;
 use super::super::edits;
 use super::super::on_disk;
 use super::super::trial::{self, Trial};
-use super::blame::{self, Blame, Fault};
+use super::blame::{self, Fault};
 use super::verification::Findings;
-use super::{Conclusions, FileState, Inference, InferenceRun, Key, rejection};
+use super::{FileState, Inference, InferenceRun, Key, rejection};
 use crate::error::Result;
 use crate::pytypes::engine::Observer;
 use crate::pytypes::ty::db::{Database, Db as _};
@@ -30,11 +34,17 @@ use crate::pytypes::values::{Confidence, Inferred, Skipped};
 /// How often inferred annotations are built upon: the length of a chain of calls through the project.
 const MAX_ROUNDS: usize = 10;
 
-/// How often annotations that may have caused a new diagnostic are tried again, each time one of every function.
-const MAX_RETRIES: usize = 12;
+/// How often what causes a diagnostic is taken out at the end, before all that was not confirmed is.
+const MAX_TRIES: usize = 40;
 
-/// Up to this many new annotations are first checked in the files that name what is annotated.
-const FEW: usize = 40;
+/// After as many annotations that were not the cause of a diagnostic, it is searched for by bisection.
+const MAX_SUSPECTS: usize = 3;
+
+/// With as few new annotations, weaker evidence is consulted in the same round.
+const FEW: usize = 4;
+
+/// In how many lines before a diagnostic its cause may be named.
+const LINES_ABOVE: usize = 12;
 
 /// How many annotations are searched first for the cause of a diagnostic, each time four times as many.
 const FIRST_SEARCHED: usize = 4;
@@ -58,12 +68,21 @@ pub(in crate::pytypes::ty) fn infer_all(
     let is_over = || flag.load(Ordering::Relaxed);
     let run = InferenceRun { trial, checked, near: 0, is_over: &is_over, searched: RefCell::default() };
     let before = run.trial.findings_observed(&run.checked, observer);
-    let mut run = ProjectRun { run, texts, before, latest: None, near: None, observer };
-    for level in [Confidence::High, Confidence::Medium, Confidence::Low] {
-        if level >= min_confidence {
-            run.build(level);
-        }
-    }
+    let mut run = ProjectRun {
+        run,
+        texts,
+        before,
+        unconfirmed: BTreeSet::new(),
+        held: BTreeMap::new(),
+        innocent: BTreeMap::new(),
+        outdated: BTreeSet::new(),
+        weaker: BTreeSet::new(),
+        checks: 0,
+        added: BTreeMap::new(),
+        since: BTreeMap::new(),
+        observer,
+    };
+    run.annotate(min_confidence);
     for text in &run.texts {
         let kept: Vec<usize> = text.found.keys().copied().collect();
         let mut one = run.run.answer(text, &kept);
@@ -124,33 +143,113 @@ struct ProjectRun<'w> {
     run: InferenceRun<'w>,
     texts: Vec<FileState>,
     before: Findings,
-    /// What follows from the texts, until they change.
-    latest: Option<Conclusions>,
-    /// While annotations are tried: the files that are checked. The others are checked once at the end.
-    near: Option<BTreeSet<String>>,
+    /// The annotations that were added since the last check that found no new diagnostic.
+    unconfirmed: BTreeSet<Key>,
+    /// What the last check blamed: the next one is without it.
+    held: BTreeMap<Key, Held>,
+    /// What did not cause a diagnostic: it was there without it.
+    innocent: BTreeMap<Place, BTreeSet<Key>>,
+    /// The files whose annotations are not those that are written.
+    outdated: BTreeSet<usize>,
+    /// The annotations from namesakes and guesses, which do not follow from the texts alone.
+    weaker: BTreeSet<Key>,
+    checks: usize,
+    /// Before which check an annotation was added.
+    added: BTreeMap<Key, usize>,
+    /// Since which check there is a new diagnostic.
+    since: BTreeMap<Place, usize>,
     observer: &'w dyn Observer,
 }
 
+/// Where a diagnostic is: the path, and the offset in the text before the edits.
+type Place = (String, TextSize);
+
+/// An annotation that may have caused the diagnostics at these places.
+struct Held {
+    one: Inference,
+    places: BTreeSet<Place>,
+}
+
 impl ProjectRun<'_> {
-    /// Infers annotations from evidence of at least this confidence until nothing more follows.
-    fn build(&mut self, level: Confidence) {
-        for _ in 0..MAX_ROUNDS {
-            let concluded = self.latest.take().unwrap_or_else(|| self.run.infer_open(&self.texts));
-            let mut more = InferenceRun::of_level(&mut self.texts, concluded.clone(), level);
-            if more.is_empty() && !self.is_over() {
-                // Nothing more follows directly.
-                more = self.run.guess(&self.texts, level);
+    /// Infers annotations from evidence of at least this confidence.
+    fn annotate(&mut self, min_confidence: Confidence) {
+        if min_confidence == Confidence::High {
+            self.build(Confidence::High, MAX_ROUNDS, false);
+        } else {
+            // What follows from the first ones alone is as certain as they are.
+            self.build(Confidence::High, 1, false);
+            self.build(Confidence::Medium, MAX_ROUNDS, true);
+        }
+        if min_confidence == Confidence::Low {
+            self.build(Confidence::Low, MAX_ROUNDS, false);
+        }
+        self.finish();
+        self.keep_supported();
+    }
+
+    /// Drops annotations that no longer follow from the rest: what they were inferred from was rejected.
+    fn keep_supported(&mut self) {
+        let is_asked = |key: Key| self.texts[key.0].found.contains_key(&key.1) && !self.weaker.contains(&key);
+        let concluded = self.run.infer_slots(&self.texts, |key, _| is_asked(key));
+        let mut dropped = Vec::new();
+        for ((file, at), inferred) in concluded {
+            let found = &self.texts[file].found[&at];
+            let reason = match inferred {
+                Ok(one) if one.annotation.is_within(&found.annotation) => continue,
+                Ok(_) => "its evidence was rejected".to_owned(),
+                Err(reason) => reason,
+            };
+            dropped.extend(self.remove((file, at)).map(|one| ((file, at), one, reason)));
+        }
+        if dropped.is_empty() || self.is_over() {
+            return;
+        }
+        self.write_outdated();
+        if self.new_diagnostics(&self.run.checked).is_empty() {
+            for ((file, at), _, reason) in dropped {
+                self.texts[file].reasons.insert(at, reason);
             }
-            if more.is_empty() && level <= Confidence::Medium && !self.is_over() {
-                more = self.run.namesakes(&self.texts);
+            return;
+        }
+        for (key, one, _) in dropped {
+            self.add(key, one);
+        }
+        self.write_outdated();
+    }
+
+    /// Infers annotations from evidence of at least this confidence until nothing more follows, or for that many rounds. `keeps`: what the
+    /// first round infers keeps its own confidence if that is higher.
+    fn build(&mut self, level: Confidence, rounds: usize, keeps: bool) {
+        for round in 0..rounds {
+            let concluded = self.run.infer_open(&self.texts);
+            let own = if keeps && round == 0 { concluded.clone() } else { Vec::new() };
+            let mut more = InferenceRun::of_level(&mut self.texts, concluded, level);
+            for (key, one) in &own {
+                if let (Some(new), Ok(one)) = (more.get_mut(key), one) {
+                    new.confidence = one.confidence;
+                }
             }
-            if more.is_empty() || self.is_over() {
-                self.latest = Some(concluded);
+            more.retain(|key, _| !self.held.contains_key(key));
+            if more.len() <= FEW && !self.is_over() {
+                // Little more follows directly.
+                let mut weaker = self.run.guess(&self.texts, level);
+                if level <= Confidence::Medium {
+                    weaker.extend(self.run.namesakes(&self.texts));
+                }
+                // They are written already.
+                self.outdated.extend(weaker.keys().map(|(file, _)| *file));
+                weaker.retain(|key, _| !self.held.contains_key(key) && !more.contains_key(key));
+                self.weaker.extend(weaker.keys());
+                more.append(&mut weaker);
+            }
+            if self.is_over() {
                 return;
             }
-            if !self.settle(more) {
-                self.latest = Some(concluded);
+            if more.is_empty() {
+                self.finish();
+                return;
             }
+            self.try_with(more);
         }
     }
 
@@ -158,130 +257,164 @@ impl ProjectRun<'_> {
         (self.run.is_over)()
     }
 
-    /// Keeps those annotations that cause no new diagnostic. Returns whether there are any.
-    fn settle(&mut self, batch: BTreeMap<Key, Inference>) -> bool {
-        let keys: BTreeSet<Key> = batch.keys().copied().collect();
-        self.near = (keys.len() <= FEW).then(|| self.dependents(&keys));
-        let mut rejected = self.try_together(batch, Blame::Wide);
-        for _ in 0..MAX_RETRIES {
-            if rejected.is_empty() || self.is_over() {
-                break;
+    /// Takes out what causes a new diagnostic, until there is none.
+    fn finish(&mut self) {
+        for _ in 0..MAX_TRIES {
+            if self.unconfirmed.is_empty() && self.held.is_empty() || self.is_over() {
+                return;
             }
-            // One of each function: a diagnostic in it is then caused by that one.
-            let mut next = BTreeMap::new();
-            let mut bodies = BTreeSet::new();
-            for (key, one) in std::mem::take(&mut rejected) {
-                let body = self.texts[key.0].states[key.1].body;
-                if bodies.insert((key.0, body.start())) { &mut next } else { &mut rejected }.insert(key, one);
-            }
-            let dropped = self.try_together(next, Blame::Narrow);
-            self.drop_annotations(dropped);
+            self.try_with(BTreeMap::new());
         }
-        self.drop_annotations(rejected);
-        self.confirm(keys)
+        self.held.clear();
+        self.reject_all(self.unconfirmed.clone());
+        self.write_outdated();
     }
 
-    /// The files in which these annotations are likely to cause a diagnostic: those that name what is annotated.
-    fn dependents(&self, keys: &BTreeSet<Key>) -> BTreeSet<String> {
-        let states = keys.iter().map(|(file, at)| &self.texts[*file].states[*at]);
-        let names: BTreeSet<&str> = states.flat_map(blame::referred).collect();
-        let db = self.run.trial.db();
-        let names_any = |path: &&String| {
-            on_disk(db, Path::new(path)).is_some_and(|file| {
-                let text = source_text(db, file);
-                names.iter().any(|name| contains_identifier(&text, name))
-            })
-        };
-        let dependents = self.run.checked.iter().filter(names_any).cloned();
-        dependents.chain(keys.iter().map(|(file, _)| self.texts[*file].path.clone())).collect()
-    }
-
-    /// Checks all files if not all were since the last change, and drops what causes a new diagnostic in the others. Returns whether any
-    /// of the annotations are left.
-    fn confirm(&mut self, mut keys: BTreeSet<Key>) -> bool {
-        keys.retain(|(file, at)| self.texts[*file].found.contains_key(at));
-        if self.near.take().is_none() {
-            return !keys.is_empty();
+    /// Adds annotations, checks all files, and takes out what may have caused a new diagnostic.
+    fn try_with(&mut self, more: BTreeMap<Key, Inference>) {
+        self.checks += 1;
+        for (key, one) in more {
+            self.added.insert(key, self.checks);
+            self.add(key, one);
         }
-        while !keys.is_empty() && !self.is_over() {
-            let faults = self.new_diagnostics(&self.run.checked);
-            if faults.is_empty() {
-                break;
+        self.write_outdated();
+        let mut faults = self.new_diagnostics(&self.run.checked);
+        if self.is_over() {
+            return;
+        }
+        faults.dedup_by(|a, b| a.place() == b.place());
+        let places: BTreeSet<Place> = faults.iter().map(Fault::place).collect();
+        self.judge(&places);
+        self.since.retain(|place, _| places.contains(place));
+        self.innocent.retain(|place, _| places.contains(place));
+        for place in places {
+            self.since.entry(place).or_insert(self.checks);
+        }
+        if faults.is_empty() {
+            self.unconfirmed.clear();
+            return;
+        }
+        let mut unexplained = Vec::new();
+        let mut suspected = Vec::new();
+        for fault in faults {
+            let suspects = self.suspects(&fault);
+            if suspects.is_empty() {
+                unexplained.push(fault);
+            } else {
+                suspected.push((fault.place(), suspects));
             }
-            let dropped = self.remove_causes(&mut keys, &faults, Blame::Narrow);
-            self.drop_annotations(dropped);
         }
-        !keys.is_empty()
-    }
-
-    fn drop_annotations(&mut self, dropped: BTreeMap<Key, Inference>) {
-        for ((file, at), one) in dropped {
-            let text = &mut self.texts[file];
-            text.reasons.insert(at, rejection(&one));
-            text.rejected.insert(at, one.annotation.text);
+        if suspected.is_empty() {
+            self.search_all(&unexplained);
+        } else {
+            self.hold(suspected);
         }
     }
 
-    /// Adds annotations, without those that seem to cause a new diagnostic, which are returned.
-    fn try_together(&mut self, batch: BTreeMap<Key, Inference>, blame: Blame) -> BTreeMap<Key, Inference> {
-        let mut trying: BTreeSet<Key> = batch.keys().copied().collect();
-        for ((file, at), one) in batch {
-            self.texts[file].found.insert(at, one);
-        }
-        self.write(&trying);
-        let mut checked: Vec<String> = match &mut self.near {
-            Some(near) => {
-                near.extend(trying.iter().map(|(file, _)| self.texts[*file].path.clone()));
-                near.iter().cloned().collect()
+    /// Rejects what was taken out if a diagnostic vanished with it, and adds the rest again.
+    fn judge(&mut self, places: &BTreeSet<Place>) {
+        for (key, Held { one, places: blamed }) in std::mem::take(&mut self.held) {
+            if !blamed.is_subset(places) {
+                self.reject(key, one);
+                continue;
             }
-            None => self.run.checked.clone(),
-        };
-        let mut rejected = BTreeMap::new();
+            for place in blamed {
+                self.innocent.entry(place).or_default().insert(key);
+            }
+            self.add(key, one);
+        }
+    }
+
+    /// What is most likely to have caused a diagnostic, unless too much was suspected before.
+    fn suspects(&self, fault: &Fault) -> Vec<Key> {
+        let place = fault.place();
+        let innocent = self.innocent.get(&place);
+        if innocent.is_some_and(|innocent| innocent.len() >= MAX_SUSPECTS) {
+            return Vec::new();
+        }
+        let trying = self.unconfirmed.iter().copied();
+        let trying = trying.filter(|key| innocent.is_none_or(|innocent| !innocent.contains(key)));
+        blame::suspects(&self.texts, trying, fault, |key| self.added[key] == self.since[&place])
+    }
+
+    /// Takes out as few annotations as explain these diagnostics, each with its suspects.
+    fn hold(&mut self, mut suspected: Vec<(Place, Vec<Key>)>) {
         loop {
-            let faults = self.new_diagnostics(&checked);
-            if faults.is_empty() || trying.is_empty() || self.is_over() {
-                return rejected;
+            let mut explains: BTreeMap<Key, usize> = BTreeMap::new();
+            for key in suspected.iter().flat_map(|(_, keys)| keys) {
+                *explains.entry(*key).or_default() += 1;
             }
-            // What is removed rarely causes a diagnostic elsewhere, which `confirm` finds.
-            let faulty: BTreeSet<String> = faults.iter().map(|fault| fault.path.clone()).collect();
-            checked = faulty.iter().cloned().collect();
-            self.near.get_or_insert_default().extend(faulty);
-            rejected.append(&mut self.remove_causes(&mut trying, &faults, blame));
+            let most = explains.into_iter().max_by_key(|(key, number)| (*number, Reverse(*key)));
+            let Some((key, _)) = most else { return };
+            let places = suspected.extract_if(.., |(_, keys)| keys.contains(&key)).map(|(place, _)| place).collect();
+            if let Some(one) = self.remove(key) {
+                self.held.insert(key, Held { one, places });
+            }
         }
     }
 
-    /// Removes those annotations that seem to have caused these diagnostics, and returns them.
-    fn remove_causes(
-        &mut self,
-        trying: &mut BTreeSet<Key>,
-        faults: &[Fault],
-        blame: Blame,
-    ) -> BTreeMap<Key, Inference> {
-        let mut blamed = blame::blamed(&self.texts, trying, faults, blame);
-        // Nothing may show the cause.
-        let is_searched = blamed.is_empty();
-        let cause = if is_searched { faults.iter().find_map(|fault| self.search(trying, fault)) } else { None };
-        match cause {
-            Some(cause) => drop(blamed.insert(cause)),
-            None if is_searched => blamed.clone_from(trying),
-            None => {}
+    /// Searches for the causes of diagnostics and rejects them.
+    fn search_all(&mut self, faults: &[Fault]) {
+        for (number, fault) in faults.iter().enumerate() {
+            // What caused another one may have caused it, too.
+            let is_left = number == 0 || self.persists(&[], 0, fault);
+            if !is_left || self.is_over() {
+                continue;
+            }
+            let cause = self.search(fault);
+            self.reject_all(cause.map_or_else(|| self.unconfirmed.clone(), |cause| BTreeSet::from([cause])));
+            self.write_outdated();
         }
-        let mut removed = BTreeMap::new();
-        for key in &blamed {
-            trying.remove(key);
-            removed.extend(self.texts[key.0].found.remove(&key.1).map(|one| (*key, one)));
+    }
+
+    fn add(&mut self, key: Key, one: Inference) {
+        self.unconfirmed.insert(key);
+        self.outdated.insert(key.0);
+        self.texts[key.0].found.insert(key.1, one);
+    }
+
+    fn remove(&mut self, key: Key) -> Option<Inference> {
+        self.unconfirmed.remove(&key);
+        self.outdated.insert(key.0);
+        self.texts[key.0].found.remove(&key.1)
+    }
+
+    /// Notes that an annotation that was removed causes a diagnostic, and removes those like it, except the confirmed ones.
+    fn reject(&mut self, (file, at): Key, one: Inference) {
+        for other in blame::alike(&self.texts[file], at, &one) {
+            if !self.unconfirmed.contains(&(file, other)) {
+                continue;
+            }
+            if let Some(one) = self.remove((file, other)) {
+                self.note_rejection((file, other), one);
+            }
         }
-        self.write(&blamed);
-        if cause.is_some() {
-            // It is certain: there is nothing to try again.
-            self.drop_annotations(std::mem::take(&mut removed));
+        self.note_rejection((file, at), one);
+    }
+
+    fn note_rejection(&mut self, (file, at): Key, one: Inference) {
+        let text = &mut self.texts[file];
+        text.reasons.insert(at, rejection(&one));
+        text.rejected.insert(at, one.annotation.text);
+    }
+
+    fn reject_all(&mut self, keys: BTreeSet<Key>) {
+        for key in keys {
+            if let Some(one) = self.remove(key) {
+                self.reject(key, one);
+            }
         }
-        removed
+    }
+
+    fn write_outdated(&mut self) {
+        let files = std::mem::take(&mut self.outdated);
+        self.write(files);
     }
 
     /// The annotation with which a diagnostic appears. Searches among the most likely ones first.
-    fn search(&mut self, trying: &BTreeSet<Key>, fault: &Fault) -> Option<Key> {
-        let ranked = blame::ranked(&self.texts, trying, fault);
+    fn search(&mut self, fault: &Fault) -> Option<Key> {
+        let since = self.since[&fault.place()];
+        let ranked = blame::ranked(&self.texts, &self.unconfirmed, fault, |key| self.added[key] == since);
         // It persists without this many of them, and vanishes without that many.
         let (mut persists, mut vanishes) = (0, ranked.len().min(FIRST_SEARCHED));
         let mut is_found = true;
@@ -295,7 +428,7 @@ impl ProjectRun<'_> {
             let middle = usize::midpoint(persists, vanishes);
             *(if self.persists(searched, middle, fault) { &mut persists } else { &mut vanishes }) = middle;
         }
-        self.write(&searched.iter().copied().collect());
+        self.write(searched.iter().map(|(file, _)| *file).collect());
         is_found.then(|| ranked[vanishes - 1])
     }
 
@@ -305,7 +438,7 @@ impl ProjectRun<'_> {
         for (file, at) in &ranked[..without] {
             removed.extend(self.texts[*file].found.remove(at).map(|one| (*file, *at, one)));
         }
-        self.write(&ranked.iter().copied().collect());
+        self.write(ranked.iter().map(|(file, _)| *file).collect());
         let faults = self.new_diagnostics(std::slice::from_ref(&fault.path));
         for (file, at, one) in removed {
             self.texts[file].found.insert(at, one);
@@ -313,9 +446,8 @@ impl ProjectRun<'_> {
         faults.iter().any(|one| one.at == fault.at)
     }
 
-    /// Writes the texts of the files with these slots.
-    fn write(&mut self, changed: &BTreeSet<Key>) {
-        let files: BTreeSet<usize> = changed.iter().map(|(file, _)| *file).collect();
+    /// Writes the texts of these files.
+    fn write(&mut self, files: BTreeSet<usize>) {
         self.run.trial.set(files.into_iter().map(|file| self.texts[file].annotated()).collect());
     }
 
@@ -344,8 +476,8 @@ impl ProjectRun<'_> {
             };
             faults.extend(trial::added(old, new, &text, &edits).into_iter().map(|one| {
                 let at = edits::old_offset(one.at, &edits);
-                let line = line_at(&text, at.to_usize());
-                Fault { file: number, path: path.clone(), at, line, message: one.message }
+                let (line, above) = (line_at(&text, at.to_usize()), lines_above(&text, at.to_usize()));
+                Fault { file: number, path: path.clone(), at, line, above, message: one.message }
             }));
         }
         faults
@@ -355,4 +487,11 @@ impl ProjectRun<'_> {
 fn line_at(text: &str, at: usize) -> String {
     let before = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
     text.get(before..).and_then(|rest| rest.lines().next()).unwrap_or_default().to_owned()
+}
+
+/// The nearest lines before that of an offset.
+fn lines_above(text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or_default();
+    let from = before.rmatch_indices('\n').nth(LINES_ABOVE).map_or(0, |(newline, _)| newline + 1);
+    before.get(from..).unwrap_or_default().to_owned()
 }
