@@ -57,7 +57,7 @@ const fn hash_next(hash: u64, byte: u8) -> u64 {
     (hash ^ byte as u64).wrapping_mul(0x0100_0000_01b3)
 }
 
-/// What tells tokens in neighbouring slots apart.
+/// Bits that distinguish tokens in neighbouring slots.
 const fn tag(hash: u64) -> u32 {
     (hash >> 48) as u32
 }

@@ -28,7 +28,7 @@ pub(super) struct Fault {
 
 impl Fault {
     /// Where it is, whatever the edits.
-    pub fn place(&self) -> (String, TextSize) {
+    pub fn position(&self) -> (String, TextSize) {
         (self.path.clone(), self.at)
     }
 }
@@ -149,16 +149,16 @@ fn words(code: &str) -> impl Iterator<Item = &str> {
 
 /// The slots of a file that are called as this one, in methods that are called as its own, and were annotated for the same reason or with the
 /// same type: where that is wrong for one class, it rarely is right for the others.
-pub(super) fn alike(text: &FileState, at: usize, rejected: &Inference) -> Vec<usize> {
+pub(super) fn same_named(text: &FileState, at: usize, rejected: &Inference) -> Vec<usize> {
     let state = &text.states[at];
     let Some(own) = method(state).filter(|own| !own.starts_with("__")) else { return Vec::new() };
-    let is_alike = |(other, inferred): (&usize, &Inference)| {
+    let is_same_named = |(other, inferred): (&usize, &Inference)| {
         let other = &text.states[*other];
         let is_same = other.kind == state.kind && other.name == state.name && method(other) == Some(own);
         is_same
             && (inferred.annotation.text == rejected.annotation.text || inferred.explanation == rejected.explanation)
     };
-    text.found.iter().filter(|(other, inferred)| is_alike((other, inferred))).map(|(other, _)| *other).collect()
+    text.found.iter().filter(|(other, inferred)| is_same_named((other, inferred))).map(|(other, _)| *other).collect()
 }
 
 /// The name of the method that a slot belongs to, or of the attribute; `None` outside classes.

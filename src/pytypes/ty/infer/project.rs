@@ -2,7 +2,7 @@
 //!
 //! Owns the rounds over all of them: what follows from the current state of the texts is written into them and checked with every file of
 //! the project. Each version of a text costs as much as a check of its file, so a round has only one: what the check blames is taken out in the
-//! next round, together with what else changes then, and whether the diagnostic vanishes without it tells whether it was the cause. The whole
+//! next round, together with what else changes then, and whether the diagnostic vanishes without it shows whether it was the cause. The whole
 //! causes no new diagnostic.
 
 use std::cell::RefCell;
@@ -148,7 +148,7 @@ struct ProjectRun<'w> {
     /// What the last check blamed: the next one is without it.
     held: BTreeMap<Key, Held>,
     /// What did not cause a diagnostic: it was there without it.
-    innocent: BTreeMap<Place, BTreeSet<Key>>,
+    innocent: BTreeMap<FaultPosition, BTreeSet<Key>>,
     /// The files whose annotations are not those that are written.
     outdated: BTreeSet<usize>,
     /// The annotations from namesakes and guesses, which do not follow from the texts alone.
@@ -157,17 +157,17 @@ struct ProjectRun<'w> {
     /// Before which check an annotation was added.
     added: BTreeMap<Key, usize>,
     /// Since which check there is a new diagnostic.
-    since: BTreeMap<Place, usize>,
+    since: BTreeMap<FaultPosition, usize>,
     observer: &'w dyn Observer,
 }
 
 /// Where a diagnostic is: the path, and the offset in the text before the edits.
-type Place = (String, TextSize);
+type FaultPosition = (String, TextSize);
 
-/// An annotation that may have caused the diagnostics at these places.
+/// An annotation that may have caused the diagnostics at these positions.
 struct Held {
     one: Inference,
-    places: BTreeSet<Place>,
+    positions: BTreeSet<FaultPosition>,
 }
 
 impl ProjectRun<'_> {
@@ -282,13 +282,13 @@ impl ProjectRun<'_> {
         if self.is_over() {
             return;
         }
-        faults.dedup_by(|a, b| a.place() == b.place());
-        let places: BTreeSet<Place> = faults.iter().map(Fault::place).collect();
-        self.judge(&places);
-        self.since.retain(|place, _| places.contains(place));
-        self.innocent.retain(|place, _| places.contains(place));
-        for place in places {
-            self.since.entry(place).or_insert(self.checks);
+        faults.dedup_by(|a, b| a.position() == b.position());
+        let positions: BTreeSet<FaultPosition> = faults.iter().map(Fault::position).collect();
+        self.judge(&positions);
+        self.since.retain(|position, _| positions.contains(position));
+        self.innocent.retain(|position, _| positions.contains(position));
+        for position in positions {
+            self.since.entry(position).or_insert(self.checks);
         }
         if faults.is_empty() {
             self.unconfirmed.clear();
@@ -301,7 +301,7 @@ impl ProjectRun<'_> {
             if suspects.is_empty() {
                 unexplained.push(fault);
             } else {
-                suspected.push((fault.place(), suspects));
+                suspected.push((fault.position(), suspects));
             }
         }
         if suspected.is_empty() {
@@ -312,14 +312,14 @@ impl ProjectRun<'_> {
     }
 
     /// Rejects what was taken out if a diagnostic vanished with it, and adds the rest again.
-    fn judge(&mut self, places: &BTreeSet<Place>) {
-        for (key, Held { one, places: blamed }) in std::mem::take(&mut self.held) {
-            if !blamed.is_subset(places) {
+    fn judge(&mut self, positions: &BTreeSet<FaultPosition>) {
+        for (key, Held { one, positions: blamed }) in std::mem::take(&mut self.held) {
+            if !blamed.is_subset(positions) {
                 self.reject(key, one);
                 continue;
             }
-            for place in blamed {
-                self.innocent.entry(place).or_default().insert(key);
+            for position in blamed {
+                self.innocent.entry(position).or_default().insert(key);
             }
             self.add(key, one);
         }
@@ -327,18 +327,18 @@ impl ProjectRun<'_> {
 
     /// What is most likely to have caused a diagnostic, unless too much was suspected before.
     fn suspects(&self, fault: &Fault) -> Vec<Key> {
-        let place = fault.place();
-        let innocent = self.innocent.get(&place);
+        let position = fault.position();
+        let innocent = self.innocent.get(&position);
         if innocent.is_some_and(|innocent| innocent.len() >= MAX_SUSPECTS) {
             return Vec::new();
         }
         let trying = self.unconfirmed.iter().copied();
         let trying = trying.filter(|key| innocent.is_none_or(|innocent| !innocent.contains(key)));
-        blame::suspects(&self.texts, trying, fault, |key| self.added[key] == self.since[&place])
+        blame::suspects(&self.texts, trying, fault, |key| self.added[key] == self.since[&position])
     }
 
     /// Takes out as few annotations as explain these diagnostics, each with its suspects.
-    fn hold(&mut self, mut suspected: Vec<(Place, Vec<Key>)>) {
+    fn hold(&mut self, mut suspected: Vec<(FaultPosition, Vec<Key>)>) {
         loop {
             let mut explains: BTreeMap<Key, usize> = BTreeMap::new();
             for key in suspected.iter().flat_map(|(_, keys)| keys) {
@@ -346,9 +346,10 @@ impl ProjectRun<'_> {
             }
             let most = explains.into_iter().max_by_key(|(key, number)| (*number, Reverse(*key)));
             let Some((key, _)) = most else { return };
-            let places = suspected.extract_if(.., |(_, keys)| keys.contains(&key)).map(|(place, _)| place).collect();
+            let positions =
+                suspected.extract_if(.., |(_, keys)| keys.contains(&key)).map(|(position, _)| position).collect();
             if let Some(one) = self.remove(key) {
-                self.held.insert(key, Held { one, places });
+                self.held.insert(key, Held { one, positions });
             }
         }
     }
@@ -381,7 +382,7 @@ impl ProjectRun<'_> {
 
     /// Notes that an annotation that was removed causes a diagnostic, and removes those like it, except the confirmed ones.
     fn reject(&mut self, (file, at): Key, one: Inference) {
-        for other in blame::alike(&self.texts[file], at, &one) {
+        for other in blame::same_named(&self.texts[file], at, &one) {
             if !self.unconfirmed.contains(&(file, other)) {
                 continue;
             }
@@ -413,7 +414,7 @@ impl ProjectRun<'_> {
 
     /// The annotation with which a diagnostic appears. Searches among the most likely ones first.
     fn search(&mut self, fault: &Fault) -> Option<Key> {
-        let since = self.since[&fault.place()];
+        let since = self.since[&fault.position()];
         let ranked = blame::ranked(&self.texts, &self.unconfirmed, fault, |key| self.added[key] == since);
         // It persists without this many of them, and vanishes without that many.
         let (mut persists, mut vanishes) = (0, ranked.len().min(FIRST_SEARCHED));
