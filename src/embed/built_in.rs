@@ -16,7 +16,7 @@ const MODEL: &str = "ixmcp-static";
 const HASH: &str = "e191c5b212c364ca55c092e3e5eeb887";
 
 /// Little-endian: number of rows and dimension (u32 each), a scale per row (f32), then the rows (i8).
-const TABLE: &[u8] = include_bytes!("table/table.bin");
+static TABLE: &[u8] = include_bytes!("table/table.bin");
 const HEADER_BYTES: usize = 8;
 const SCALE_BYTES: usize = 4;
 

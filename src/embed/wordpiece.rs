@@ -16,7 +16,7 @@ const MAX_WORD_BYTES: usize = 40;
 const MAX_TOKEN_BYTES: usize = 24;
 
 /// One token per line, with this prefix if it continues a word. The line number is the token's number.
-const LINES: &[u8] = include_bytes!("table/vocabulary.txt");
+static LINES: &[u8] = include_bytes!("table/vocabulary.txt");
 const CONTINUING: &[u8] = b"##";
 
 /// The number of tokens.
