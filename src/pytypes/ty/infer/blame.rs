@@ -124,6 +124,15 @@ pub(super) fn suspects(
     suspects
 }
 
+/// The annotations of what a diagnostic names and of the function around it.
+pub(super) fn all_suspects(texts: &[FileState], trying: &BTreeSet<Key>, fault: &Fault) -> Vec<Key> {
+    let clues = Clues::of(fault);
+    trying.iter().copied().filter(|key| clues.likelihood(texts, *key) >= LIKELY).collect()
+}
+
+/// How likely what is named, or around a diagnostic, is to have caused it, at least.
+const LIKELY: u8 = 4;
+
 /// These annotations, those that are most likely to have caused a diagnostic first.
 pub(super) fn ranked(
     texts: &[FileState],
@@ -149,16 +158,17 @@ fn words(code: &str) -> impl Iterator<Item = &str> {
 
 /// The slots of a file that are called as this one, in methods that are called as its own, and were annotated for the same reason or with the
 /// same type: where that is wrong for one class, it rarely is right for the others.
-pub(super) fn same_named(text: &FileState, at: usize, rejected: &Inference) -> Vec<usize> {
+pub(super) fn similar(text: &FileState, at: usize, rejected: &Inference) -> Vec<usize> {
     let state = &text.states[at];
-    let Some(own) = method(state).filter(|own| !own.starts_with("__")) else { return Vec::new() };
-    let is_same_named = |(other, inferred): (&usize, &Inference)| {
+    let is_constructor = |own: &&str| matches!(*own, "__init__" | "__new__" | "__post_init__");
+    let Some(own) = method(state).filter(|own| !is_constructor(own)) else { return Vec::new() };
+    let is_similar = |(other, inferred): (&usize, &Inference)| {
         let other = &text.states[*other];
         let is_same = other.kind == state.kind && other.name == state.name && method(other) == Some(own);
         is_same
             && (inferred.annotation.text == rejected.annotation.text || inferred.explanation == rejected.explanation)
     };
-    text.found.iter().filter(|(other, inferred)| is_same_named((other, inferred))).map(|(other, _)| *other).collect()
+    text.found.iter().filter(|(other, inferred)| is_similar((other, inferred))).map(|(other, _)| *other).collect()
 }
 
 /// The name of the method that a slot belongs to, or of the attribute; `None` outside classes.

@@ -2,7 +2,7 @@
 //!
 //! Owns the rounds over all of them: what follows from the current state of the texts is written into them and checked with every file of
 //! the project. Each version of a text costs as much as a check of its file, so a round has only one: what the check blames is taken out in the
-//! next round, together with what else changes then, and whether the diagnostic vanishes without it shows whether it was the cause. The whole
+//! next round, together with what else changes then, and if the diagnostic vanishes without it, it was the cause. The whole
 //! causes no new diagnostic.
 
 use std::cell::RefCell;
@@ -75,6 +75,7 @@ pub(in crate::pytypes::ty) fn infer_all(
         unconfirmed: BTreeSet::new(),
         held: BTreeMap::new(),
         innocent: BTreeMap::new(),
+        emptied: BTreeSet::new(),
         outdated: BTreeSet::new(),
         weaker: BTreeSet::new(),
         checks: 0,
@@ -148,7 +149,9 @@ struct ProjectRun<'w> {
     /// What the last check blamed: the next one is without it.
     held: BTreeMap<Key, Held>,
     /// What did not cause a diagnostic: it was there without it.
-    innocent: BTreeMap<FaultPosition, BTreeSet<Key>>,
+    innocent: BTreeMap<Position, BTreeSet<Key>>,
+    /// The diagnostics for which all that is suspected was taken out at once.
+    emptied: BTreeSet<Position>,
     /// The files whose annotations are not those that are written.
     outdated: BTreeSet<usize>,
     /// The annotations from namesakes and guesses, which do not follow from the texts alone.
@@ -157,17 +160,17 @@ struct ProjectRun<'w> {
     /// Before which check an annotation was added.
     added: BTreeMap<Key, usize>,
     /// Since which check there is a new diagnostic.
-    since: BTreeMap<FaultPosition, usize>,
+    since: BTreeMap<Position, usize>,
     observer: &'w dyn Observer,
 }
 
 /// Where a diagnostic is: the path, and the offset in the text before the edits.
-type FaultPosition = (String, TextSize);
+type Position = (String, TextSize);
 
 /// An annotation that may have caused the diagnostics at these positions.
 struct Held {
     one: Inference,
-    positions: BTreeSet<FaultPosition>,
+    positions: BTreeSet<Position>,
 }
 
 impl ProjectRun<'_> {
@@ -272,6 +275,7 @@ impl ProjectRun<'_> {
 
     /// Adds annotations, checks all files, and takes out what may have caused a new diagnostic.
     fn try_with(&mut self, more: BTreeMap<Key, Inference>) {
+        let is_last = more.is_empty();
         self.checks += 1;
         for (key, one) in more {
             self.added.insert(key, self.checks);
@@ -283,10 +287,11 @@ impl ProjectRun<'_> {
             return;
         }
         faults.dedup_by(|a, b| a.position() == b.position());
-        let positions: BTreeSet<FaultPosition> = faults.iter().map(Fault::position).collect();
+        let positions: BTreeSet<Position> = faults.iter().map(Fault::position).collect();
         self.judge(&positions);
         self.since.retain(|position, _| positions.contains(position));
         self.innocent.retain(|position, _| positions.contains(position));
+        self.emptied.retain(|position| positions.contains(position));
         for position in positions {
             self.since.entry(position).or_insert(self.checks);
         }
@@ -294,25 +299,32 @@ impl ProjectRun<'_> {
             self.unconfirmed.clear();
             return;
         }
-        let mut unexplained = Vec::new();
-        let mut suspected = Vec::new();
+        let (mut unexplained, mut suspected, mut all) = (Vec::new(), Vec::new(), Vec::new());
         for fault in faults {
             let suspects = self.suspects(&fault);
-            if suspects.is_empty() {
-                unexplained.push(fault);
-            } else {
+            if !suspects.is_empty() {
                 suspected.push((fault.position(), suspects));
+            } else if self.emptied.insert(fault.position()) {
+                // Several may have caused it together.
+                all.push((fault.position(), blame::all_suspects(&self.texts, &self.unconfirmed, &fault)));
+            } else {
+                unexplained.push(fault);
             }
         }
-        if suspected.is_empty() {
+        // A search writes many texts again, and while more is inferred, a diagnostic may vanish by itself.
+        if is_last && suspected.is_empty() && all.is_empty() {
             self.search_all(&unexplained);
-        } else {
-            self.hold(suspected);
+        }
+        self.hold(suspected);
+        for (position, keys) in all {
+            for key in keys {
+                self.hold_for(key, BTreeSet::from([position.clone()]));
+            }
         }
     }
 
     /// Rejects what was taken out if a diagnostic vanished with it, and adds the rest again.
-    fn judge(&mut self, positions: &BTreeSet<FaultPosition>) {
+    fn judge(&mut self, positions: &BTreeSet<Position>) {
         for (key, Held { one, positions: blamed }) in std::mem::take(&mut self.held) {
             if !blamed.is_subset(positions) {
                 self.reject(key, one);
@@ -338,7 +350,7 @@ impl ProjectRun<'_> {
     }
 
     /// Takes out as few annotations as explain these diagnostics, each with its suspects.
-    fn hold(&mut self, mut suspected: Vec<(FaultPosition, Vec<Key>)>) {
+    fn hold(&mut self, mut suspected: Vec<(Position, Vec<Key>)>) {
         loop {
             let mut explains: BTreeMap<Key, usize> = BTreeMap::new();
             for key in suspected.iter().flat_map(|(_, keys)| keys) {
@@ -348,9 +360,15 @@ impl ProjectRun<'_> {
             let Some((key, _)) = most else { return };
             let positions =
                 suspected.extract_if(.., |(_, keys)| keys.contains(&key)).map(|(position, _)| position).collect();
-            if let Some(one) = self.remove(key) {
-                self.held.insert(key, Held { one, positions });
-            }
+            self.hold_for(key, positions);
+        }
+    }
+
+    fn hold_for(&mut self, key: Key, mut positions: BTreeSet<Position>) {
+        if let Some(held) = self.held.get_mut(&key) {
+            held.positions.append(&mut positions);
+        } else if let Some(one) = self.remove(key) {
+            self.held.insert(key, Held { one, positions });
         }
     }
 
@@ -382,7 +400,7 @@ impl ProjectRun<'_> {
 
     /// Notes that an annotation that was removed causes a diagnostic, and removes those like it, except the confirmed ones.
     fn reject(&mut self, (file, at): Key, one: Inference) {
-        for other in blame::same_named(&self.texts[file], at, &one) {
+        for other in blame::similar(&self.texts[file], at, &one) {
             if !self.unconfirmed.contains(&(file, other)) {
                 continue;
             }
