@@ -1,5 +1,5 @@
-//! Links the program of debug builds at a fixed address. Tests start it some ten thousand times, and a third of a start was spent on
-//! relocating its tables. Released programs stay position-independent.
+//! Links the program of debug builds at a fixed address. Tests start it thousands of times, and without this, the relocation of its
+//! tables takes 40 % of the CPU time of each start. Released programs stay position-independent.
 
 use std::env;
 

@@ -22,18 +22,17 @@ const CONTINUING: &[u8] = b"##";
 /// The number of tokens.
 pub(super) const COUNT: usize = count(LINES);
 
-/// A power of two, larger than twice the number of tokens.
+/// A power of two, at least twice the number of tokens.
 const SLOTS: usize = (2 * COUNT).next_power_of_two();
 const EMPTY: u32 = u32::MAX;
 const _: () = assert!(COUNT < u16::MAX as usize, "a token number fits into half a slot");
 
-/// Token numbers by text: a hash table with linear probing. It is made by the compiler, because a process that embeds one query
-/// would need longer to read the lines than for everything else.
+/// Token numbers by text: a hash table with linear probing. The compiler makes it, so that a process that embeds a single query
+/// does not read all lines first.
 pub(super) struct Vocabulary {
     /// Where each line begins, and the end.
     starts: [u32; COUNT + 1],
-    /// A token's number in the low half, and in the high half bits of its hash: most texts that are no tokens are rejected by
-    /// them.
+    /// The low half is a token's number. The high half is a part of its hash, which rejects most texts that are not tokens.
     slots: [u32; SLOTS],
 }
 

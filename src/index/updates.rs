@@ -371,8 +371,8 @@ impl Updates {
         self.finish(budget)
     }
 
-    /// Returns when what no read waits for is there, too: the substring index and the vectors. For a process that ends after
-    /// an update; others have it made in the background.
+    /// Makes what no read waits for: the substring index and the vectors. For a process that ends after an update; others make
+    /// it in the background.
     pub(super) fn finish(&self, budget: &Budget) -> Result<()> {
         self.trigrams.finish(budget)?;
         self.embeddings.embed(budget)

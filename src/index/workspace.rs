@@ -291,8 +291,8 @@ impl Workspace {
         self.updates.freshen(Part::Everything, timeout, budget)
     }
 
-    /// Returns when nothing of the index is missing: as [`Self::freshen`] if it was never built, and with the substring index
-    /// and the vectors, which no read waits for. A damaged index is replaced.
+    /// Completes the index: builds it if it was never built, and makes the substring index and the vectors, which no read waits
+    /// for. Replaces a damaged index.
     pub fn finish(&self, budget: &Budget) -> Result<()> {
         self.with_repair(|| {
             if !self.is_built(budget) {

@@ -60,7 +60,7 @@ impl<'m> Reranker<'m> {
         self.end.set(Instant::now().checked_add(self.time));
     }
 
-    /// The same for one whose answers get a score, without the time for what a process learns once.
+    /// The same for a query whose answers are scored. What the process computes only once does not count.
     pub(super) fn begin_scored(&self) {
         self.model.calibration();
         built_in().calibration();

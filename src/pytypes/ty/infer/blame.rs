@@ -11,6 +11,9 @@ use super::annotation::members;
 use super::slots::Kind;
 use super::{FileState, Inference, Key, SlotState};
 
+/// Where a diagnostic is, whatever the edits: the path, and the offset in the text before them.
+pub(super) type Position = (String, TextSize);
+
 /// A new diagnostic.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
@@ -27,8 +30,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// Where it is, whatever the edits.
-    pub fn position(&self) -> (String, TextSize) {
+    pub fn position(&self) -> Position {
         (self.path.clone(), self.at)
     }
 }
@@ -156,8 +158,8 @@ fn words(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// The slots of a file that are called as this one, in methods that are called as its own, and were annotated for the same reason or with the
-/// same type: where that is wrong for one class, it rarely is right for the others.
+/// The slots with the same name as this one, in methods of the same name in the file, that were annotated for the same reason or with the same
+/// type: what is wrong in one class is rarely right in the others.
 pub(super) fn similar(text: &FileState, at: usize, rejected: &Inference) -> Vec<usize> {
     let state = &text.states[at];
     let is_constructor = |own: &&str| matches!(*own, "__init__" | "__new__" | "__post_init__");

@@ -2,8 +2,8 @@
 //!
 //! Owns the rounds over all of them: what follows from the current state of the texts is written into them and checked with every file of
 //! the project. Each version of a text costs as much as a check of its file, so a round has only one: what the check blames is taken out in the
-//! next round, together with what else changes then, and if the diagnostic vanishes without it, it was the cause. The whole
-//! causes no new diagnostic.
+//! next round, together with what else changes then, and if the diagnostic vanishes without it, it was the cause. All annotations together
+//! cause no new diagnostic.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::source_text;
-use ruff_text_size::TextSize;
 use ty_python_semantic::Db as _;
 
 use super::super::depth::too_deep;
@@ -23,7 +22,7 @@ use super::super::display::PathDisplay;
 use super::super::edits;
 use super::super::on_disk;
 use super::super::trial::{self, Trial};
-use super::blame::{self, Fault};
+use super::blame::{self, Fault, Position};
 use super::verification::Findings;
 use super::{FileState, Inference, InferenceRun, Key, rejection};
 use crate::error::Result;
@@ -163,9 +162,6 @@ struct ProjectRun<'w> {
     since: BTreeMap<Position, usize>,
     observer: &'w dyn Observer,
 }
-
-/// Where a diagnostic is: the path, and the offset in the text before the edits.
-type Position = (String, TextSize);
 
 /// An annotation that may have caused the diagnostics at these positions.
 struct Held {
@@ -398,7 +394,7 @@ impl ProjectRun<'_> {
         self.texts[key.0].found.remove(&key.1)
     }
 
-    /// Notes that an annotation that was removed causes a diagnostic, and removes those like it, except the confirmed ones.
+    /// Notes that a removed annotation caused a diagnostic, and removes similar ones, except those that are confirmed.
     fn reject(&mut self, (file, at): Key, one: Inference) {
         for other in blame::similar(&self.texts[file], at, &one) {
             if !self.unconfirmed.contains(&(file, other)) {
