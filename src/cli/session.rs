@@ -163,8 +163,10 @@ impl Session {
             }
         }
         let workspace = self.workspaces.at(&root)?;
-        let waits = self.waits || workspace.is_built(&budget);
-        if waits && tools::find(tool)?.asks_index {
+        let was_built = workspace.is_built(&budget);
+        let waits = self.waits || was_built;
+        let asks_index = tools::find(tool)?.asks_index;
+        if waits && asks_index {
             match freshen_within(&workspace, Duration::MAX, &budget) {
                 Err(error) if error.kind == ErrorKind::Busy => {}
                 freshened => freshened?,
@@ -193,7 +195,11 @@ impl Session {
         };
         let tools = Tools::new(Arc::clone(&self.workspaces));
         let answer = output::with_progress(|| HowFar::of(&shown), || tools.call(request))?;
-        locked(&self.unfinished).push(workspace);
+        // A tool that reads the disk alone may have begun an index for a file that is not Python.
+        let has_begun = || !was_built && (workspace.progress().is_some() || workspace.is_built(&Budget::unlimited()));
+        if asks_index || has_begun() {
+            locked(&self.unfinished).push(workspace);
+        }
         Ok(answer)
     }
 

@@ -1,6 +1,7 @@
 //! Answers while the index is being built: from the files themselves, never stale, the same as later.
 
 use std::collections::BTreeSet;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -167,7 +168,7 @@ fn the_index_of_an_older_extractor_answers_while_it_is_replaced() {
     let older = "UPDATE files SET extractor = 0; \
                  UPDATE names SET name = 'old_' || name WHERE name = 'feedPenguins'; \
                  DELETE FROM meta WHERE key = 'listing_fingerprint'";
-    let changed = std::process::Command::new("sqlite3").arg(repo.database()).arg(older).status().unwrap();
+    let changed = Command::new("sqlite3").arg(repo.database()).arg(older).status().unwrap();
     assert!(changed.success());
     repo.write("src/d0/m0.py", "def walrus(): pass\n");
     let mut server = Server::start(repo.command(&["mcp"]));
@@ -203,7 +204,7 @@ fn a_command_answers_first_and_leaves_a_complete_index() {
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         let items = answer["results"].as_array().or_else(|| answer["symbols"].as_array()).unwrap();
         assert_eq!(items.len(), if tool == "query" { 3 } else { 2 }, "{answer}");
-        let built = std::process::Command::new("sqlite3")
+        let built = Command::new("sqlite3")
             .arg(repo.database())
             .arg("SELECT count(*) FROM files WHERE (SELECT value FROM meta WHERE key = 'built') = '1'")
             .output()
@@ -233,6 +234,35 @@ fn a_command_makes_the_vectors_after_its_answer() {
     std::fs::remove_dir_all(repo.path().join(".ixmcp")).unwrap();
     let answer = ask(&["--wait"]);
     assert_eq!(answer["vectors_pending"], Value::Null, "with --wait: {answer}");
+}
+
+#[test]
+fn a_command_that_reads_the_disk_alone_builds_no_index() {
+    let repo = Repo::new(
+        r"
+//- /shop.py
+def price() -> int:
+    return 1
+
+def tax():
+    return 1
+//- /lib.rs
+pub fn price() -> u8 { 1 }
+",
+    );
+    let files = || {
+        let counted = Command::new("sqlite3").arg(repo.database()).arg("SELECT count(*) FROM files").output().unwrap();
+        String::from_utf8(counted.stdout).unwrap()
+    };
+    for arguments in [&["check"][..], &["infer"], &["type-at", "shop.py:1:5"], &["def", "shop.py:1:5"]] {
+        let output = repo.plain_command(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(files(), "0\n", "{arguments:?}");
+    }
+    // Definitions in other languages come from the index.
+    let output = repo.plain_command(&["def", "lib.rs:1:8"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(files(), "2\n");
 }
 
 /// Starts a build, or goes on with it, without waiting for it.
@@ -390,7 +420,7 @@ fn a_process_without_a_daemon_builds_before_the_first_request() {
     let repo = Repo::new("//- /a.py\ndef walrus(): pass\n");
     let _server = Server::start_mcp(repo.plain_command(&["mcp", "--no-daemon"]));
     until("the index is built", || {
-        let built = std::process::Command::new("sqlite3")
+        let built = Command::new("sqlite3")
             .arg(repo.database())
             .arg("SELECT count(*) FROM meta WHERE key = 'built'")
             .output()
