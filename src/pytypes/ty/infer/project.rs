@@ -33,7 +33,7 @@ use crate::pytypes::values::{Confidence, Inferred, Skipped};
 /// How often inferred annotations are built upon: the length of a chain of calls through the project.
 const MAX_ROUNDS: usize = 10;
 
-/// How often what causes a diagnostic is taken out at the end, before all that was not confirmed is.
+/// The tries at the end: see [`ProjectRun::tries`].
 const MAX_TRIES: usize = 40;
 
 /// After as many annotations that were not the cause of a diagnostic, it is searched for by bisection.
@@ -53,6 +53,17 @@ pub(in crate::pytypes::ty) fn infer_all(
     root: &Path,
     within: &[String],
     min_confidence: Confidence,
+    observer: &dyn Observer,
+    flag: &Arc<AtomicBool>,
+) -> Result<Inferred> {
+    infer_in(root, within, min_confidence, MAX_TRIES, observer, flag)
+}
+
+fn infer_in(
+    root: &Path,
+    within: &[String],
+    min_confidence: Confidence,
+    tries: usize,
     observer: &dyn Observer,
     flag: &Arc<AtomicBool>,
 ) -> Result<Inferred> {
@@ -77,6 +88,7 @@ pub(in crate::pytypes::ty) fn infer_all(
         emptied: BTreeSet::new(),
         outdated: BTreeSet::new(),
         weaker: BTreeSet::new(),
+        tries,
         checks: 0,
         added: BTreeMap::new(),
         since: BTreeMap::new(),
@@ -155,6 +167,8 @@ struct ProjectRun<'w> {
     outdated: BTreeSet<usize>,
     /// The annotations from namesakes and guesses, which do not follow from the texts alone.
     weaker: BTreeSet<Key>,
+    /// How often what causes a diagnostic is taken out at the end, before all that was not confirmed is.
+    tries: usize,
     checks: usize,
     /// Before which check an annotation was added.
     added: BTreeMap<Key, usize>,
@@ -258,13 +272,15 @@ impl ProjectRun<'_> {
 
     /// Takes out what causes a new diagnostic, until there is none.
     fn finish(&mut self) {
-        for _ in 0..MAX_TRIES {
+        for _ in 0..self.tries {
             if self.unconfirmed.is_empty() && self.held.is_empty() || self.is_over() {
                 return;
             }
             self.try_with(BTreeMap::new());
         }
-        self.held.clear();
+        for (key, Held { one, .. }) in std::mem::take(&mut self.held) {
+            self.reject(key, one);
+        }
         self.reject_all(self.unconfirmed.clone());
         self.write_outdated();
     }
@@ -509,4 +525,54 @@ fn lines_above(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default();
     let from = before.rmatch_indices('\n').nth(LINES_ABOVE).map_or(0, |(newline, _)| newline + 1);
     before.get(from..).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::trial::Unobserved;
+    use super::*;
+
+    const LIBRARY: &str = "\
+def take(size=1):
+    return str(size)
+
+
+def make(flag=False):
+    if flag:
+        return None
+    return \"x\"
+";
+
+    const USE: &str = "\
+from library import make, take
+
+
+def pass_on(**rest: str):
+    return take(**rest)
+
+
+def length():
+    return len(make())
+";
+
+    #[test]
+    fn what_is_suspected_when_the_tries_end_is_rejected_with_a_reason() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in [("library.py", LIBRARY), ("use.py", USE)] {
+            std::fs::write(folder.path().join(name), text).expect("a file");
+        }
+        let rejected = |tries| {
+            let found = infer_in(folder.path(), &[], Confidence::Medium, tries, &Unobserved, &Arc::default());
+            let skipped = found.expect("an answer").skipped.into_iter();
+            let mut reasons: Vec<String> = skipped.map(|one| format!("{}: {}", one.name, one.reason)).collect();
+            reasons.sort();
+            reasons
+        };
+        for tries in [0, 1, 2, MAX_TRIES] {
+            let reasons = rejected(tries);
+            let size = reasons.iter().find(|reason| reason.starts_with("take.size")).expect("a reason");
+            assert!(size.contains("would cause a new diagnostic"), "{tries}: {size}");
+            assert!(!reasons.iter().any(|reason| reason.contains("time")), "{tries}: {reasons:?}");
+        }
+    }
 }
