@@ -161,7 +161,7 @@ fn a_full_disk_costs_the_update_and_nothing_else() {
     until("all chunks have vectors", || server.call("stats", &json!({}))["vectors_pending"] == 0);
     disk.leave(400);
 
-    for at in 0..400 {
+    for at in 0..200 {
         repo.write(&format!("more/f{at}.py"), module(at));
     }
     // A process that stays answers from what it has, and says so.
@@ -176,7 +176,7 @@ fn a_full_disk_costs_the_update_and_nothing_else() {
 
     disk.resize("200m");
     assert_eq!(server.call("query", &json!({ "text": "first_of_all" })).get("stale"), None);
-    assert_eq!(server.call("stats", &json!({}))["total_files"], 401);
+    assert_eq!(server.call("stats", &json!({}))["total_files"], 201);
     drop(server);
     assert_sound(&open(repo.path()), "after the disk was full");
 }

@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
+use crate::sound::number;
 
 /// file: name type
 fn suggested(answer: &Value) -> Vec<String> {
@@ -521,8 +522,9 @@ class Box:
 fn a_file_of_thousands_of_generated_lines_is_annotated() {
     use std::fmt::Write;
 
+    let classes = number("IXMCP_GENERATED_CLASSES", 800);
     let mut text = String::new();
-    for at in 0..1200 {
+    for at in 0..classes {
         write!(
             text,
             "class Node{at}:\n    def __init__(self, value, parent=None):\n        self.value = value\n        self.children = []\n\n    \
@@ -531,12 +533,12 @@ fn a_file_of_thousands_of_generated_lines_is_annotated() {
         )
         .unwrap();
     }
-    assert!(text.len() > 200_000);
+    assert!(text.len() > 200_000, "{}", text.len());
     let repo = Repo::new("");
     repo.write("generated.py", text);
     let answer: Value = serde_json::from_str(&repo.ok(&["infer", "generated.py", "--json"])).unwrap();
     let found = suggested(&answer);
-    assert!(found.contains(&"generated.py: call_1199 Node1199".to_owned()), "{:?}", found.last());
+    assert!(found.contains(&format!("generated.py: call_{0} Node{0}", classes - 1)), "{:?}", found.last());
     assert!(found.contains(&"generated.py: value int".to_owned()), "{:?}", found.first());
 }
 

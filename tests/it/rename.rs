@@ -701,7 +701,7 @@ fn the_diff_of_a_rename_makes_the_same_changes_as_its_edits() {
 
 #[test]
 fn a_rename_with_many_edits_is_paged_by_file() {
-    const FILES: usize = 60;
+    const FILES: usize = 30;
     let repo = Repo::new("//- /lib.py\nclass Query:\n    pass\n");
     for number in 0..FILES {
         let body = "x: Query = Query()\n".repeat(20);

@@ -11,9 +11,11 @@ use serde_json::{Value, json};
 use crate::harness::{Repo, Server};
 use crate::sound::{assert_sound, open, watched};
 
+const FILES: u64 = 60;
+
 fn repository() -> Repo {
     let repo = Repo::new("");
-    for at in 0..200 {
+    for at in 0..FILES {
         repo.write(&format!("src/m{at}.py"), format!("def f{at}(x):\n    return g{at}(x)\n").repeat(20));
     }
     repo
@@ -177,7 +179,7 @@ fn many_calls_of_one_process_build_it_again_once() {
             };
             let counts: Vec<_> = (0..8).map(|_| scope.spawn(count)).collect();
             for counted in counts {
-                assert_eq!(counted.join().unwrap().unwrap(), 200, "round {round}");
+                assert_eq!(counted.join().unwrap().unwrap(), FILES, "round {round}");
             }
         });
         let repairs = fs::read_to_string(repo.path().join(".ixmcp/repairs")).unwrap();

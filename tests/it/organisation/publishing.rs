@@ -177,25 +177,25 @@ fn publishers_killed_at_any_moment_leave_what_was_published_before() {
     let team = organisation.role("team", "*", &["--publish"]);
     let repo = committed(PAY);
     organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
-    for number in 0..600 {
+    for number in 0..300 {
         repo.write(&format!("src/m{number}.py"), format!("def function_{number}(): pass\n").repeat(40));
     }
     commit_all(&repo, "many");
-    for attempt in 0..20 {
+    for attempt in 0..12 {
         let mut command = organisation.command(&repo, &team, &["publish", "--as", "pay", "--force"]);
         let mut publisher = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(attempt * 25));
+        std::thread::sleep(Duration::from_millis(attempt * 40));
         publisher.kill().unwrap();
         publisher.wait().unwrap();
-        check_whole(&organisation, &[2, 602]);
-        if attempt == 10 {
+        check_whole(&organisation, &[2, 302]);
+        if attempt == 6 {
             organisation.admin(&["org", "sweep", "--older-than", "0"]);
-            check_whole(&organisation, &[2, 602]);
+            check_whole(&organisation, &[2, 302]);
         }
     }
     organisation.ok(&repo, &team, &["publish", "--as", "pay", "--force"]);
     organisation.admin(&["org", "sweep", "--older-than", "0"]);
-    check_whole(&organisation, &[602]);
+    check_whole(&organisation, &[302]);
     assert_eq!(organisation.sql("SELECT count(*) FROM ixmcp.uploads"), "0");
 }
 
