@@ -4,7 +4,8 @@
 //! compiled for the wider instruction sets as well, and the widest that the processor has runs. The results are
 //! integers, so that they are the same on every processor.
 //!
-//! Loops are written out, because closures may be compiled for the baseline.
+//! Loops are written out, with indexes for two slices at once: closures may be compiled for the baseline, and without link-time
+//! optimization `zip` may be a call for each vector.
 
 use rten_simd::{Isa, SimdOp};
 
@@ -99,8 +100,10 @@ impl<'v, V: Iterator<Item = &'v [i8]>> SimdOp for DotProducts<'_, V> {
         for vector in self.vectors {
             // There is an instruction for products of 16 bits that are added in pairs.
             let mut sum = 0;
-            for (one, other) in vector.iter().zip(self.wanted) {
-                sum += i32::from(i16::from(*one)) * i32::from(*other);
+            let numbers = vector.len().min(self.wanted.len());
+            let (vector, wanted) = (&vector[..numbers], &self.wanted[..numbers]);
+            for at in 0..numbers {
+                sum += i32::from(i16::from(vector[at])) * i32::from(wanted[at]);
             }
             products.push(sum);
         }
@@ -112,8 +115,10 @@ impl<'v, V: Iterator<Item = &'v [i8]>> SimdOp for DotProducts<'_, V> {
 #[inline(always)]
 pub(super) fn differ(a: &[u64], b: &[u64]) -> u16 {
     let mut count = 0;
-    for (a, b) in a.iter().zip(b) {
-        count += u64::from((a ^ b).count_ones());
+    let words = a.len().min(b.len());
+    let (a, b) = (&a[..words], &b[..words]);
+    for at in 0..words {
+        count += u64::from((a[at] ^ b[at]).count_ones());
     }
     u16::try_from(count).unwrap_or(u16::MAX)
 }
