@@ -93,7 +93,7 @@ fn check(answer: &Value, least: &BTreeMap<String, u64>) -> usize {
 
 #[test]
 fn no_publication_is_lost_or_torn_under_load_and_a_crash_of_the_server() {
-    let seconds = number("IXMCP_ORG_SECONDS", 4);
+    let seconds = number("IXMCP_ORG_SECONDS", 3);
     let publishers = usize::try_from(number("IXMCP_ORG_PUBLISHERS", 4)).unwrap();
     let clients = usize::try_from(number("IXMCP_ORG_CLIENTS", 2)).unwrap();
     let mut server = Postgres::start();
