@@ -53,6 +53,10 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         return Ok(outcome(&answer));
     }
     let annotations = output::count(found.len() as u64, "annotation", "annotations");
+    for one in answer.skipped.iter().filter(|one| one.kind == "file") {
+        let file = printable(one.file.as_deref().unwrap_or(&first));
+        output::note(&format!("{file} is left out: {}", one.reason));
+    }
     if typed.diff || typed.apply {
         let files = changed(session, &first, found)?;
         if typed.apply {

@@ -379,6 +379,11 @@ def made() -> str: ...
     assert_eq!(reasons["broken.py "], "it has syntax errors");
     assert_eq!(reasons["deep.py "], "its brackets are nested too deeply");
     assert_eq!(reasons["latin.py "], "it cannot be read");
+    // One file by itself is left out for the same reason, and commands say so.
+    let alone = repo.call("infer_types", &json!({ "file": "broken.py" }));
+    assert_eq!(alone["skipped"], json!([{ "name": "", "kind": "file", "reason": "it has syntax errors" }]), "{alone}");
+    let noted = String::from_utf8(repo.run(&["infer", "broken.py"]).stderr).unwrap();
+    assert!(noted.contains("broken.py is left out: it has syntax errors"), "{noted}");
     repo.ok(&["infer", "--apply"]);
     assert_eq!(read(&repo, "stubbed.pyi"), "def made() -> str: ...\n");
 }

@@ -128,6 +128,9 @@ pub(super) fn infer(
     if original.is_notebook() {
         return Err(Error::invalid_argument("argument `file`: notebooks cannot be annotated").hint("Name a .py file."));
     }
+    if has_syntax_errors(trial.db(), file) {
+        return Ok(Inferred { skipped: vec![left_out(None, SYNTAX_ERRORS)], ..Inferred::default() });
+    }
     let own = FileState::new(trial.db(), file, symbol, true);
     if let Some(symbol) = symbol
         && !own.states.iter().any(|state| state.is_wanted)
@@ -139,6 +142,18 @@ pub(super) fn infer(
     }
     let mut work = InferenceRun { trial, checked: Vec::new(), near: 0, is_over, searched: RefCell::default() };
     work.run(own, min_confidence)
+}
+
+/// Why a file is left out: edits of it cannot be checked.
+const SYNTAX_ERRORS: &str = "it has syntax errors";
+
+fn has_syntax_errors(db: &Database, file: File) -> bool {
+    !parsed_module(db, db.program_file(file).python_file(db)).load(db).errors().is_empty()
+}
+
+/// A file that is not annotated; `file` is its path if several are.
+fn left_out(file: Option<String>, reason: &str) -> Skipped {
+    Skipped { file, name: String::new(), kind: "file".to_owned(), reason: reason.to_owned() }
 }
 
 impl FileState {

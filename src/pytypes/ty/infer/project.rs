@@ -13,9 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
 use ruff_db::source::source_text;
-use ty_python_semantic::Db as _;
 
 use super::super::depth::too_deep;
 use super::super::display::PathDisplay;
@@ -24,11 +22,11 @@ use super::super::on_disk;
 use super::super::trial::{self, Trial};
 use super::blame::{self, Fault, Position};
 use super::verification::Findings;
-use super::{FileState, Inference, InferenceRun, Key, rejection};
+use super::{FileState, Inference, InferenceRun, Key, SYNTAX_ERRORS, has_syntax_errors, left_out, rejection};
 use crate::error::Result;
 use crate::pytypes::engine::Observer;
 use crate::pytypes::ty::db::{Database, Db as _};
-use crate::pytypes::values::{Confidence, Inferred, Skipped};
+use crate::pytypes::values::{Confidence, Inferred};
 
 /// How often inferred annotations are built upon: the length of a chain of calls through the project.
 const MAX_ROUNDS: usize = 10;
@@ -128,18 +126,13 @@ fn targets(db: &Database, within: &[String], display: &PathDisplay) -> (Vec<File
             "it cannot be read"
         } else if too_deep(&text).is_some() {
             "its brackets are nested too deeply"
-        } else if !parsed_module(db, db.program_file(file).python_file(db)).load(db).errors().is_empty() {
-            "it has syntax errors"
+        } else if has_syntax_errors(db, file) {
+            SYNTAX_ERRORS
         } else {
             targets.push(file);
             continue;
         };
-        answer.skipped.push(Skipped {
-            file: Some(display.relative(Path::new(&path))),
-            name: String::new(),
-            kind: "file".to_owned(),
-            reason: reason.to_owned(),
-        });
+        answer.skipped.push(left_out(Some(display.relative(Path::new(&path))), reason));
     }
     (targets, answer)
 }
