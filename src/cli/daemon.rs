@@ -108,7 +108,8 @@ fn serve(session: &Session, options: &Options, is_detached: bool) -> Result<Outc
     // Opening the index creates the folder .ixmcp safely.
     let workspace = session.workspaces.at(&root)?;
     if is_detached {
-        log::open_file(&root)?;
+        // The index of a repository that cannot be written is elsewhere.
+        log::open_file(workspace.database().parent().unwrap_or(&root))?;
     }
     if is_repository {
         // Clients start the daemon before they send a request: the index is built by then, or nearly so.

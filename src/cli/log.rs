@@ -1,4 +1,4 @@
-//! Where log lines go: stderr, or the daemon's file `.ixmcp/log`.
+//! Where log lines go: stderr, or the daemon's file `log` next to the index.
 //!
 //! stdout is the protocol's or the results'. The daemon's lines wait in memory until its repository's folder is known
 //! to be safe to write in; the file is renamed to `log.1` when it has grown.
@@ -44,8 +44,9 @@ fn parse(filter: &str) -> EnvFilter {
     EnvFilter::try_new(format!("rmcp=error,notify=error,{filter}")).unwrap_or_else(|_| EnvFilter::new("warn"))
 }
 
-pub(super) fn open_file(root: &Path) -> Result<()> {
-    let path = root.join(".ixmcp/log");
+/// `folder` is that of the index.
+pub(super) fn open_file(folder: &Path) -> Result<()> {
+    let path = folder.join("log");
     let opened = socket_path::open_own(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
     let (size, file) = opened.map_err(|error| Error::io("write", &path, error))?;
     let mut sink = locked(&SINK);

@@ -98,7 +98,7 @@ struct Cli {
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
     hyperlink: ColorChoice,
 
-    /// Build the index completely before answering
+    /// Build the index completely before answering, in commands that use it
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     wait: bool,
 

@@ -405,3 +405,13 @@ fn setup_of_a_program_that_npx_or_uvx_fetched_starts_it_with_them() {
         assert_eq!(fs::read_to_string(Path::new(&home).join(".cursor/mcp.json")).unwrap(), settings);
     }
 }
+
+#[test]
+fn an_index_that_is_not_built_yet_is_no_warning() {
+    let repo = Repo::new("//- /a.py\nx = 1\n");
+    repo.ok(&["check"]);
+    let reported = repo.ok(&["doctor", "database"]);
+    assert!(reported.contains("there is no index yet") && !reported.contains("incomplete"), "{reported}");
+    let reported = String::from_utf8(repo.run(&["doctor", "python"]).stdout).unwrap();
+    assert!(!reported.contains("no Python"), "{reported}");
+}

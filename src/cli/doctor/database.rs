@@ -21,8 +21,7 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     }
     let path = context.database();
     if !path.exists() {
-        let remedy = "Run `ixmcp sync`, or any query: the first one builds it.";
-        findings.push(Finding::new(Level::Note, "there is no index yet").remedy(remedy));
+        findings.push(none_yet());
         return Ok(findings);
     }
     let sound = Store::open(&path, Mode::Read).and_then(|_| {
@@ -61,13 +60,21 @@ fn elsewhere(context: &DoctorContext, path: &Path) -> Option<Finding> {
     Some(Finding::new(Level::Note, message).remedy("Nothing to do. The index can be deleted at any time."))
 }
 
+fn none_yet() -> Finding {
+    let remedy = "Run `ixmcp sync`, or any query: the first one builds it.";
+    Finding::new(Level::Note, "there is no index yet").remedy(remedy)
+}
+
 /// What an index holds that has no faults.
 fn content(context: &DoctorContext, path: &Path, was_looked_through: bool) -> Result<Finding> {
     let (files, is_built, skipped) = Store::open(path, Mode::Read)?.read(&Budget::unlimited(), |snapshot| {
         Ok((snapshot.file_count()?, snapshot.fact(Fact::Built)?.is_some(), snapshot.skipped_counts()?))
     })?;
     let held = output::count(files, "file", "files");
-    Ok(if !is_built {
+    Ok(if !is_built && files == 0 {
+        // Commands that read the disk alone leave an empty one.
+        none_yet()
+    } else if !is_built {
         let message =
             format!("the index is incomplete: its first build is running or was interrupted, with {held} so far");
         Finding::new(Level::Warning, message)

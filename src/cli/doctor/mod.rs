@@ -30,7 +30,7 @@ use crate::error::{Error, Result};
 use crate::index;
 use crate::model::printable;
 use crate::query::near;
-use crate::store::{Mode, Snapshot, Store};
+use crate::store::{Fact, Mode, Snapshot, Store};
 
 /// Diagnose problems with ixmcp in this repository and suggest fixes
 ///
@@ -108,13 +108,17 @@ impl DoctorContext<'_> {
         index::database(&self.root, &self.session.sources.environment)
     }
 
-    /// Asks the index as it is, where there is one that can be asked.
+    /// Asks the index as it is, where one was built that can be asked.
     fn ask<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Option<T> {
         let path = self.database();
         if !path.exists() {
             return None;
         }
-        Store::open(&path, Mode::Read).ok()?.read(&Budget::unlimited(), ask).ok()
+        let ask_built = |snapshot: &Snapshot| match snapshot.fact(Fact::Built)? {
+            Some(_) => ask(snapshot).map(Some),
+            None => Ok(None),
+        };
+        Store::open(&path, Mode::Read).ok()?.read(&Budget::unlimited(), ask_built).ok()?
     }
 }
 
