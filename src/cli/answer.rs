@@ -60,8 +60,7 @@ impl<A: DeserializeOwned> Answer<A> {
 
     /// Notes that a list of which `shown` items were printed continues or is empty, and what the answer warns of.
     pub(super) fn note_rest(&self, shown: usize) {
-        let Remarks { truncated, total, next_offset, warning, stale, vectors_pending, indexing, problems } =
-            &self.remarks;
+        let Remarks { truncated, total, next_offset, .. } = &self.remarks;
         if *truncated {
             let of = total.map_or_else(String::new, |total| format!(" of {total}"));
             let more = next_offset.map_or_else(String::new, |next| format!("; more with --offset {next}"));
@@ -69,6 +68,12 @@ impl<A: DeserializeOwned> Answer<A> {
         } else if shown == 0 {
             output::note_nothing();
         }
+        self.note_remarks();
+    }
+
+    /// Notes what the answer warns of: what may be missing or outdated.
+    pub(super) fn note_remarks(&self) {
+        let Remarks { warning, stale, vectors_pending, indexing, problems, .. } = &self.remarks;
         for Problem { repo, reason } in problems.iter().filter(|problem| !problem.repo.is_empty()) {
             output::note(&printable(&format!("{repo}: {reason}")));
         }

@@ -28,5 +28,6 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         if found.is_empty() {
             output::note("nothing found: no definition is known for this position");
         }
+        answer.note_remarks();
     })
 }

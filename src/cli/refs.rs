@@ -38,5 +38,6 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         if let Some(left_out) = &answer.left_out {
             output::note(left_out);
         }
+        answer.note_remarks();
     })
 }
