@@ -255,11 +255,11 @@ mod tests {
         let near = |middle: &[i8], random: &mut Random| -> Vec<i8> {
             middle.iter().map(|&number| number / 2 + random.next() / 2).collect()
         };
-        for id in 0..12_000 {
+        for id in 0..24_000 {
             let vector = near(&middles[id % 50], &mut random);
             vectors.push(ChunkId(i64::try_from(id).unwrap()), &bytes(&vector));
         }
-        let slots: Vec<VectorSlot> = (0..12_000).map(|id| vectors.of(ChunkId(id)).unwrap()).collect();
+        let slots: Vec<VectorSlot> = (0..24_000).map(|id| vectors.of(ChunkId(id)).unwrap()).collect();
         let (mut found, mut wanted) = (0, 0);
         for middle in &middles {
             let query = near(middle, &mut random);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::harness::Repo;
 use crate::organisation::server::{Organisation, Postgres, shared};
+use crate::sound::number;
 use crate::worktrees::{committed, git};
 
 pub const PAY: &str =
@@ -181,14 +182,15 @@ fn publishers_killed_at_any_moment_leave_what_was_published_before() {
         repo.write(&format!("src/m{number}.py"), format!("def function_{number}(): pass\n").repeat(40));
     }
     commit_all(&repo, "many");
-    for attempt in 0..12 {
+    let attempts = number("IXMCP_KILLED_PUBLISHERS", 12);
+    for attempt in 0..attempts {
         let mut command = organisation.command(&repo, &team, &["publish", "--as", "pay", "--force"]);
         let mut publisher = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(attempt * 40));
+        std::thread::sleep(Duration::from_millis(attempt * 480 / attempts));
         publisher.kill().unwrap();
         publisher.wait().unwrap();
         check_whole(&organisation, &[2, 302]);
-        if attempt == 6 {
+        if attempt == attempts / 2 {
             organisation.admin(&["org", "sweep", "--older-than", "0"]);
             check_whole(&organisation, &[2, 302]);
         }
