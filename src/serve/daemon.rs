@@ -54,7 +54,8 @@ pub struct DaemonSettings {
 pub async fn run(claim: Claim, workspaces: Arc<Workspaces>, settings: DaemonSettings) -> Result<()> {
     let root = claim.path.root.clone();
     let workspace = workspaces.at(&root)?;
-    let token = token::of(&root, &settings.environment)?;
+    let folder = workspace.database().parent().unwrap_or(&root);
+    let token = token::of(&root, folder, &settings.environment)?;
     let DaemonSettings { config, listing, environment, launcher, version } = settings;
     let about =
         DaemonIdentity { proto: PROTO, version, pid: std::process::id(), root: root.clone(), is_restricted: false };

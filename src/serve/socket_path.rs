@@ -40,11 +40,14 @@ impl SocketPath {
     pub fn of(root: &Path, environment: &Environment) -> Self {
         let folder = root.join(FOLDER);
         let inside = folder.join(SOCKET);
-        let is_foreign = folder.symlink_metadata().is_ok_and(|data| data.is_dir() && !is_own(&data));
-        if socket::IN_REPOSITORY && !is_foreign && inside.as_os_str().len() <= socket::MAX_PATH_LEN {
+        let is_usable = match folder.symlink_metadata() {
+            Ok(data) => !data.is_dir() || (is_own(&data) && files::may_write(&folder)),
+            Err(_) => files::may_write(root),
+        };
+        if socket::IN_REPOSITORY && is_usable && inside.as_os_str().len() <= socket::MAX_PATH_LEN {
             return Self { root: root.to_owned(), socket: inside, pointer: None };
         }
-        let pointer = (!is_foreign).then(|| folder.join(POINTER));
+        let pointer = is_usable.then(|| folder.join(POINTER));
         let pointed = pointer.as_deref().and_then(read_pointer);
         let name = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
         let socket = pointed.unwrap_or_else(|| environment.runtime_folder().join(format!("{}.sock", &name[..16])));
@@ -76,11 +79,10 @@ impl SocketPath {
         if scan::tracks_under(&self.root, FOLDER) {
             tracing::warn!(folder = %shown(&folder), "git tracks files in this folder: they are not used");
         }
-        // A repository that is not writable has no daemon: each process serves its own client.
         let in_repository = if self.folder() == folder || self.pointer.is_some() {
             private_folder(&folder).and_then(|()| put(&folder.join(".gitignore"), b"*\n"))
         } else {
-            tracing::warn!(folder = %shown(&folder), "another user owns this folder: the socket is in another one");
+            tracing::warn!(folder = %shown(&folder), "this folder cannot be used: the socket is in another one");
             Ok(())
         };
         let failed = |folder: &Path, error: io::Error| {

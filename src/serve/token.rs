@@ -1,4 +1,4 @@
-//! Tokens: that which allows a TCP client to write, in `.ixmcp/token` or `IXMCP_TOKEN`, and how tokens are compared.
+//! Tokens: that which allows a TCP client to write, in the file `token` next to the index or in `IXMCP_TOKEN`, and how tokens are compared.
 //!
 //! Owns the file. The connection policy decides which clients must send the token.
 
@@ -12,23 +12,29 @@ use crate::platform::random::secret;
 use crate::platform::replace::{Durability, Permissions, replace};
 use crate::scan;
 
-const FILE: &str = ".ixmcp/token";
+const FILE: &str = "token";
+/// The file in a repository that holds its index.
+const IN_REPOSITORY: &str = ".ixmcp/token";
 /// A token that a user wrote may be half as long as a generated one.
 const MIN_BYTES: usize = 32;
 
-/// The token of the repository at `root`, which is created on first use. A token that other users could read is replaced.
-pub fn of(root: &Path, environment: &Environment) -> Result<String> {
+/// The token of the repository at `root`, whose index is in `folder`. It is created on first use. A token that other users could read is
+/// replaced.
+pub fn of(root: &Path, folder: &Path, environment: &Environment) -> Result<String> {
     if let Some(token) = environment.get("IXMCP_TOKEN") {
         return Ok(token.to_owned());
     }
-    let path = root.join(FILE);
+    let path = folder.join(FILE);
     if let Some(token) = read(root, &path) {
         return Ok(token);
     }
     let token =
         secret().map_err(|error| Error::internal("the system does not provide random bytes").caused_by(error))?;
-    replace(&path, token.as_bytes(), Permissions::Private, Durability::Unsynced)
-        .map_err(|error| Error::io("write", &path, error))?;
+    match replace(&path, token.as_bytes(), Permissions::Private, Durability::Unsynced) {
+        // No client gets the token, and none could write anything with it.
+        Err(error) if !files::may_write(folder) => tracing::warn!("cannot write {}: {error}", path.display()),
+        written => written.map_err(|error| Error::io("write", &path, error))?,
+    }
     Ok(token)
 }
 
@@ -40,8 +46,8 @@ pub fn is_same(one: &[u8], other: &[u8]) -> bool {
 fn read(root: &Path, path: &Path) -> Option<String> {
     let data = path.symlink_metadata().ok()?;
     let is_private = data.is_file() && files::is_own(&data) && files::is_private(&data);
-    if !is_private || scan::tracks_under(root, FILE) {
-        tracing::warn!("{FILE} was not private: it is replaced");
+    if !is_private || scan::tracks_under(root, IN_REPOSITORY) {
+        tracing::warn!("{} was not private: it is replaced", path.display());
         return None;
     }
     let token = fs::read_to_string(path).ok()?;

@@ -184,6 +184,22 @@ fn a_client_of_a_read_only_repository_sees_every_save() {
 }
 
 #[test]
+fn a_read_only_repository_has_a_daemon_whose_files_are_next_to_its_index() {
+    let Some(mounted) = Mounted::read_only(FILES) else { return };
+    mounted.ok(&["daemon", "start"]);
+    let status: Value = serde_json::from_str(&mounted.ok(&["daemon", "status", "--json"])).unwrap();
+    let socket = Path::new(status["socket"].as_str().unwrap());
+    assert!(socket.exists() && !socket.starts_with(mounted.folder.path()), "{status}");
+    let token = mounted.index().join("token");
+    assert_eq!(fs::metadata(&token).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(mounted.finds("first_of_all").as_deref(), Some("first.py"));
+    let status: Value = serde_json::from_str(&mounted.ok(&["daemon", "status", "--json"])).unwrap();
+    assert!(!status["requests"].as_object().unwrap().is_empty(), "the daemon has answered: {status}");
+    mounted.ok(&["daemon", "stop"]);
+    assert!(!socket.exists());
+}
+
+#[test]
 fn a_cache_that_is_not_the_users_own_is_not_used() {
     let Some(mounted) = Mounted::read_only(FILES) else { return };
     let (other, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
