@@ -98,7 +98,7 @@ fn outcome(answer: &Answer, typed: &Arguments) -> Outcome {
 
 fn summary(answer: &Answer) -> String {
     let count = |number: usize, one: &str| output::count(number as u64, one, &format!("{one}s"));
-    let files = count(answer.files_checked, "file");
+    let files = count(answer.files_checked.saturating_sub(answer.unreadable.unwrap_or_default()), "file");
     match (answer.total, answer.errors + answer.warnings) {
         (0, 0) => format!("{files} checked: no problems found"),
         (0, _) => format!(

@@ -53,7 +53,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         return Ok(outcome(&answer));
     }
     let annotations = output::count(found.len() as u64, "annotation", "annotations");
-    for one in answer.skipped.iter().filter(|one| one.kind == "file") {
+    let left_out = answer.skipped.iter().filter(|one| one.kind == "file");
+    let skipped = answer.total_skipped.saturating_sub(left_out.clone().count());
+    for one in left_out {
         let file = printable(one.file.as_deref().unwrap_or(&first));
         output::note(&format!("{file} is left out: {}", one.reason));
     }
@@ -70,8 +72,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             of_file[0].file.iter().for_each(|file| output::line(&printable(file)));
             of_file.iter().for_each(print);
         }
-        let skipped = answer.total_skipped;
-        output::note(&format!("{annotations}; {skipped} symbols without a suggestion (see --json)"));
+        let skipped = output::count(skipped as u64, "symbol", "symbols");
+        output::note(&format!("{annotations}; {skipped} without a suggestion (see --json)"));
     }
     Ok(outcome(&answer))
 }

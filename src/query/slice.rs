@@ -43,7 +43,7 @@ pub fn slice(bytes: &[u8], start: u64, end: u64, column: u64, cap: Option<usize>
         });
     }
     if start > total {
-        return Err(wrong(format!("start_line {start} is past the end")));
+        return Err(wrong(format!("line {start} is past the end")));
     }
     let last = end.min(total);
     let mut content = String::new();

@@ -384,6 +384,7 @@ def made() -> str: ...
     assert_eq!(alone["skipped"], json!([{ "name": "", "kind": "file", "reason": "it has syntax errors" }]), "{alone}");
     let noted = String::from_utf8(repo.run(&["infer", "broken.py"]).stderr).unwrap();
     assert!(noted.contains("broken.py is left out: it has syntax errors"), "{noted}");
+    assert!(noted.contains("0 annotations; 0 symbols without a suggestion"), "a file is not a symbol: {noted}");
     repo.ok(&["infer", "--apply"]);
     assert_eq!(read(&repo, "stubbed.pyi"), "def made() -> str: ...\n");
 }

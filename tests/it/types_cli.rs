@@ -79,6 +79,25 @@ y: str = x
 }
 
 #[test]
+fn what_cannot_be_read_is_not_counted_as_checked() {
+    let repo = Repo::new("//- /good.py\nx: int = 1\n");
+    repo.write("latin.py", b"# \xe9\n");
+    let (code, _, said) = check_in(&repo, "", &["--output-format", "concise"]);
+    assert_eq!(code, Some(2));
+    assert_eq!(said.lines().collect::<Vec<_>>(), ["1 file checked: 1 diagnostic", "1 file could not be read"]);
+}
+
+#[test]
+fn a_line_past_the_end_is_named_as_a_reader_counts_in_every_language() {
+    let repo = Repo::new("//- /a.py\nx = 1\ny = 2\n//- /a.rs\nfn f() {}\nfn g() {}\n");
+    for file in ["a.py", "a.rs"] {
+        let output = repo.run(&["def", &format!("{file}:999:1")]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("line 999 is past the end; the file has 2 lines"), "{said}");
+    }
+}
+
+#[test]
 fn a_byte_order_mark_is_not_part_of_the_first_line() {
     let repo = Repo::new("");
     repo.write("a.py", "\u{feff}x: int = \"\"\ny: int = \"\"\n\n\ndef f(a=1):\n    return a\n");
