@@ -134,7 +134,7 @@ mod tests {
             assert_eq!(lines.offset(position(line, column)).map(|at| at.to_usize()), Ok(at), "{line}:{column}");
             assert_eq!(lines.position(TextSize::try_from(at).unwrap()), position(line, column));
         }
-        assert_eq!(lines.offset(position(4, 1)), Err("line 4 is past the end; the file has 3 lines".to_owned()));
+        assert_eq!(lines.offset(position(4, 1)), Err("line 4 is past the end; the file has 2 lines".to_owned()));
         assert_eq!(lines.offset(position(2, 9)), Err("column 9 is past the end of line 2".to_owned()));
         assert!(
             lines.offset(CellPosition { cell: Some(1), line: 1, column: 1 }).unwrap_err().contains("not a notebook")
