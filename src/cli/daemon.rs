@@ -108,8 +108,7 @@ fn serve(session: &Session, options: &Options, is_detached: bool) -> Result<Outc
     // Opening the index creates the folder .ixmcp safely.
     let workspace = session.workspaces.at(&root)?;
     if is_detached {
-        // The index of a repository that cannot be written is elsewhere.
-        log::open_file(workspace.database().parent().unwrap_or(&root))?;
+        log::open_file(workspace.folder(), &claim.path.socket)?;
     }
     if is_repository {
         // Clients start the daemon before they send a request: the index is built by then, or nearly so.

@@ -1,4 +1,4 @@
-//! Where log lines go: stderr, or the daemon's file `log` next to the index.
+//! Where log lines go: stderr, or the daemon's file `log` next to the index, or next to its socket.
 //!
 //! stdout is the protocol's or the results'. The daemon's lines wait in memory until its repository's folder is known
 //! to be safe to write in; the file is renamed to `log.1` when it has grown.
@@ -13,6 +13,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::error::{Error, Result};
 use crate::locked::locked;
+use crate::platform::files;
 use crate::serve::socket_path;
 
 /// The file is renamed at this size; there is one of before.
@@ -44,9 +45,9 @@ fn parse(filter: &str) -> EnvFilter {
     EnvFilter::try_new(format!("rmcp=error,notify=error,{filter}")).unwrap_or_else(|_| EnvFilter::new("warn"))
 }
 
-/// `folder` is that of the index.
-pub(super) fn open_file(folder: &Path) -> Result<()> {
-    let path = folder.join("log");
+/// `folder` is that of the index. If it cannot be written, the file is next to the daemon's socket.
+pub(super) fn open_file(folder: &Path, socket: &Path) -> Result<()> {
+    let path = if files::may_write(folder) { folder.join("log") } else { socket.with_extension("log") };
     let opened = socket_path::open_own(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
     let (size, file) = opened.map_err(|error| Error::io("write", &path, error))?;
     let mut sink = locked(&SINK);

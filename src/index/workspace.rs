@@ -130,6 +130,11 @@ impl Workspace {
         self.repository.store.path()
     }
 
+    /// The folder of the index.
+    pub fn folder(&self) -> &Path {
+        self.repository.folder()
+    }
+
     /// The settings of this repository.
     pub fn config(&self) -> Config {
         self.repository.settings().config.clone()

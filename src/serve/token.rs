@@ -1,4 +1,4 @@
-//! Tokens: that which allows a TCP client to write, in the file `token` next to the index or in `IXMCP_TOKEN`, and how tokens are compared.
+//! Tokens: what lets a TCP client write, in the file `token` next to the index or in `IXMCP_TOKEN`, and how tokens are compared.
 //!
 //! Owns the file. The connection policy decides which clients must send the token.
 
@@ -13,7 +13,7 @@ use crate::platform::replace::{Durability, Permissions, replace};
 use crate::scan;
 
 const FILE: &str = "token";
-/// The file in a repository that holds its index.
+/// The path of that file in a repository that contains its own index.
 const IN_REPOSITORY: &str = ".ixmcp/token";
 /// A token that a user wrote may be half as long as a generated one.
 const MIN_BYTES: usize = 32;
@@ -31,7 +31,7 @@ pub fn of(root: &Path, folder: &Path, environment: &Environment) -> Result<Strin
     let token =
         secret().map_err(|error| Error::internal("the system does not provide random bytes").caused_by(error))?;
     match replace(&path, token.as_bytes(), Permissions::Private, Durability::Unsynced) {
-        // No client gets the token, and none could write anything with it.
+        // No client can read this token, so none may write over TCP. Everything else works.
         Err(error) if !files::may_write(folder) => tracing::warn!("cannot write {}: {error}", path.display()),
         written => written.map_err(|error| Error::io("write", &path, error))?,
     }

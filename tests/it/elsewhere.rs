@@ -197,6 +197,15 @@ fn a_read_only_repository_has_a_daemon_whose_files_are_next_to_its_index() {
     assert!(!status["requests"].as_object().unwrap().is_empty(), "the daemon has answered: {status}");
     mounted.ok(&["daemon", "stop"]);
     assert!(!socket.exists());
+
+    // An index in the repository answers, too. There is no token then, and no place for one.
+    mounted.set_writable(true);
+    mounted.ok(&["sync"]);
+    mounted.set_writable(false);
+    mounted.ok(&["daemon", "start"]);
+    assert!(mounted.ok(&["query", "first_of_all"]).contains("first.py"));
+    assert!(!mounted.folder.path().join(".ixmcp/token").exists());
+    mounted.ok(&["daemon", "stop"]);
 }
 
 #[test]
