@@ -105,7 +105,7 @@ async function main() {
   const daemon = JSON.parse(ixmcp('daemon', 'status', '--json')).pid;
   const page = spawn(program, ['ui', '--no-open'], { cwd: tree, env: environment, stdio: ['ignore', 'pipe', 'ignore'] });
   const address = await new Promise((done) => page.stdout.once('data', (text) => done(String(text).trim())));
-  const executable = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) => process.env.PATH.split(':').map((folder) => join(folder, name))).find(existsSync);
+  const executable = ['chromium', 'chromium-browser', 'google-chrome', 'chromium-headless-shell'].flatMap((name) => process.env.PATH.split(':').map((folder) => join(folder, name))).find(existsSync);
   const browser = await chromium.launch({ executablePath: executable, args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
   const times = new Map();
   const note = (name, wall, tab, own) => times.set(name, [...(times.get(name) ?? []), [wall, tab, own]]);

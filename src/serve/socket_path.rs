@@ -40,6 +40,7 @@ impl SocketPath {
     pub fn of(root: &Path, environment: &Environment) -> Self {
         let folder = root.join(FOLDER);
         let inside = folder.join(SOCKET);
+        // Another user's folder cannot hold the socket, and neither can one that is not writable.
         let is_usable = match folder.symlink_metadata() {
             Ok(data) => !data.is_dir() || (is_own(&data) && files::may_write(&folder)),
             Err(_) => files::may_write(root),

@@ -161,7 +161,7 @@ fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients")
 }
 
-/// The browser of this machine, by one of the names that distributions give it. Without a window of its own it needs a quarter less CPU time.
+/// The browser of this machine, by one of the names that distributions give it. The headless shell needs a quarter less CPU time.
 fn browser() -> PathBuf {
     let found = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].iter().find_map(|name| {
         std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.exists())

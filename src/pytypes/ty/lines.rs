@@ -77,7 +77,7 @@ impl<'t> Lines<'t> {
         let (before, lines) = self.cell_lines(cell)?;
         if line > lines {
             let of = cell.map_or_else(|| "the file".to_owned(), |cell| format!("cell {cell}"));
-            // The empty one after the last line break is a position, but no line to a reader.
+            // The empty line after a final line break is a valid position, but readers do not count it.
             let lines = lines - u32::from(cell.is_none() && self.text.ends_with('\n'));
             return Err(format!("line {line} is past the end; {of} has {lines} lines"));
         }
