@@ -207,6 +207,9 @@ pub fn run() -> ExitCode {
     }
     // Help shows more than is needed to parse a command.
     let typed = help::declaration().try_get_matches().unwrap_or_else(|refused| {
+        if refused.kind() == clap::error::ErrorKind::DisplayVersion {
+            refused.exit();
+        }
         wrong_words::tell_in_json(&refused);
         help::described().get_matches()
     });
