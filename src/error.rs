@@ -101,7 +101,7 @@ impl Error {
     pub fn busy_building(done: u64, total: u64) -> Self {
         let how_far = if total == 0 { "looking for files".to_owned() } else { format!("{done} of {total} files") };
         Self::new(ErrorKind::Busy, format!("the index is being built: {how_far}"))
-            .hint("Ask again in a few seconds; the build goes on.")
+            .hint("Try again in a few seconds; the build continues.")
     }
 
     #[must_use]

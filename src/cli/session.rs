@@ -139,7 +139,7 @@ impl Session {
         self.called(tool, arguments).map_err(|error| match error.kind {
             // No command has an option for it.
             ErrorKind::Timeout => error
-                .hint(format!("`ixmcp call {tool} --args` takes a timeout_ms that is longer than the usual 30000.")),
+                .hint(format!("`ixmcp call {tool} --args` takes a timeout_ms that is longer than the default 30000.")),
             _ => error,
         })
     }
@@ -251,7 +251,7 @@ impl Session {
 
 /// The error of a command that is given several repositories and takes one.
 pub(super) fn about_one() -> Error {
-    Error::invalid_argument("this command is about one repository").hint(
+    Error::invalid_argument("this command takes one repository").hint(
         "Give one --repo. Several can be searched by query, symbol, slice, files, stats, documents search, entity search \
          and entity tags.",
     )

@@ -85,7 +85,7 @@ fn shown(session: &Session, typed: &Arguments) -> Result<(PathBuf, Vec<String>)>
     let first = members.roots.iter().find(|root| !members.published.contains_key(*root)).or(members.roots.first());
     match own.or_else(|| first.cloned()) {
         Some(root) => Ok((root, members.names())),
-        None => Err(Error::invalid_argument("none of the repositories can be read").hint("Name others.")),
+        None => Err(Error::invalid_argument("none of the repositories can be read").hint("Name other repositories.")),
     }
 }
 

@@ -76,7 +76,7 @@ fn acquire(file: &File, budget: &Budget) -> Result<()> {
             Ok(()) => return Ok(()),
             Err(TryLockError::WouldBlock) if budget.is_spent() => {
                 return Err(
-                    Error::new(ErrorKind::Busy, "another process is updating the index").hint("Ask again in a moment.")
+                    Error::new(ErrorKind::Busy, "another process is updating the index").hint("Try again in a moment.")
                 );
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(RETRY),

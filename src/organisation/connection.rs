@@ -233,7 +233,7 @@ fn tls_for(
     name: &str,
 ) -> Result<<MakeRustlsConnect as MakeTlsConnect<Limited<TcpStream>>>::TlsConnect> {
     let made = MakeTlsConnect::<Limited<TcpStream>>::make_tls_connect(&mut tls, name);
-    made.map_err(|_| Error::invalid_argument("the host of the organisation's server is not a name for TLS"))
+    made.map_err(|_| Error::invalid_argument("the host of the organisation's server is not a valid TLS server name"))
 }
 
 fn note_end(ended: Result<(), PgError>) {

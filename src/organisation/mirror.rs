@@ -178,7 +178,7 @@ fn in_digits(bytes: &[u8]) -> String {
 fn push(answers: &mut Answers, name: &str, mirror: Result<Mirror>) -> Result<()> {
     let mirror = match mirror {
         Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
-        Err(error) if error.kind == ErrorKind::Timeout => Err(error.hint("Ask again: what was fetched stays.")),
+        Err(error) if error.kind == ErrorKind::Timeout => Err(error.hint("Try again: what was fetched is kept.")),
         mirror => mirror,
     };
     answers.mirrors.push((name.to_owned(), mirror));
@@ -444,7 +444,8 @@ impl Mirroring<'_> {
         let name = listed.name.as_str();
         let id = id_of(name, is_part);
         let state = self.state(&id);
-        let random = || secret().map_err(|error| Error::internal("no random numbers").caused_by(error));
+        let random =
+            || secret().map_err(|error| Error::internal("the system does not provide random bytes").caused_by(error));
         let folder = match &state {
             Some(state) => state.folder.clone(),
             None => random()?[..HASH_LENGTH].to_owned(),
@@ -554,7 +555,7 @@ impl Mirroring<'_> {
             }
             if !some.is_empty() {
                 return Err(
-                    Error::new(ErrorKind::Busy, "the repository was published while it was read").hint("Ask again.")
+                    Error::new(ErrorKind::Busy, "the repository was published while it was read").hint("Try again.")
                 );
             }
         }

@@ -26,7 +26,7 @@ pub(super) type Changes = HashMap<String, Vec<u8>>;
 pub(super) fn apply(root: &Path, objects: &Objects, tree: &mut Tree, most: u64, budget: &Budget) -> Result<Changes> {
     let staged: Staged = scan::staged(root);
     if staged.conflicts > 0 {
-        return Err(Error::invalid_argument("files have conflicts of a merge")
+        return Err(Error::invalid_argument("some files have merge conflicts")
             .hint("Resolve them, or publish the commit without --dirty."));
     }
     if staged.paths().next().is_none() && !tree.is_empty() {

@@ -101,7 +101,7 @@ fn set(argument: &str, patterns: &[String]) -> Result<Option<GlobSet>> {
         }
         if given.starts_with('!') {
             return Err(wrong(format!("\"{shown}\" begins with !, which takes nothing back here"))
-                .hint("Name what to leave out in `exclude`; before a name that begins with ! write \\!."));
+                .hint("Name what to leave out in `exclude`; escape a leading ! as \\!."));
         }
         let bare = given.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
         let anchored = given.starts_with('/') || bare.contains('/');

@@ -214,7 +214,7 @@ pub fn similar_names(snapshot: &Snapshot, wanted: &str) -> Result<Vec<String>> {
 }
 
 fn no_name() -> Error {
-    Error::invalid_argument("argument `symbol_name`: no name in it").hint("Give a name such as QuerySet.")
+    Error::invalid_argument("argument `symbol_name` contains no name").hint("Give a name such as QuerySet.")
 }
 
 /// Definitions that an exact name, or `Class.method`, stands for.

@@ -123,7 +123,7 @@ impl Service for CallRouter {
         };
         match other.call("ixmcp/call", params, &request.budget, &report) {
             Ok(answer) => answer,
-            Err(_) => Err(Error::new(ErrorKind::Busy, "the other repository's daemon ended before it answered")
+            Err(_) => Err(Error::new(ErrorKind::Busy, "the other repository's daemon exited before it answered")
                 .hint("Send the call again.")),
         }
     }

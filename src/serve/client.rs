@@ -103,7 +103,7 @@ impl DaemonConnection {
         match serde_json::from_value::<DaemonIdentity>(about.result.unwrap_or_default()) {
             Ok(about) if about.root == path.root => Ok(Some(Self { about, reader, writer })),
             _ => Err(Error::internal("the process that listens on this repository's socket is not its daemon")
-                .hint("End it, or remove the folder .flashgrep.")),
+                .hint("Stop it, or remove the folder .flashgrep.")),
         }
     }
 

@@ -131,7 +131,7 @@ pub fn stop(root: &Path, environment: &Environment) -> Result<bool> {
         std::thread::sleep(RETRY_INTERVAL);
     }
     if !is_closed || path.is_held() {
-        return Err(Error::new(ErrorKind::Busy, format!("the daemon, process {}, does not end", client.about().pid))
+        return Err(Error::new(ErrorKind::Busy, format!("the daemon, process {}, does not exit", client.about().pid))
             .hint("Kill that process."));
     }
     Ok(true)

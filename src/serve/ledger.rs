@@ -244,7 +244,7 @@ impl Request {
         let error = if self.is_cancelled {
             Error::new(ErrorKind::Cancelled, "the call was cancelled")
         } else {
-            Error::new(ErrorKind::Busy, "the daemon ended before it answered; changes that it made are kept")
+            Error::new(ErrorKind::Busy, "the daemon exited before it answered; changes that it made are kept")
                 .hint("Send the request again (retry).")
         };
         let outcome =

@@ -109,7 +109,7 @@ impl Relay {
                 Err(error) => return Err(error),
             }
         }
-        Err(failure.unwrap_or_else(|| Error::new(ErrorKind::Busy, "daemons end immediately after they start")))
+        Err(failure.unwrap_or_else(|| Error::new(ErrorKind::Busy, "the daemon exits immediately after it starts")))
     }
 }
 

@@ -155,7 +155,7 @@ impl SocketPath {
         if let Ok(data) = self.socket.symlink_metadata() {
             if socket::is_socket(data.file_type()) && self.is_alive() {
                 return Err(Error::new(ErrorKind::Busy, format!("another program listens on {}", shown(&self.socket)))
-                    .hint("End it, or use --no-daemon."));
+                    .hint("Stop it, or use --no-daemon."));
             }
             fs::remove_file(&self.socket).map_err(|error| Error::io("remove", &self.socket, error))?;
         }

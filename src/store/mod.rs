@@ -451,7 +451,7 @@ fn to_error(error: &rusqlite::Error) -> Error {
             "the index has other tables or values than it should",
             "Run `ixmcp rebuild` to build it again.",
         ),
-        Some(Code::OperationInterrupted) => (ErrorKind::Cancelled, "the query was stopped", "Ask again."),
+        Some(Code::OperationInterrupted) => (ErrorKind::Cancelled, "the query was stopped", "Try again."),
         Some(Code::DiskFull) => (ErrorKind::ReadOnly, "the disk is full", FREE_SPACE),
         // Of what other programs see as a full disk, too: the log's index cannot grow.
         Some(Code::SystemIoFailure) => (ErrorKind::ReadOnly, "the disk is full or failing", FREE_SPACE),

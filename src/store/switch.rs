@@ -67,7 +67,7 @@ fn acquire(attempt: impl Fn() -> std::result::Result<(), TryLockError>) -> std::
 }
 
 fn busy() -> Error {
-    Error::new(ErrorKind::Busy, "the index is being replaced by another process").hint("Ask again in a moment.")
+    Error::new(ErrorKind::Busy, "the index is being replaced by another process").hint("Try again in a moment.")
 }
 
 /// A connection to the database. It is closed under the lock.

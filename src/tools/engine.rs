@@ -54,7 +54,7 @@ pub(super) fn position(file: &File, cell: Option<u32>, line: u32, column: u32) -
         }
     }
     if cell.is_some() && file.absolute.extension().is_none_or(|extension| extension != "ipynb") {
-        return Err(Error::invalid_argument("argument `cell`: only notebooks have cells").hint("Leave it out."));
+        return Err(Error::invalid_argument("argument `cell`: only notebooks have cells").hint("Omit it."));
     }
     Ok(Position { file: file.absolute.to_string_lossy().into_owned(), cell, line, column })
 }
@@ -74,7 +74,7 @@ fn service(call: &Call) -> Result<Arc<TypeService>> {
         let python = call.workspace().config().python;
         let spec = EngineSpec {
             root: call.workspace().root().to_owned(),
-            program: program.ok_or_else(|| Error::internal("this program's file cannot be found"))?,
+            program: program.ok_or_else(|| Error::internal("this program's executable cannot be found"))?,
             environment: call.request.python.clone(),
             ty: python.server,
             idle: python.idle,

@@ -109,9 +109,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let how = arguments.how.unwrap_or_default();
     let depth = arguments.depth.unwrap_or(1);
     if !(1..=call_graph::MAX_DEPTH).contains(&depth) {
-        return Err(
-            Error::invalid_argument(format!("argument `depth`: {depth} is not from 1 to 3")).hint("Give 1, 2 or 3.")
-        );
+        return Err(Error::invalid_argument(format!("argument `depth`: {depth} is not between 1 and 3"))
+            .hint("Give 1, 2 or 3."));
     }
     let (offset, limit) = super::page(arguments.offset, arguments.limit, MAX_LIMIT, MAX_LIMIT);
     let limit = arguments.limit.map(|_| limit);

@@ -185,8 +185,9 @@ fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
         options.folder_path.as_deref().map(|folder| call.workspace().files.indexed_path(folder)).transpose()?;
     let types = options.file_types.as_ref();
     if types.is_some_and(|types| types.is_empty() || types.len() > MOST_TYPES) {
-        return Err(Error::invalid_argument("argument `options.fileTypes` is an empty list or too long a one")
-            .hint("Name some, or omit it."));
+        return Err(
+            Error::invalid_argument("argument `options.fileTypes` is empty or too long").hint("Name some, or omit it.")
+        );
     }
     let extensions = types.map(|types| types.iter().flat_map(|typed| extract::extensions(typed)).collect());
     Ok(PathFilter::of_folder(folder, extensions))

@@ -141,7 +141,7 @@ fn an_unknown_name_is_not_found_and_similar_ones_are_named() {
         let said = refused(&mut server, tool, &arguments("qzqzqz"));
         assert!(said.contains("search with `query`"), "{tool}: {said}");
         let said = refused(&mut server, tool, &arguments("::"));
-        assert!(said.contains("INVALID_ARGUMENT") && said.contains("no name in it"), "{tool}: {said}");
+        assert!(said.contains("INVALID_ARGUMENT") && said.contains("contains no name"), "{tool}: {said}");
         let said =
             refused(&mut server, tool, &json!({ "symbol_name": "Cart", "file": "other.py", "new_name": "renamed" }));
         assert!(said.contains("no definition of `Cart` is indexed in other.py"), "{tool}: {said}");

@@ -497,10 +497,10 @@ fn commands_about_one_repository_refuse_several() {
         [&["sync"][..], &["rebuild"], &["entity", "create", "issue", "x"], &["files", "--skipped"], &["deps"]]
     {
         let refused = several.own.fails(&[&["--repo", &a, "--repo", &b], command].concat());
-        assert!(refused.contains("this command is about one repository"), "{command:?}: {refused}");
+        assert!(refused.contains("this command takes one repository"), "{command:?}: {refused}");
     }
     let refused = several.own.fails(&["--repo", &a, "--repo", &b, "check"]);
-    assert!(refused.contains("this command is about one repository"), "{refused}");
+    assert!(refused.contains("this command takes one repository"), "{refused}");
     let printed = several.own.ok(&["--repo", &a, "--repo", &b, "symbol", "charge_card"]);
     assert!(printed.contains("a/pay.py") && printed.contains("b/shop.py"), "{printed}");
     let printed = several.own.ok(&["--repo", &a, "--repo", &b, "stats"]);

@@ -142,7 +142,7 @@ pub(super) fn create(session: &Session, typed: &Create) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
     let folder = root.join(FOLDER);
     if !folder.is_dir() {
-        return Err(Error::new(ErrorKind::NotFound, format!("{} is not there", folder.display()))
+        return Err(Error::new(ErrorKind::NotFound, format!("{} does not exist", folder.display()))
             .hint("Run `ixmcp init` first."));
     }
     let mut links = Vec::new();

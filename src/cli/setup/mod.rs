@@ -321,7 +321,7 @@ fn write(mut edit: Edit, plan: &dyn Fn() -> Result<Edit>, removes: bool, environ
         edit = steadily(plan)?;
     }
     let file = printable(&edit.file.to_string_lossy());
-    Err(Error::new(ErrorKind::Busy, format!("{file} changes all the time")).hint("Close the client, and try again."))
+    Err(Error::new(ErrorKind::Busy, format!("{file} keeps changing")).hint("Close the client, and try again."))
 }
 
 /// Makes a plan, a second time if a client may be writing the file.

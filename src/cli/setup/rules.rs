@@ -90,7 +90,7 @@ fn find(text: &str) -> Result<Option<Range<usize>>> {
             let end = end + rest.find('\n').map_or(rest.len(), |line_end| line_end + 1);
             Ok(Some(*begin..end))
         }
-        _ => Err(Error::invalid_argument("the file has ixmcp's marks, but not one section between two of them")
+        _ => Err(Error::invalid_argument("the file has ixmcp's markers, but not exactly one section between them")
             .hint("Remove the lines that begin with `<!-- ixmcp:` and what is left of the section by hand.")),
     }
 }

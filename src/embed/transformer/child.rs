@@ -93,7 +93,7 @@ impl ChildRunner {
         let (process, starts) = &mut *current;
         if !process.child.is_alive() {
             if *starts == MAX_STARTS {
-                return Err(unusable("its process ended repeatedly"));
+                return Err(unusable("its process exited repeatedly"));
             }
             *starts += 1;
             *process = Arc::new(Process::start(&self.program, &self.model, &self.config)?.0);

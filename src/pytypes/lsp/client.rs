@@ -49,7 +49,7 @@ impl Client {
                 self.notify("$/cancelRequest", &json!({ "id": pending.id }));
                 Err(Error::new(ErrorKind::Cancelled, "the call was cancelled"))
             }
-            Received::Exited => Err(Error::internal("the language server exited").hint("Ask again.")),
+            Received::Exited => Err(Error::internal("the language server exited").hint("Try again.")),
         }
     }
 

@@ -229,7 +229,7 @@ fn too_much() -> Error {
     Error::invalid_argument(
         "argument `text`: the pattern is too large for a line as long as one that it was to be looked for in",
     )
-    .hint("Counted repetitions within each other multiply: use smaller ones, or leave the file out by `exclude`.")
+    .hint("Nested counted repetitions multiply: use smaller counts, or leave the file out with `exclude`.")
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl SemanticQuery {
     /// The vector of a query's words.
     pub(super) fn vector_of(query: &ParsedQuery) -> Result<Vector> {
         let vector = built_in().embed(Purpose::Query, &[&query.written()])?.into_iter().next();
-        vector.ok_or_else(|| Error::internal("the table gave no vector"))
+        vector.ok_or_else(|| Error::internal("the static embeddings returned no vector"))
     }
 
     /// What names are compared with: of a sentence, its vector.

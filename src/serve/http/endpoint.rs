@@ -233,7 +233,7 @@ impl Posted<'_> {
     }
 
     fn lost(&self) -> Reply {
-        let fault = RpcError::new(-32603, "the repository's daemon ended before it answered: send the request again");
+        let fault = RpcError::new(-32603, "the repository's daemon exited before it answered: send the request again");
         self.error(StatusCode::BAD_GATEWAY, &fault)
     }
 

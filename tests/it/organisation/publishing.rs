@@ -398,7 +398,7 @@ fn changes_with_conflicts_of_a_merge_are_refused() {
     let merge = std::process::Command::new("git").arg("-C").arg(repo.path()).args(["merge", "-q", "other"]).output();
     assert!(!merge.unwrap().status.success());
     let error = organisation.fails(&repo, &team, &["publish", "--as", "pay", "--dirty"]);
-    assert!(error.contains("conflicts of a merge"), "{error}");
+    assert!(error.contains("merge conflicts"), "{error}");
     organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
     assert!(organisation.sql("SELECT content FROM ixmcp.contents").contains("def mine"));
 }

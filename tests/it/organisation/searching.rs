@@ -367,7 +367,7 @@ fn repositories_that_are_not_fetched_in_time_are_problems_and_the_others_answer(
             "{found}"
         );
         let reason = found["problems"][0]["reason"].as_str().unwrap();
-        assert!(reason.contains("TIMEOUT") && reason.contains("Ask again"), "{found}");
+        assert!(reason.contains("TIMEOUT") && reason.contains("Try again"), "{found}");
         organisation.sql(&format!("SELECT pg_terminate_backend(({holder}))"));
     });
     let found = client.tool("query", &search("org:*"));
