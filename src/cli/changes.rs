@@ -13,7 +13,7 @@ use crate::tools::changes::Answer;
 /// Show which definitions differ from a commit, and what depends on them
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// A commit, branch or tag; "branch": where this branch left the default branch
+    /// A commit, branch or tag; "branch" is the merge base with the default branch
     #[arg(default_value = "HEAD")]
     base: String,
     /// Output format

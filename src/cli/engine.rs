@@ -17,7 +17,7 @@ pub(super) struct Arguments {
     /// Use the language server of this program instead of the embedded engine
     #[arg(long)]
     ty: Option<PathBuf>,
-    /// Read the files once; after a change all of them are read again
+    /// Read the files once; after a change, read all of them again
     #[arg(long)]
     once: bool,
 }

@@ -29,7 +29,7 @@ use crate::store::{PlainSearch, PlainWords, Snapshot};
 /// which group the rows, and "tree", a folder below the repository that is a repository itself.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Files with a query and its relevant files or lines per line, as JSON
+    /// JSON Lines files: each line has a query and its relevant files or lines
     #[arg(required = true)]
     queries: Vec<PathBuf>,
     /// Add one part of the search per row: bm25,vector,rerank,transformer [default: one row with all]
@@ -59,7 +59,7 @@ pub(super) struct Arguments {
     /// Print pairs of a query and a relevant or irrelevant text, with their features
     #[arg(long)]
     pairs: bool,
-    /// Measure about how many tokens a model reads until it has seen all relevant lines: with `query` and `get_slice`, and with ripgrep
+    /// Estimate how many tokens a model reads until it has seen all relevant lines: with `query` and `get_slice`, and with ripgrep
     #[arg(long, conflicts_with_all = ["arms", "ablate", "set", "documents", "candidates", "pairs"])]
     cost: bool,
 }

@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     /// The private key of the certificate, in PEM format
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Listen without TLS, because clients connect to a proxy that has it
+    /// Listen without TLS, behind a proxy that terminates it
     #[arg(long, conflicts_with = "tls_cert")]
     behind_tls_proxy: bool,
     /// A name of this server that clients use, in addition to its addresses; can be repeated
@@ -129,7 +129,7 @@ fn check_exposure(listen: SocketAddr, typed: &Arguments) -> Result<()> {
     }
     if typed.tls_cert.is_none() && !typed.behind_tls_proxy {
         return Err(Error::invalid_argument(format!("{reachable}, so the connection must be encrypted"))
-            .hint("Give --tls-cert and --tls-key, or --behind-tls-proxy if a proxy in front of it has TLS."));
+            .hint("Give --tls-cert and --tls-key, or --behind-tls-proxy if a proxy in front of it terminates TLS."));
     }
     Ok(())
 }

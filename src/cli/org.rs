@@ -30,7 +30,7 @@ enum Verb {
     Grant(GrantArguments),
     /// List the repositories that you can read
     Status(Status),
-    /// Remove what no repository needs any more
+    /// Remove texts that no repository uses, and unfinished uploads
     Sweep(Sweep),
 }
 
@@ -47,13 +47,13 @@ struct GrantArguments {
     role: String,
     /// The name of a repository, in which * matches any text
     pattern: String,
-    /// Let it publish, too
+    /// Also allow the role to publish
     #[arg(long)]
     publish: bool,
     /// The trust group of the role: publishers of one group share what is derived from texts [default: its own]
     #[arg(long, value_name = "GROUP")]
     trust: Option<String>,
-    /// Take the grant of this role and pattern back
+    /// Revoke the grant of this role and pattern
     #[arg(long, conflicts_with_all = ["publish", "trust"])]
     revoke: bool,
     #[command(flatten)]
@@ -71,7 +71,7 @@ struct Status {
 
 #[derive(Debug, Args)]
 struct Sweep {
-    /// Keep what was sent within this many hours: a publication may still need it
+    /// Keep texts that were sent within this many hours: an unfinished publication may need them
     #[arg(long, value_name = "HOURS", default_value_t = 24)]
     older_than: u32,
     #[command(flatten)]

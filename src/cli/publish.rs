@@ -13,14 +13,14 @@ use crate::organisation::{self, Connection, Publication};
 
 /// Publish the commit that is checked out to an organisation's server
 ///
-/// Sends the texts of its files that the server lacks. Secrets and untracked files are never sent, and changes that are not committed only with --dirty.
+/// Sends the texts of its files that the server lacks. Secrets and untracked files are never sent; uncommitted changes are sent only with --dirty.
 /// Publishing the same commit again does nothing; a commit that is older than the published one is refused.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ixmcp publish --as payments/api\n  ixmcp publish --as payments/api --branch next")]
 pub(super) struct Arguments {
     #[command(flatten)]
     target: Target,
-    /// Publish changes of tracked files that are not committed, too, as COMMIT-dirty
+    /// Also publish uncommitted changes of tracked files, as COMMIT-dirty
     #[arg(long)]
     dirty: bool,
     /// Publish even if a newer commit or another history is published, and send all files again
@@ -45,7 +45,7 @@ struct Target {
     /// The name of the repository on the server [default: the name of its folder]
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
-    /// Publish next to the repository, as NAME@BRANCH
+    /// Publish as NAME@BRANCH, separately from NAME
     #[arg(long, value_name = "BRANCH")]
     branch: Option<String>,
 }

@@ -10,7 +10,7 @@ use crate::budget::{Budget, Progress};
 use crate::error::Result;
 use crate::index;
 
-/// Rebuild the index while the old one stays in use
+/// Rebuild the index while the old one remains in use
 ///
 /// A file that is damaged or not an index of ixmcp is kept as .ixmcp/index.db.bad.
 #[derive(Debug, Args)]

@@ -17,7 +17,7 @@ use crate::model::printable;
 /// List your indexed repositories with their sizes, and your groups
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Remove what is left of repositories that are gone
+    /// Remove the list entries and cached indexes of repositories that no longer exist
     #[arg(long)]
     prune: bool,
 }

@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     /// The port to listen on; 0 selects a free port
     #[arg(long, default_value_t = 0, value_name = "N")]
     port: u16,
-    /// Search the repositories of that name on your organisation's server, which you may read; without a GLOB all of them
+    /// Search the repositories on your organisation's server that match GLOB and that you may read [default: all of them]
     #[arg(long, value_name = "GLOB", num_args = 0..=1, default_missing_value = "*")]
     org: Option<String>,
     /// Print the address without opening a browser

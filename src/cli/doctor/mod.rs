@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     /// Run only these checks: program, settings, database, watching, worktrees, daemon, port, socket, model, grammars, python, clients [default: all]
     #[arg(value_name = "CHECK", value_parser = KnownValues(check_names), hide_possible_values = true)]
     checks: Vec<String>,
-    /// Fix what can be fixed safely: rebuild a damaged index, finish an incomplete one, delete those of forgotten worktrees, restrict a socket's permissions, stop an outdated daemon
+    /// Fix what can be fixed safely: rebuild a damaged index, finish an incomplete one, delete the indexes of worktrees that git has forgotten, restrict a socket's permissions, stop an outdated daemon
     #[arg(long)]
     fix: bool,
 }
