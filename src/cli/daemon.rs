@@ -1,4 +1,4 @@
-//! `ixmcp daemon`: the resident process of a repository, started, ended and looked at.
+//! `ixmcp daemon`: run, start, stop and inspect the daemon of a repository.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `ixmcp embedder`: the process in which a model runs that a person chose.
+//! `ixmcp embedder`: the child process that runs the embedding model that a user selected.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `ixmcp eval`: how good the search is, by queries whose relevant places are known.
+//! `ixmcp eval`: measures search quality with queries whose relevant files or lines are known.
 
 mod cost;
 mod pairs;

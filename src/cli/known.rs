@@ -1,4 +1,4 @@
-//! Values that shells complete for an argument whose wrong values the command itself refuses, in its own words.
+//! Argument values for shell completion. The command itself rejects invalid values, with its own message.
 
 use std::ffi::OsStr;
 

@@ -1,6 +1,6 @@
-//! Which words of a hit's line were asked for.
+//! Which words of a hit's line match the query.
 //!
-//! Owns what is marked for a person; what is found is the search's alone.
+//! Owns highlighting for people. Does not own which lines are hits: the search does.
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! `ixmcp read`: the process in which a document is read that may bring its reader down.
+//! `ixmcp read`: the child process in which a document is read, because a document may crash its reader.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! `ixmcp sync`: bring the index up to date and say what changed.
+//! `ixmcp sync`: bring the index up to date and report what changed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

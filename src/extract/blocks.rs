@@ -1,7 +1,7 @@
-//! Blocks in braces, by the text alone.
+//! Blocks in braces, recognized in the text alone.
 //!
-//! Owns which braces belong together where no tree shows it. Braces may be missing or doubled there (`#if` and `#else`
-//! often open one block twice), so a closing brace that begins its line must be indented like what it closes.
+//! Owns which braces belong together where there is no syntax tree. Braces may be missing or doubled (`#if` and `#else` often
+//! open one block twice), so a closing brace that begins its line must be indented like the line that it closes.
 
 use std::ops::Range;
 

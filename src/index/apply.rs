@@ -1,4 +1,4 @@
-//! The tasks of a plan done: threads read, hash and extract files, and the calling thread writes in batches.
+//! Applies a plan: threads read, hash and extract files, and the calling thread writes in batches.
 //!
 //! A file's rows change in one transaction. Vanished files are matched by content with new files, so that a rename keeps its
 //! rows.

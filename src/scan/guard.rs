@@ -1,7 +1,7 @@
-//! Which folders' ignore files may be read at all.
+//! Which folders' ignore files may be read.
 //!
-//! The crate that reads them opens whatever is there: a link to an endless device or a named pipe would never
-//! come to an end. Owns that check and no other rule.
+//! The crate that reads them opens whatever is there: reading a link to an endless device, or a named pipe, would never
+//! return. Owns that check and no other rule.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! What a file's bytes are, and when a stored stat may stand for them.
+//! Reads the bytes of a file with a stat that belongs to them, and decides when a stored stat can be trusted.
 //!
-//! Owns reading with a stat that belongs to the bytes, and the racy rule. The hash itself is `model::ContentHash`.
+//! Owns that pairing, and the rule for racily clean files. The hash itself is `model::ContentHash`.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,9 +1,9 @@
-//! What a full listing rests on: while none of it changes, another listing would say the same.
+//! The listing fingerprint: everything that a full listing depends on. While it is unchanged, another listing would be equal.
 //!
-//! Those are the folders that were looked into (a name that comes or goes changes its folder's times), the ignore files
-//! in them, what is outside the tree (git's index and exclusions, ignore files above the root), and the rules. To
-//! look at them and at each file takes a third of what a walk does. Owns that record and the look. Where the record
-//! would not be safe (something touched a moment ago, a repository within, a linked ignore file) there is none.
+//! It covers the folders that were listed (adding or removing a name changes the folder's times), their ignore files, what
+//! is outside the tree (git's index and exclusions, ignore files above the root), and the rules. Checking it, with the stat of
+//! each file, takes a third of the time of a walk. Owns the record and the check. There is no fingerprint where it would be
+//! unsafe: if something was just modified, for a nested repository, or for an ignore file that is a link.
 
 use std::fmt::Write;
 use std::fs;

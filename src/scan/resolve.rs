@@ -1,7 +1,7 @@
 //! The one resolver of paths that people and agents give.
 //!
-//! Owns the checks of CONTRACT §1 "Paths": links resolved, compared by components, nothing outside what the
-//! repository may show, no secrets. Opening what was resolved is `open`'s, so that a swapped link leads nowhere.
+//! Owns the checks: links are resolved, paths are compared by component, and secrets and everything outside of what the
+//! repository may show are refused. `open` opens what was resolved without following links, so a swapped link leads nowhere.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

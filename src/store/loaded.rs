@@ -1,9 +1,8 @@
 //! Which vectors are in memory, and when they are loaded.
 //!
-//! Owns the spaces that are kept there: that of the static embeddings, and that of the selected model. A query reads
-//! what it lacks if that takes some milliseconds. Where there is more, a process that stays reads it in a thread of its
-//! own, and until that ends its queries are answered with what there is; one that ends with its query has no later, and
-//! waits.
+//! Owns the spaces that are kept in memory: that of the static embeddings, and that of the selected model. A query loads
+//! the missing vectors itself if that takes a few milliseconds. Otherwise a long-running process loads them on a background
+//! thread and answers from the loaded ones until then; a process that exits after its query waits.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

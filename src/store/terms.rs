@@ -1,13 +1,12 @@
 //! `chunks_fts`: the terms by which chunks are found.
 //!
-//! Owns the rows of the FTS, and that one leaves with the very terms that it came with, for FTS5 believes whatever a
-//! deletion states. Words and names are not stored for that (they would be a tenth of the file): they are derived again
-//! from the text and the symbols. `chunks.terms_checksum` is a checksum of those that went in; where it differs, this
-//! program splits otherwise than the one that wrote the row, and the FTS is rebuilt from the stored chunks.
+//! Owns the rows of the FTS. FTS5 deletes a row correctly only if it is given the indexed terms. Words and names are not
+//! stored for that (they would take a tenth of the database): they are recomputed from the text and the symbols.
+//! `chunks.terms_checksum` is the checksum of the indexed terms. If it differs from that of the recomputed ones, the
+//! identifier splitter has changed, and the FTS is rebuilt from the stored chunks.
 //!
-//! Rows go in and out of the FTS one statement each. A statement that may write several rows (`INSERT … SELECT`) opens
-//! a savepoint, at which the FTS writes out what it has gathered: a segment for each file, and all the merging after
-//! it.
+//! Each row is written by a statement of its own. A statement that may write several rows (`INSERT … SELECT`) opens a
+//! savepoint, at which the FTS flushes what it has buffered: one segment per file, which have to be merged later.
 
 use std::borrow::Cow;
 use std::ops::Range;

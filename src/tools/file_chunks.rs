@@ -1,4 +1,4 @@
-//! The view `chunks`: how an indexed file is cut, for people to look at.
+//! The view `chunks` of the web page: how an indexed file is split into chunks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The view `highlight`: the classes of the words in some lines of a file, for people to look at.
+//! The views `highlight` and `snippets` of the web page: the syntax classes of the words in lines of a file, or in single lines.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

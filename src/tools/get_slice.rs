@@ -1,4 +1,4 @@
-//! `get_slice`: lines of a file, exactly.
+//! `get_slice`: lines of a file, exactly as they are on disk.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The view `graph`: a part of the entities and their edges that can be drawn, and the size of the whole.
+//! The view `graph` of the web page: the part of the entity graph that can be drawn, and the size of the whole.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

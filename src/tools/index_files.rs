@@ -1,4 +1,4 @@
-//! `index_files`: have a folder of documents indexed from now on.
+//! `index_files`: index a folder of documents from now on.
 
 use std::time::Instant;
 

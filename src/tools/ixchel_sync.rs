@@ -1,4 +1,4 @@
-//! `ixchel_sync`: bring the knowledge graph up to date, and say what changed and what is wrong.
+//! `ixchel_sync`: bring the knowledge graph up to date, and report changes and problems.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! `ixchel_tags`: which tags there are, and what has none.
+//! `ixchel_tags`: the tags in use, and the entities without tags.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
-//! What an agent or a person can call: one file a tool, one row each in `TOOLS`.
+//! The tools that an agent or a person can call: one file per tool, and one row each in `TOOLS`.
 //!
-//! Owns the declarations, from which the MCP entry, the plain method, the CLI form and README's row come, and
-//! the one way in: [`Tools::call`]. Does not own transports, or the queries themselves, which are in `query`.
+//! Owns the declarations, from which the MCP entry, the plain method, `ixmcp call` and the table in `docs/mcp-clients.md` are
+//! derived, and the entry point: [`Tools::call`]. Does not own transports, or the queries themselves, which are in `query`.
 
 mod across;
 mod analyze_project;
@@ -105,7 +105,7 @@ pub static TOOLS: &[&Declaration] = &[
     &update_index::UPDATE_INDEX,
 ];
 
-/// What the program's own page shows besides. In no list: a model has no use for it, and no client may call it.
+/// What else the web page shows. Not in `tools/list`: models have no use for these, and clients must not call them.
 static VIEWS: &[&Declaration] = &[
     &file_chunks::CHUNKS,
     &graph_picture::GRAPH,
@@ -118,7 +118,7 @@ static VIEWS: &[&Declaration] = &[
     &list_files::PATHS,
 ];
 
-/// Whether a tool changes the index by its own words. Keeping the index fresh is not a write.
+/// Whether calling a tool changes what is indexed. Keeping the index fresh is not a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
@@ -155,7 +155,7 @@ enum CallScope {
     Several(Members),
 }
 
-/// A running call: its request, and what is learnt while it runs.
+/// A running call: its request, and what becomes known while it runs.
 struct Call<'a> {
     workspace: &'a Arc<Workspace>,
     request: &'a Request,
@@ -176,9 +176,9 @@ struct Call<'a> {
 pub const DEADLINE: Duration = Duration::from_secs(30);
 /// The maximum size of an answer that a model reads. A caller with a larger cap, such as the page, is not a model.
 pub const MODEL_BYTES: usize = 40 << 10;
-/// The same if the call does not say how much it wants: clients cut larger answers.
+/// The same if no argument sets the size: clients cut larger answers.
 const DEFAULT_BYTES: usize = 10_000;
-/// Arguments that say it.
+/// Arguments that set the size of the answer.
 const SIZES: &[&str] = &["limit", "budget_tokens", "end_line"];
 /// What `repo` is where it may name several repositories.
 const SEVERAL: &str = "Path, list, glob, @group, @deps or org:NAME.";
@@ -230,7 +230,7 @@ impl<'a> Call<'a> {
         self.read_index(query)
     }
 
-    /// Has the index know what the SCIP files say now. While another process writes, what it knows is used.
+    /// Loads the SCIP files that changed. While another process writes, the loaded ones are used.
     fn refresh_scip(&self) -> Result<()> {
         match self.workspace.scip.refresh(self.budget()) {
             Err(error) if error.kind == ErrorKind::Busy => Ok(()),
@@ -517,7 +517,7 @@ pub fn find(name: &str) -> Result<&'static Declaration> {
     })
 }
 
-/// Chunks that a search has found by their words alone, if there are any.
+/// The number of chunks that have no vector yet, so that a search finds them by their words alone; `None` if there are none.
 fn vectors_pending(call: &Call, snapshot: &Snapshot) -> Result<Option<u64>> {
     let pending = snapshot.vectors_out_of_reach(&call.workspace().embeddings.space(), None)?;
     Ok(Some(pending).filter(|pending| *pending > 0))
@@ -534,8 +534,8 @@ fn page(offset: Option<u64>, limit: Option<u64>, default: usize, most: usize) ->
     (offset.map_or(0, size), limit.map_or(default, size).min(most))
 }
 
-/// Makes a declaration of a tool whose `run` takes its own arguments and gives its own answer; `long` before it makes the
-/// tool a long one.
+/// Declares a tool by its `run` function, from whose types the schemas are derived; `long` before it declares a long-running
+/// tool.
 macro_rules! declare {
     (long $run:path; $($rest:tt)*) => { declare!(@ true, $run; $($rest)*) };
     (@ $long:literal, $run:path; $($field:ident: $value:expr),* $(,)?) => {
@@ -590,7 +590,7 @@ impl Declaration {
         (self.names)()
     }
 
-    /// That of a long tool admits its other answer, too.
+    /// JSON Schema of the answer. That of a long-running tool also admits `{status: "running", …}`.
     pub fn output_schema(&self) -> Value {
         let mut schema = (self.output)();
         if worktree::is_named_by(self.name) {
@@ -608,7 +608,7 @@ impl Declaration {
         schema
     }
 
-    /// Of the answer that a whole call gives in the end.
+    /// JSON Schema of the tool's own answer type.
     pub fn answer_schema(&self) -> Value {
         (self.output)()
     }

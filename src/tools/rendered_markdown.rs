@@ -1,4 +1,4 @@
-//! The view `markdown`: a Markdown file as elements, its links and code led to files and entities, for people to read.
+//! The view `markdown` of the web page: a Markdown file as elements, with links to files and entities.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

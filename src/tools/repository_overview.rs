@@ -1,4 +1,4 @@
-//! The view `overview`: what a newcomer learns about a repository first.
+//! The view `overview` of the web page: what a newcomer wants to know about a repository.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! `stats`: what the index holds and how it is kept.
+//! `stats`: what the index contains and how it is kept fresh.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The view `relations`: what relates to the definition on a line, for people to look at.
+//! The view `relations` of the web page: what relates to the definition on a line.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

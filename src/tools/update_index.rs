@@ -1,4 +1,4 @@
-//! `update_index`: bring a folder of documents up to date, and say what changed.
+//! `update_index`: bring a folder of documents up to date, and report what changed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

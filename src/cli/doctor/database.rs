@@ -1,4 +1,4 @@
-//! Whether the index is there, ours, of this version, and sound.
+//! Whether the index exists, is an undamaged index of ixmcp, and has this program's schema.
 
 use std::path::Path;
 use std::sync::Arc;

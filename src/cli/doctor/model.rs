@@ -1,4 +1,4 @@
-//! Whether texts can be embedded, and all of them are.
+//! Whether the embedding model works, and whether all chunks are embedded.
 
 use super::super::model::answers_nothing;
 use super::{DoctorContext, Finding, Level};

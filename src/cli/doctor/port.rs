@@ -1,4 +1,4 @@
-//! Whether the TCP port of the settings can be had.
+//! Whether the daemon can listen on the configured TCP port.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, TcpListener};

@@ -1,4 +1,4 @@
-//! Whether the settings can be read, and which of them are not taken.
+//! Whether the settings can be read, and which of them are ignored.
 
 use super::{DoctorContext, Finding, Level};
 use crate::config::{Config, Warning};

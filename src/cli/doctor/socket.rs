@@ -1,4 +1,4 @@
-//! Whether the daemon's socket is this user's alone.
+//! Whether only this user can access the daemon's socket.
 
 use std::path::Path;
 

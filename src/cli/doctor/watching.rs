@@ -1,4 +1,4 @@
-//! Whether the system has watches enough for the folders of the repository.
+//! Whether the system offers enough file watches for the folders of the repository.
 
 use std::collections::HashSet;
 

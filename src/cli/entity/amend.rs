@@ -1,8 +1,8 @@
-//! Changing one field of a file's front matter, and not a byte more. Pure: text in, text out.
+//! Changes one field of a file's front matter, and no other byte. Pure: text in, text out.
 //!
-//! Owns how a value is written next to an existing one: the list's own style, the quotes that are there, the line ends of
-//! the file. After each change the result is read again: what was not asked for must mean what it meant before, else
-//! nothing is changed and the person is sent to an editor.
+//! Owns how a value is written next to an existing one: in the style of the list, with the existing quotes and line ends.
+//! The result is parsed again. If anything else would mean something different, nothing is changed, and the user is asked
+//! to use an editor.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
-//! `ixmcp entity`: the knowledge graph, for people: read it, walk it, write it, check it.
+//! `ixmcp entity`: reads, traverses, writes and checks the knowledge graph.
 //!
-//! Owns the list of its commands. Files are written here and nowhere else: the tools only read.
+//! Owns the list of its commands. Entity files are written only here: tools only read.
 
 mod amend;
 mod check;

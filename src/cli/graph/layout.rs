@@ -1,7 +1,7 @@
-//! Where nodes and edges lie: each connected part in layers from left to right, the parts packed under each other, and
-//! what has no edge in a grid below.
+//! Graph layout: each connected component is drawn in layers from left to right, components are packed below each other,
+//! and nodes without edges are in a grid at the bottom.
 //!
-//! Owns sizes and places. The layers are dagre's work.
+//! Owns sizes and positions. `dagre` computes the layers.
 
 use std::collections::{BTreeMap, BTreeSet};
 

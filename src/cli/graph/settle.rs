@@ -1,7 +1,7 @@
-//! Pulling the items of layers towards what they are tied to: shorter edges, and no more empty space than needed.
+//! Moves the nodes of a layered graph towards their neighbors: shorter edges, and no more empty space than necessary.
 //!
-//! Owns the positions along each layer. Which layer an item is in, and in which order, is given. Each layer in turn is set to
-//! the places nearest to where its items' neighbours pull, as far as order and gaps allow (isotonic regression).
+//! Owns the positions along each layer. The layer of a node and the order in it are given. Each layer in turn moves as close
+//! to its neighbors as order and gaps allow (isotonic regression).
 
 /// Something in a layer: a box, or a point that an edge passes through.
 #[derive(Clone, Debug)]

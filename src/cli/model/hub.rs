@@ -1,6 +1,6 @@
-//! Fetching the files of a model from a hub: the one place of the program that opens a connection outwards.
+//! Downloads the files of a model from a hub.
 //!
-//! Owns the hub's interface (`<hub>/<name>/resolve/<revision>/<file>`), going on where a transfer broke off, and checksums. A
+//! Owns the hub's interface (`<hub>/<name>/resolve/<revision>/<file>`), resuming interrupted downloads, and checksums. A
 //! proxy is taken from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`.
 
 use std::fs::{self, File, OpenOptions};

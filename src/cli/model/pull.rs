@@ -1,4 +1,4 @@
-//! `ixmcp model pull`: a model's files into the model store, from a hub or from a folder.
+//! `ixmcp model pull`: download a model from a hub into the model store, or copy it from a folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};

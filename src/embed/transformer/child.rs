@@ -1,7 +1,7 @@
-//! Runs a model in a child process, because the runtimes trust a model's file, and files come from anywhere.
+//! Runs a model in a child process: the runtimes trust model files, and these come from anywhere.
 //!
-//! Owns both ends, the messages between them, and the number of restarts. If a file makes a runtime crash, hang or exhaust memory, only the child
-//! process ends, by its limits or killed by its parent.
+//! Owns both ends, the messages between them, and the number of restarts. If a file makes a runtime crash, hang or exhaust
+//! memory, only the child process exits, by its limits or killed by its parent.
 
 use std::io::BufRead;
 use std::panic::{AssertUnwindSafe, catch_unwind};

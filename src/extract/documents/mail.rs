@@ -1,4 +1,4 @@
-//! Mail: subject, people, date, and the text of every part that is for reading, attachments among them.
+//! Mail: subject, people, date, and the text of every readable part, including attachments.
 
 use std::borrow::Cow;
 

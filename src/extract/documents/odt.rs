@@ -1,4 +1,4 @@
-//! ODT: the paragraphs and headings of a text document of LibreOffice and its kin.
+//! ODT: the paragraphs and headings of a text document of LibreOffice and similar programs.
 
 use super::Document;
 use super::archive::Archive;

@@ -1,4 +1,4 @@
-//! The memory that the C library keeps for later.
+//! Limits the freed memory that the C library's allocator keeps.
 
 /// Limits it for a process that stays. By default glibc keeps what was freed in one arena for each thread, three times the
 /// memory of a daemon with twenty clients. `is_set` reports which environment variables the user has set: they come first.

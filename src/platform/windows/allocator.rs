@@ -1,3 +1,3 @@
-//! The memory that the C library keeps for later. Not limited.
+//! The freed memory that the C library's allocator keeps. Not limited on Windows.
 
 pub fn limit(_: impl Fn(&str) -> bool) {}

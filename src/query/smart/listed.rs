@@ -1,6 +1,6 @@
-//! Queries of filters alone, such as `path:src kind:class`: what they admit, in path order.
+//! Queries that consist of filters only, such as `path:src kind:class`: what the filters admit, in path order.
 //!
-//! With a kind, the definitions of that kind, and two of a file before the rest of it; else the files.
+//! With a kind, these are the definitions of that kind, at most two per file before the remaining ones; otherwise, the files.
 
 use super::filters::ResolvedFilters;
 use super::parsed_query::ParsedQuery;

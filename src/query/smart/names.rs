@@ -1,7 +1,7 @@
-//! What the names that a chunk defines have of a query.
+//! How well the names that a chunk defines match a query.
 //!
-//! Owns how they are compared with it: by their words, as a whole, and by their similarity to a sentence. Candidates share
-//! many names, so each is looked at once.
+//! Owns the comparison: by words, as a whole, and by similarity to a sentence. Candidates share many names, so each name is
+//! compared once.
 
 use std::collections::HashMap;
 

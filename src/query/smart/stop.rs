@@ -1,8 +1,8 @@
-//! Words that say nothing of what is looked for: articles, prepositions, pronouns, forms of to be.
+//! Stop words: articles, prepositions, pronouns, forms of "to be".
 //!
-//! Owns which they are, by language. The static embeddings and the ranking were made with English, whose words these
-//! are without further conditions; those of another language are when a query has several, and more than it has English
-//! ones: `der` and `die` are words of cryptography and of processes, too.
+//! Owns the list for each language. The static embeddings and the ranking were tuned on English, so English stop words always
+//! count. Those of another language count only if a query has several, and more than English ones: `der` is also a term of
+//! cryptography, and `die` one of processes.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
