@@ -16,7 +16,7 @@ use crate::model::printable;
 
 /// Download a model from the Hugging Face hub, or copy it from a folder
 ///
-/// No other command opens a network connection. An interrupted download is resumed, and checksums are verified.
+/// No other command downloads a model. An interrupted download is resumed, and checksums are verified.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The name of the model on the hub [default: Xenova/paraphrase-albert-small-v2]
