@@ -131,7 +131,7 @@ impl Pauses {
     }
 }
 
-/// While it exists, work rests that reports to a progress.
+/// While it exists, work that reports to this progress pauses.
 #[derive(Debug)]
 pub struct Pause(Arc<Progress>);
 
@@ -231,7 +231,7 @@ impl Progress {
         self.is_planned.load(Ordering::Relaxed)
     }
 
-    /// Asks the work to rest until the result is dropped, so that the caller has the processors.
+    /// Pauses the work until the result is dropped, so that the caller has the processors.
     pub fn pause(self: &Arc<Self>) -> Pause {
         let mut pauses = locked(&self.pauses);
         pauses.running += 1;
@@ -239,7 +239,7 @@ impl Progress {
         Pause(Arc::clone(self))
     }
 
-    /// Whether work that began at `begun` should rest now.
+    /// Whether work that began at `begun` should pause now.
     pub fn is_paused(&self, begun: Instant) -> bool {
         let pauses = locked(&self.pauses);
         let for_bytes = Duration::from_millis(self.bytes().1 / BYTES_PER_MILLISECOND);

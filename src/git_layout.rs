@@ -115,7 +115,7 @@ fn branch_of(directory: &Path) -> Option<String> {
     text.strip_prefix("ref: refs/heads/").map(str::to_owned)
 }
 
-/// What belongs to the repository of a common directory and must lie in it: through a link it would be another repository's.
+/// What belongs to the repository of a common directory and must be in it: through a link it would be another repository's.
 const OWN_PARTS: &[&str] = &["HEAD", "objects", "refs", "packed-refs", "config"];
 
 /// The nearest folder at or above `root` with a `.git` whose history is that folder's own; otherwise why it is not. A `.git` that
@@ -193,7 +193,7 @@ impl Worktrees {
         resolved(&target).is_some_and(|target| target.parent() == Some(&common.join("worktrees")))
     }
 
-    /// Whether `path`, relative to `root`, is another worktree or lies in one.
+    /// Whether `path`, relative to `root`, is another worktree or is in one.
     pub fn hold(&self, root: &Path, path: &Path) -> bool {
         if self.common.is_none() {
             return false;

@@ -12,19 +12,19 @@
 //! ```
 //!
 //! One process per repository does all this for every client: the daemon of [`serve`]. `ixmcp mcp` is a relay to it;
-//! commands ask it when it runs and else do their own work under the update lock.
+//! commands use it if it runs, and otherwise work themselves under the update lock.
 //!
-//! The modules below are in the order in which data passes through them. Under them lie the base modules, which anyone
-//! may use: [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words`
-//! (splitting identifiers), `locked` (mutexes), `threads` (work on a list by several threads), `git_layout` (where git keeps a repository and its worktrees),
-//! `git_objects` (commits and their files, read with git's plumbing), `dependencies` (where the sources of what a repository depends
-//! on lie), `platform` (what differs by operating system), `child_process` (work that
-//! may crash runs out of process), [`secrets`] (detects secrets by name and content), [`config`] (settings; the only
-//! reader of the environment).
+//! The modules below are in the order in which data passes through them. Any module may use the base modules below them:
+//! [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words` (splitting
+//! identifiers), `cycles` (of a graph), `locked` (mutexes), `threads` (work on a list by several threads), `git_layout` (where
+//! git keeps a repository and its worktrees), `git_objects` (commits and their files, read with git's plumbing), `platform`
+//! (what differs by operating system), `child_process` (work that may crash runs out of process), and [`secrets`] (detects
+//! secrets by name and content). Some also use [`config`] (settings; the only reader of the environment) and `dependencies`
+//! (where the sources of a repository's dependencies are).
 //!
 //! # A file is saved
 //!
-//! 1. In a process that stays, `index::watch` marks its path dirty, and starts an update when no more events come. The next
+//! 1. In a long-running process, `index::watch` marks its path dirty, and starts an update when no more events come. The next
 //!    read calls [`index::Workspace::freshen`]: it writes a cookie, waits for its event (then the events of all earlier saves
 //!    have arrived), and joins or starts an update (`index::updates`). Commands watch nothing and compare all files.
 //! 2. `index::update` takes the update lock and runs rounds. A round is a plan that is applied.
@@ -32,15 +32,15 @@
 //!    the index: what to read, what is gone. A file whose size, times and inode are as stored is not opened.
 //! 4. `index::apply` reads and hashes the rest on all cores, and calls [`extract::extract_with`] if the bytes are new:
 //!    decoding, tree-sitter, chunks, symbols, references, entities, edges. The bytes of a vanished file under a new name are a
-//!    rename. The one writer replaces all rows of a file in one transaction ([`store::Batch::replace_file`]), some hundred
-//!    files each; between batches other processes have their turn at the update lock.
+//!    rename. The one writer replaces all rows of a file in one transaction ([`store::Batch::replace_file`]). A transaction
+//!    covers a batch of some hundred files; between batches, other processes can take the update lock.
 //! 5. Reads that waited continue. `index::static_embeddings` then computes the vectors of new chunks ([`embed`]), a thousand
 //!    at a time; a chunk whose text is unchanged keeps its vector.
 //!
 //! # A tool is called
 //!
 //! 0. `ixmcp mcp` notes the line's ids (`serve::ledger`), sends it through `.flashgrep/mcp.sock`, and if the daemon dies,
-//!    starts the next and asks it again; a call for another repository is handed to that one's daemon.
+//!    starts another and repeats the request; a call for another repository is handed to that one's daemon.
 //!    `ixmcp http` does the same for the body of an HTTP request; its hello makes the daemon restrict the connection.
 //! 1. A line of JSON comes in through [`serve`]; the mux finds the method, makes a [`tools::Request`] with the caller and the
 //!    deadline, and hands it to a thread, where it passes through the daemon's metrics and the choice of the daemon.
@@ -48,7 +48,7 @@
 //! 3. The tool asks through `Call::read`: the index is made fresh, then [`query`] runs on one snapshot, under the budget.
 //!    Searches do not wait for a long update (`tools::incomplete`): they look at what the index lacks on disk, or have the
 //!    files that they need indexed first.
-//! 4. The answer becomes JSON, whole items are left out until it fits, and [`serve`] wraps it for MCP or not at all.
+//! 4. The answer becomes JSON, items are dropped until it fits, and [`serve`] wraps it in the form of MCP, or not for the plain methods.
 //!
 //! # Invariants
 //!

@@ -126,7 +126,7 @@ impl<M: Send + 'static> ChildProcess<M> {
         }
     }
 
-    /// Delivers a message of a request that goes on.
+    /// Delivers a message of a request that is not finished.
     pub fn progress(&self, id: u64, message: M) {
         if let Some(sender) = self.in_flight().as_ref().and_then(|in_flight| in_flight.get(&id)) {
             let _caller_is_gone = sender.send(message);

@@ -81,7 +81,7 @@ fn stem(word: &str) -> String {
     words::stem(&words::plain(word).to_lowercase())
 }
 
-/// Where a slice of a line lies in it.
+/// The byte range of a slice in its line.
 fn mark_at(line: &str, slice: &str) -> Range<usize> {
     let start = slice.as_ptr().addr() - line.as_ptr().addr();
     start..start + slice.len()

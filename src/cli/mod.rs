@@ -183,7 +183,7 @@ impl Command {
 enum Outcome {
     Found = 0,
     Nothing = 1,
-    /// It answered, and what it was asked by is at fault.
+    /// It answered, but its input is invalid.
     Broken = 2,
     /// The type checker panicked at a file; the others were checked. The code is that of `ty check`.
     Panicked = 101,
@@ -236,7 +236,7 @@ fn exit_code(command: impl FnOnce() -> Result<Outcome>, wants_json: bool) -> u8 
 }
 
 fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
-    // These need no settings, and get no say in them.
+    // These need no settings.
     match &cli.command {
         Some(Command::Read(arguments)) => return read::run(arguments),
         Some(Command::Embedder(arguments)) => return embedder::run(arguments),

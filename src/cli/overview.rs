@@ -51,7 +51,7 @@ fn look(session: &Session) -> Result<Overview> {
 }
 
 impl Overview {
-    /// Commands to go on with, and what for.
+    /// The next commands, each with its purpose.
     fn next(&self) -> Vec<(&'static str, &'static str)> {
         let mut next = vec![match &self.index {
             None => ("ixmcp sync", "index this repository; the first query also does"),

@@ -36,7 +36,7 @@ pub(super) struct Session {
     pub(super) start: PathBuf,
     /// The repositories that are searched, if those are several: paths, globs and groups.
     pub(super) named: Vec<String>,
-    /// Settings as they are before a repository has its say.
+    /// Settings without those of the repository.
     pub(super) config: Config,
     pub(super) sources: Arc<Sources>,
     pub(super) workspaces: Arc<Workspaces>,

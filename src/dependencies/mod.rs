@@ -1,10 +1,10 @@
-//! What a repository depends on, and where the sources of that lie on this machine.
+//! What a repository depends on, and where its sources are on this machine.
 //!
 //! Owns reading the manifests and lock files of Cargo, npm, Python and Go, and the folders in which their package managers keep
 //! sources. Downloads nothing and runs nothing. Does not own the indexes of those sources (`index`).
 //!
 //! Manifests belong to the repository and are not trusted: names and versions are checked before they become parts of paths, and
-//! a folder counts only if it really lies where its package manager keeps sources.
+//! a folder counts only if it really is where its package manager keeps sources.
 
 mod cargo;
 mod go;
@@ -63,7 +63,7 @@ fn is_component(text: &str) -> bool {
     !text.is_empty() && text.len() <= 200 && !text.starts_with('.') && text.chars().all(is_plain)
 }
 
-/// The folder `base/below` without links, if it exists and really lies in `base`.
+/// The folder `base/below` without links, if it exists and really is in `base`.
 fn folder_in(base: &Path, below: impl AsRef<Path>) -> Option<PathBuf> {
     let base = canonical(base).ok()?;
     let folder = canonical(&base.join(below)).ok()?;

@@ -57,7 +57,7 @@ fn dependency(name: &str, folder: Option<PathBuf>, is_direct: bool) -> Dependenc
     }
 }
 
-/// The folder of a package, which must lie in the repository: a link could lead anywhere.
+/// The folder of a package, which must be in the repository: a link could lead anywhere.
 fn package(root: &Path, installed: &Path, name: &str) -> Option<PathBuf> {
     let (scope, own) = name.split_once('/').map_or(("", name), |(scope, own)| (scope, own));
     let is_scope = scope.is_empty() || (scope.starts_with('@') && is_component(scope));

@@ -187,7 +187,7 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
-/// What rows depend on besides a file's bytes and the options: the languages and their versions.
+/// What rows depend on, in addition to a file's bytes and the options: the languages and their versions.
 pub fn fingerprint() -> String {
     let mut text = format!("{EXTRACTOR}");
     for language in LANGUAGES {

@@ -32,7 +32,7 @@ const BYTES_IN_FLIGHT: u64 = 8 << 20;
 /// A transaction ends after so many files or so much text, so that other writers and readers get their turn.
 const BATCH_FILES: usize = 500;
 const BATCH_BYTES: u64 = 16 << 20;
-/// How often the threads look whether reads need files or the processors.
+/// How often the threads check whether reads need files or the processors.
 const POLL: Duration = Duration::from_millis(2);
 
 /// How far a plan was applied.
@@ -206,7 +206,7 @@ struct Worker<'w> {
     pauses: Pauses<'w>,
 }
 
-/// When the work rests, because reads need the processors.
+/// When the work pauses because reads need the processors.
 #[derive(Clone, Copy)]
 struct Pauses<'p> {
     progress: &'p Progress,
@@ -228,14 +228,14 @@ impl Pauses<'_> {
     }
 }
 
-/// What comes of the tasks, for the writer.
+/// The outcomes of the tasks, for the writer.
 struct Outcomes<'o> {
     outcomes: Receiver<(Outcome, u64)>,
     in_flight: &'o ByteBudget,
     pauses: Pauses<'o>,
 }
 
-/// The next that the writer has to do.
+/// The writer's next step.
 enum WriterStep {
     Outcome(Outcome, u64),
     /// Callers wait for files, or need the processors.

@@ -19,7 +19,7 @@ const IDLE_AFTER: Duration = Duration::from_secs(60);
 /// How soon a closed workspace is noticed.
 const POLL: Duration = Duration::from_secs(5);
 
-/// Mirrors that rest when nothing uses them. There may be hundreds: one thread looks at all.
+/// Mirrors that release memory when they are not used. There may be hundreds, so one thread checks all of them.
 static MIRRORS: Mutex<Vec<Weak<Updates>>> = Mutex::new(Vec::new());
 
 /// Has a mirror give back memory and connections that are not used.

@@ -25,7 +25,7 @@ use crate::threads::{WorkList, on_threads};
 
 /// How many indexes are tried, the newest first.
 const MAX_TRIED: usize = 3;
-/// How soon a copy that rests looks whether it may go on.
+/// How often a paused copy checks whether it may continue.
 const POLL: Duration = Duration::from_millis(5);
 
 /// The indexes of siblings, until the own index shows the disk.

@@ -22,8 +22,8 @@ use crate::store::Fact;
 
 /// Changes of more files than this are followed by merging what they left in the FTS.
 const BULK_FILES: usize = 1000;
-/// So many rounds of an update may be overtaken by other processes. The next one keeps the lock, so that writers in a tree
-/// that never rests cannot make each other plan for ever.
+/// The number of rounds of an update that other processes may overtake. The next round keeps the lock, so that writers in a
+/// tree that changes all the time cannot make each other plan forever.
 const MAX_OVERTAKEN: u32 = 8;
 
 /// How far an update trusts the file system's metadata without reading files.

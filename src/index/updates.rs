@@ -31,14 +31,14 @@ const PARTIAL_AFTER_COPY: Duration = Duration::from_millis(250);
 /// A read does not wait for an update that has more bytes than this to read, or more files.
 const LONG_BYTES: u64 = 4 << 20;
 const LONG_FILES: u64 = 2_000;
-/// How long after its beginning a read waits for the files that it needs first; it waits for at least so long, and longer for
-/// those of them that it needs most.
+/// How long after it began a read waits for the files that it needs first; the minimum wait, and the maximum for the files that
+/// it needs most.
 const FILES_WITHIN: Duration = Duration::from_millis(2_000);
 const MIN_WAIT_FOR_FILES: Duration = Duration::from_millis(600);
 const MAX_WAIT_FOR_FILES: Duration = Duration::from_secs(4);
 /// How long it waits for their vectors.
 const WAIT_FOR_VECTORS: Duration = Duration::from_millis(300);
-/// So many of them are indexed at once.
+/// How many of them are indexed at once, and their total size.
 const FILES_AT_ONCE: usize = 60;
 const BYTES_AT_ONCE: u64 = 1 << 20;
 
@@ -185,7 +185,7 @@ impl Updates {
                 if let Some(watch) = self.repository.full_watch() {
                     watch.settle(since);
                 }
-                // The copy competes with this listing. Any other update lists the tree itself, and must not rest.
+                // The copy competes with this listing. Any other update lists the tree itself, and must not pause.
                 let _pause = is_lent().then(|| self.pause());
                 Ok((Freshness::Fresh, Some(DiskListing::of(&self.repository, since, budget)?)))
             }
@@ -298,7 +298,7 @@ impl Updates {
         }
     }
 
-    /// Has the running update rest until the result is dropped.
+    /// Pauses the running update until the result is dropped.
     pub fn pause(&self) -> Option<Pause> {
         self.repository.in_flight.progress().map(|progress| progress.pause())
     }
@@ -454,7 +454,7 @@ impl Updates {
                         })
                     })
                 };
-                // Callers would wait for ever for an update that never ends.
+                // Otherwise callers would wait forever.
                 let panicked = Error::internal("an update panicked").hint("Try again, and please report this.");
                 worker.end(catch_unwind(AssertUnwindSafe(update)).unwrap_or(Err(panicked)));
                 // A listing of a large tree takes megabytes.

@@ -34,7 +34,7 @@ pub struct Item {
     /// Without the front matter.
     pub body: String,
     pub why: String,
-    /// The body goes on; ixchel_show has the whole.
+    /// The body is cut; `ixchel_show` returns all of it.
     #[serde(rename = "truncated", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
 }

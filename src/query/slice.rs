@@ -11,7 +11,7 @@ pub struct Slice {
     /// Bytes that are not text became U+FFFD.
     pub lossy: bool,
     pub total_lines: u64,
-    /// Where to go on, when the content was cut: a line, and the column inside it when one line alone was too long.
+    /// Where to continue if the content was cut: a line, and the column inside it when one line alone was too long.
     pub next: Option<(u64, Option<u64>)>,
 }
 
@@ -104,7 +104,7 @@ fn char_cost(c: char) -> usize {
     }
 }
 
-/// As much of the start of `text` as fits; at least one character, so that paging comes to an end.
+/// As much of the start of `text` as fits; at least one character, so that paging terminates.
 fn fitting(text: &str, remaining: usize) -> &str {
     let mut used = 0;
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! Recognises bare git repositories, whose metadata lies in the folder itself, possibly next to worktrees.
+//! Recognises bare git repositories, whose metadata is in the folder itself, possibly next to worktrees.
 //!
 //! Owns the list of metadata names. They are never listed or shown: `config` may contain passwords.
 
@@ -44,7 +44,7 @@ pub(super) fn is_metadata(folder: &Path, name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| METADATA.contains(&name)) && is_bare(folder)
 }
 
-/// Whether `path`, relative to `root`, is metadata of a bare repository or lies below it.
+/// Whether `path`, relative to `root`, is metadata of a bare repository or below it.
 pub(super) fn holds(root: &Path, path: &Path) -> bool {
     let mut folder = root.to_path_buf();
     path.iter().any(|name| {

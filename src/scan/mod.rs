@@ -99,7 +99,7 @@ pub fn list_entering(root: &Path, rules: &Rules, entering: Option<&Entering>, bu
 
 /// The part of [`list`] that is at or below one of `paths`, without walking the rest.
 ///
-/// What lies at or below one of them and is not in the answer is gone, or ignored by now.
+/// What is at or below one of them and not in the answer is gone, or ignored by now.
 pub fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget) -> Result<Listing> {
     walk::at(root, paths, rules, budget)
 }

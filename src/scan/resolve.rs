@@ -23,7 +23,7 @@ const STUBS: &str = ".ixmcp/typeshed";
 /// How much of a path an error shows.
 const MAX_SHOWN_CHARS: usize = 200;
 
-/// Where a resolved path lies.
+/// Which folder a resolved path is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathLocation {
     /// The repository's own folder.
@@ -120,7 +120,7 @@ impl Resolver {
     pub fn resolve(&self, given: &str) -> Result<Resolved> {
         let joined = self.join(given)?;
         let absolute = canonical(&joined).map_err(|error| {
-            // What lies outside is refused in the same words whether or not it exists.
+            // A path outside is refused with the same message whether or not it exists.
             if !self.leads_into_root(&joined) {
                 return outside(given);
             }

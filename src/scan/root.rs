@@ -141,7 +141,7 @@ impl HomeFolders {
     }
 }
 
-/// The repository that `start` lies in: the nearest folder at or above it that may be one and holds `.ixmcp`,
+/// The repository that contains `start`: the nearest folder at or above it that may be one and holds `.ixmcp`,
 /// `.ixchel` or `.git`; else the folder itself. `INVALID_PATH` where that may be none.
 pub fn repository_root(start: &Path, homes: &HomeFolders) -> Result<PathBuf> {
     let start = existing(start)?;

@@ -212,7 +212,7 @@ fn find_index(root: &Path) -> Option<(PathBuf, PathBuf)> {
     directory(root).map(|(worktree, directory)| (worktree, directory.join("index")))
 }
 
-/// The file is not ours and may be damaged in any way: whatever its parser does then, the walk goes on.
+/// The file is not ours and may be damaged in any way: whatever its parser does then, the walk continues.
 fn parse(index: &Path) -> Result<gix_index::File, String> {
     let parsed = catch_unwind(AssertUnwindSafe(|| {
         let options = gix_index::decode::Options { alloc_limit_bytes: Some(1 << 30), ..Default::default() };

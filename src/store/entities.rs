@@ -127,7 +127,7 @@ pub struct FileProblem {
     pub reason: String,
 }
 
-/// A link that leads nowhere.
+/// A link whose target does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DanglingLink {
     pub path: String,

@@ -371,7 +371,7 @@ impl Store {
 
     /// To be called before a connection is used.
     ///
-    /// After another process has switched the file (a rebuild), our connections would go on with the old one. The same
+    /// After another process has switched the file (a rebuild), our connections would continue to use the old one. The same
     /// holds for the log.
     fn follow_rebuild(&self) -> Result<FileIdentity> {
         *locked(&self.last_used) = Instant::now();

@@ -22,7 +22,7 @@ pub enum Mode {
 /// The application id in the file's header: "ixmc".
 pub(super) const APPLICATION_ID: i32 = 0x6978_6d63;
 
-/// Every connection. WAL lets readers go on while the writer works; NORMAL may lose the last commits with the power,
+/// Every connection. WAL lets readers continue while the writer works; NORMAL may lose the last commits with the power,
 /// never the file, and the next sync makes them again; a checkpoint leaves at most 64 MB of log. Foreign keys are
 /// declared for people and checked by `Store::faults`; enforced, they cost two look-ups for each of a million
 /// references.

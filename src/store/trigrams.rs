@@ -224,7 +224,7 @@ impl Snapshot<'_> {
     }
 
     /// Reads files that are in no segment, and gathers their trigrams: no more files than `most`, and of `most_bytes`
-    /// together unless one alone is larger. `check` is asked between files whether to go on.
+    /// together unless one alone is larger. `check` is called between files and may end the work.
     pub fn gather_trigrams(
         &self,
         most: usize,
@@ -314,7 +314,7 @@ impl Batch<'_> {
         Ok(self.connection.prepare_cached(EXISTS)?.exists([segment.0])?)
     }
 
-    /// Writes some of the trigrams, from `at` on: gives where to go on, which is the length of all of them at the end,
+    /// Writes some of the trigrams, from `at` on: returns where to continue, which is the length of all of them at the end,
     /// or `None` if another has swept the segment away.
     pub fn add_trigrams(
         &self,

@@ -129,7 +129,7 @@ impl Call<'_> {
         })
     }
 
-    /// The same for a query that makes up for everything that the index lacks: its answer is complete.
+    /// The same for a query that searches everything that the index lacks: its answer is complete.
     pub(super) fn read_completed<T>(
         &self,
         query: impl Fn(&Snapshot, Option<&Arc<Unindexed>>) -> Result<T>,

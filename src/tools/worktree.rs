@@ -47,7 +47,7 @@ pub fn worktree_of_path(root: impl FnOnce() -> Result<PathBuf>, arguments: &Map<
         return None;
     }
     let root = &*root().ok()?;
-    // Most paths lie in the repository, and in no folder with a `.git` of its own.
+    // Most paths are in the repository, and in no folder with a `.git` of its own.
     let mut around = path.ancestors().skip(1).take_while(|folder| *folder != root && folder.starts_with(root));
     let is_nested = around.any(|folder| folder.join(".git").symlink_metadata().is_ok());
     if path.starts_with(root) && !is_nested {

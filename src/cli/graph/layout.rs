@@ -281,7 +281,7 @@ fn layered(picture: &Picture, layout: &mut Layout, nodes: Vec<usize>, edges: &[u
 #[derive(Default)]
 struct Items {
     items: Vec<Item>,
-    /// Where each layer lies, in whole pixels.
+    /// The position of each layer, in whole pixels.
     layers: BTreeMap<i64, usize>,
     node_items: BTreeMap<usize, usize>,
     /// For each edge its first item; the others follow.
@@ -364,7 +364,7 @@ impl Items {
 }
 
 /// Edges over so many layers that a corner in each would be too many corners in all: those are drawn straight, whatever
-/// lies between, and have no say in the layers.
+/// lies between, and do not affect the layers.
 fn far_edges(picture: &Picture, nodes: &[usize], edges: &[usize]) -> BTreeSet<usize> {
     let layers = rough_layers(picture, nodes, edges);
     let layer = |node: usize| layers.get(&node).copied().unwrap_or(0);

@@ -46,7 +46,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         return Err(Error::invalid_argument("--revision is not the name of a branch, tag or commit")
             .hint("The default is `main`."));
     }
-    // Until it is whole it lies where no list looks; the next try finds there what came already.
+    // Until the download is complete it is in a folder that is not listed, where the next attempt resumes it.
     let parts = store.join(".partial");
     let pulled = pull(session, typed, name, &parts.join(name), &to);
     remove_empty(&parts);

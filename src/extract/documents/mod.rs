@@ -82,7 +82,7 @@ pub struct Outline {
     pub headings: Vec<Heading>,
     /// Where each page begins, if there are any; nothing precedes the first.
     pub pages: Vec<usize>,
-    /// Offsets at which a cut does no harm, besides headings, pages and paragraphs; in order.
+    /// Good offsets to cut at, in addition to headings, pages and paragraphs; in order.
     pub seams: Vec<usize>,
     /// What is above the whole text, such as the names of a table's columns.
     pub above: Option<String>,

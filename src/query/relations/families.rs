@@ -31,7 +31,7 @@ pub(super) enum Plain {
     Nothing,
 }
 
-/// Where a name without a qualifier can come from, besides its own file and imports.
+/// Where a name without a qualifier can come from, other than its own file and imports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// From nowhere else.
@@ -63,7 +63,7 @@ pub(super) struct Family {
     pub index: &'static [&'static str],
     /// Folders that are not part of a module's name.
     pub hollow: &'static [&'static str],
-    /// Folders that modules may be looked for in, besides those around the importing file.
+    /// Folders that modules may be looked for in, in addition to those around the importing file.
     pub roots: &'static [&'static str],
     /// Members that the language's own types have, with spaces between: the only definition of such a name proves
     /// nothing.

@@ -382,7 +382,7 @@ impl<'s> Resolver<'s> {
     }
 
     /// A path that begins with a module of the language's own: `crate::a`, `a.b` after `import a.b`. And whether that
-    /// is known to lie outside.
+    /// is known to be outside.
     fn by_module_path(&mut self, asked: &NameQuery, path: &[String]) -> Result<(Declarations, bool)> {
         let file = asked.file;
         let written = match file.family.spelling {
