@@ -131,8 +131,8 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
     let moved = MovedFiles::new(sources, &extraction.settings.folders);
     let gone: HashSet<RepoPath> = cheap.gone.iter().map(|file| file.path.clone()).collect();
     let first = IndexedFirst::default();
-    let serves = update.yields && stage != Stage::Entities;
-    let pauses = Pauses { progress: update.progress, begun: Instant::now(), budget: update.budget, may_rest: serves };
+    let yields = update.yields && stage != Stage::Entities;
+    let pauses = Pauses { progress: update.progress, begun: Instant::now(), budget: update.budget, yields };
     let root = Folder::open(&repository.root).ok();
     let worker = Worker { repository, root, extraction: &extraction, moved, first: &first, pauses };
     let threads = cores().min(tasks.len());
@@ -169,7 +169,7 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
         }
         drop(send);
         let outcomes = Outcomes { outcomes, in_flight: &in_flight, pauses };
-        write(update, &outcomes, (extraction.replaces_rows, serves), &first, &after_batch, tally)
+        write(update, &outcomes, extraction.replaces_rows, &first, &after_batch, tally)
     })?;
     if written == ApplyOutcome::Completely {
         for files in cheap.gone.chunks(BATCH_FILES) {
@@ -212,13 +212,13 @@ struct Pauses<'p> {
     progress: &'p Progress,
     begun: Instant,
     budget: &'p Budget,
-    /// Reads wait for what is done before others.
-    may_rest: bool,
+    /// Whether the work yields to reads; what reads wait for does not.
+    yields: bool,
 }
 
 impl Pauses<'_> {
     fn is_now(&self) -> bool {
-        self.may_rest && self.progress.is_paused(self.begun) && !self.budget.is_spent()
+        self.yields && self.progress.is_paused(self.begun) && !self.budget.is_spent()
     }
 
     fn wait(&self, is_over: impl Fn() -> bool) {
@@ -323,13 +323,13 @@ impl Worker<'_> {
 fn write(
     update: &Update,
     outcomes: &Outcomes,
-    (replaces_rows, serves): (bool, bool),
+    replaces_rows: bool,
     first: &IndexedFirst,
     after_batch: &dyn Fn(&mut Tally) -> Result<ApplyOutcome>,
     tally: &mut Tally,
 ) -> Result<ApplyOutcome> {
     let (mut is_done, pauses) = (false, outcomes.pauses);
-    let are_files_requested = || serves && update.progress.are_files_requested();
+    let are_files_requested = || outcomes.pauses.yields && update.progress.are_files_requested();
     let is_interrupted = || are_files_requested() || pauses.is_now();
     let write_batch = |tally: &mut Tally| {
         update.repository.store.write(|batch| {

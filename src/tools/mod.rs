@@ -351,32 +351,27 @@ impl Tools {
             request.cap = request.cap.map(|cap| if cap > MODEL_BYTES { cap } else { cap.min(DEFAULT_BYTES) });
         }
         let timeout = common.timeout_ms.map(Duration::from_millis);
-        let naming = match timeout {
+        // A transport sets the deadline of a call that may wait in its queue.
+        let limited = match timeout {
             None if request.budget.deadline().is_some() => request.budget.clone(),
             timeout => request.budget.with_deadline(Instant::now().checked_add(timeout.unwrap_or(DEADLINE))),
         };
         let wanted = || across::wanted(tool, &arguments);
         let scope = match root {
             Some(root) => CallScope::One(root),
-            None => self.named(&common.repo, wanted, &request, &naming)?,
+            None => self.named(&common.repo, wanted, &request, &limited)?,
         };
         let workspace = match scope {
             CallScope::One(root) => self.workspaces.of_root(&root)?,
             CallScope::Several(members) => {
-                if timeout.is_some() || request.budget.deadline().is_none() {
-                    let deadline = Instant::now().checked_add(timeout.unwrap_or(DEADLINE));
-                    request.budget = request.budget.with_deadline(deadline);
-                }
+                request.budget = limited;
                 return self.across(tool, members, &request, &arguments);
             }
         };
         if tool.long {
             return self.join(tool, &workspace, &request, timeout, arguments);
         }
-        if timeout.is_some() || request.budget.deadline().is_none() {
-            let deadline = Instant::now().checked_add(timeout.unwrap_or(DEADLINE));
-            request.budget = request.budget.with_deadline(deadline);
-        }
+        request.budget = limited;
         run(tool, &workspace, &request, &Arc::default(), &arguments)
     }
 
