@@ -193,7 +193,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     queries.retain(|asked| typed.half.is_none() || asked.half == typed.half);
     queries.retain(|asked| typed.pairs || !asked.is_unanswered());
     if queries.is_empty() {
-        output::note("there is no query in it");
+        output::note("the files contain no query");
         return Ok(Outcome::Nothing);
     }
     if typed.pairs {
@@ -394,7 +394,8 @@ fn note_absent(snapshot: &Snapshot, queries: &[LabelledQuery], of_tree: &[usize]
         }
     }
     if let Some(first) = absent.first() {
-        output::note(&format!("{} relevant files are not in the index, such as {}", absent.len(), printable(first)));
+        let count = output::count(absent.len() as u64, "relevant file is", "relevant files are");
+        output::note(&format!("{count} not in the index, such as {}", printable(first)));
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Symbols given by name instead of position: `find_references`, `goto_definition`, `type_at` and `rename_symbol`.
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
@@ -134,24 +135,70 @@ fn a_name_that_several_symbols_have_gives_candidates_and_nothing_else() {
 #[test]
 fn an_unknown_name_is_not_found_and_similar_ones_are_named() {
     let (_repo, mut server) = served();
+    let mut said = String::new();
     for tool in BY_NAME {
-        let arguments = |name: &str| json!({ "symbol_name": name, "new_name": "renamed" });
-        let said = refused(&mut server, tool, &arguments("Cartt"));
-        assert!(said.contains("NOT_FOUND: no definition of `Cartt` is indexed. Did you mean Cart?"), "{tool}: {said}");
-        let said = refused(&mut server, tool, &arguments("qzqzqz"));
-        assert!(said.contains("search with `query`"), "{tool}: {said}");
-        let said = refused(&mut server, tool, &arguments("::"));
-        assert!(said.contains("INVALID_ARGUMENT") && said.contains("contains no name"), "{tool}: {said}");
-        let said =
-            refused(&mut server, tool, &json!({ "symbol_name": "Cart", "file": "other.py", "new_name": "renamed" }));
-        assert!(said.contains("no definition of `Cart` is indexed in other.py"), "{tool}: {said}");
-        for (given, missing) in [(json!({}), "file"), (json!({ "file": "shop.py", "line": 4 }), "column")] {
-            let mut given = given;
+        for mut given in [
+            json!({ "symbol_name": "Cartt" }),
+            json!({ "symbol_name": "qzqzqz" }),
+            json!({ "symbol_name": "::" }),
+            json!({ "symbol_name": "Cart", "file": "other.py" }),
+            json!({}),
+            json!({ "file": "shop.py", "line": 4 }),
+        ] {
+            said += &format!("{tool} {given}\n");
             given["new_name"] = json!("renamed");
-            let said = refused(&mut server, tool, &given);
-            let expected =
-                format!("argument `{missing}` is missing. Give `file`, `line` and `column`, or `symbol_name`.");
-            assert!(said.contains(&expected), "{tool}: {said}");
+            said += &format!("{}\n", refused(&mut server, tool, &given));
         }
     }
+    expect![[r#"
+        find_references {"symbol_name":"Cartt"}
+        NOT_FOUND: no definition of `Cartt` is indexed. Did you mean Cart?
+        find_references {"symbol_name":"qzqzqz"}
+        NOT_FOUND: no definition of `qzqzqz` is indexed. Give `file`, `line` and `column`, or search with `query`.
+        find_references {"symbol_name":"::"}
+        INVALID_ARGUMENT: argument `symbol_name` contains no name. Give a name such as QuerySet.
+        find_references {"file":"other.py","symbol_name":"Cart"}
+        NOT_FOUND: no definition of `Cart` is indexed in other.py. Did you mean Cart?
+        find_references {}
+        INVALID_ARGUMENT: argument `file` is missing. Give `file`, `line` and `column`, or `symbol_name`.
+        find_references {"file":"shop.py","line":4}
+        INVALID_ARGUMENT: argument `column` is missing. Give `file`, `line` and `column`, or `symbol_name`.
+        goto_definition {"symbol_name":"Cartt"}
+        NOT_FOUND: no definition of `Cartt` is indexed. Did you mean Cart?
+        goto_definition {"symbol_name":"qzqzqz"}
+        NOT_FOUND: no definition of `qzqzqz` is indexed. Give `file`, `line` and `column`, or search with `query`.
+        goto_definition {"symbol_name":"::"}
+        INVALID_ARGUMENT: argument `symbol_name` contains no name. Give a name such as QuerySet.
+        goto_definition {"file":"other.py","symbol_name":"Cart"}
+        NOT_FOUND: no definition of `Cart` is indexed in other.py. Did you mean Cart?
+        goto_definition {}
+        INVALID_ARGUMENT: argument `file` is missing. Give `file`, `line` and `column`, or `symbol_name`.
+        goto_definition {"file":"shop.py","line":4}
+        INVALID_ARGUMENT: argument `column` is missing. Give `file`, `line` and `column`, or `symbol_name`.
+        type_at {"symbol_name":"Cartt"}
+        NOT_FOUND: no definition of `Cartt` is indexed. Did you mean Cart?
+        type_at {"symbol_name":"qzqzqz"}
+        NOT_FOUND: no definition of `qzqzqz` is indexed. Give `file`, `line` and `column`, or search with `query`.
+        type_at {"symbol_name":"::"}
+        INVALID_ARGUMENT: argument `symbol_name` contains no name. Give a name such as QuerySet.
+        type_at {"file":"other.py","symbol_name":"Cart"}
+        NOT_FOUND: no definition of `Cart` is indexed in other.py. Did you mean Cart?
+        type_at {}
+        INVALID_ARGUMENT: argument `file` is missing. Give `file`, `line` and `column`, or `symbol_name`.
+        type_at {"file":"shop.py","line":4}
+        INVALID_ARGUMENT: argument `column` is missing. Give `file`, `line` and `column`, or `symbol_name`.
+        rename_symbol {"symbol_name":"Cartt"}
+        NOT_FOUND: no definition of `Cartt` is indexed. Did you mean Cart?
+        rename_symbol {"symbol_name":"qzqzqz"}
+        NOT_FOUND: no definition of `qzqzqz` is indexed. Give `file`, `line` and `column`, or search with `query`.
+        rename_symbol {"symbol_name":"::"}
+        INVALID_ARGUMENT: argument `symbol_name` contains no name. Give a name such as QuerySet.
+        rename_symbol {"file":"other.py","symbol_name":"Cart"}
+        NOT_FOUND: no definition of `Cart` is indexed in other.py. Did you mean Cart?
+        rename_symbol {}
+        INVALID_ARGUMENT: argument `file` is missing. Give `file`, `line` and `column`, or `symbol_name`.
+        rename_symbol {"file":"shop.py","line":4}
+        INVALID_ARGUMENT: argument `column` is missing. Give `file`, `line` and `column`, or `symbol_name`.
+    "#]]
+    .assert_eq(&said);
 }

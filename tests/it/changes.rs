@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
@@ -306,23 +307,30 @@ fn a_base_that_cannot_be_read_is_refused_with_what_to_do() {
     let repo = committed(SHOP);
     git(repo.path(), &["checkout", "-q", "--orphan", "lonely"]);
     git(repo.path(), &["commit", "-qm", "alone"]);
-    let error =
-        |repo: &Repo, base: &str| repo.fails(&["call", "changes", "--args", &json!({ "base": base }).to_string()]);
-    for (base, message) in [
-        ("nowhere", "there is no commit \"nowhere\""),
-        ("--all", "argument `base` is not a commit"),
-        ("a\u{7}b", "argument `base` is not a commit"),
-        ("HEAD..main", "there is no commit"),
-        ("HEAD:shop", "there is no commit"),
-        ("branch", "HEAD and main have no common ancestor"),
-        (&"x".repeat(5_000), "argument `base`"),
-    ] {
-        let shown = error(&repo, base);
-        assert!(shown.contains(message), "{base:?}: {shown}");
-    }
+    let long = "x".repeat(5_000);
+    let bases = ["nowhere", "--all", "a\u{7}b", "HEAD..main", "HEAD:shop", "branch", long.as_str()];
+    let calls = bases.map(|base| ("changes", json!({ "base": base })));
+    let mut refused = repo.refusals(&calls, &[(long.as_str(), "LONG")]);
     let without = Repo::new(SHOP);
-    let shown = error(&without, "HEAD");
-    assert!(shown.contains("there is no git repository here"), "{shown}");
+    refused += &without.refusals(&[("changes", json!({ "base": "HEAD" }))], &[]);
+    expect![[r#"
+        $ ixmcp call changes --args '{"base":"nowhere"}'
+        ixmcp: INVALID_ARGUMENT: argument `base`: there is no commit "nowhere" in this repository. Give a commit, a branch or a tag.
+        $ ixmcp call changes --args '{"base":"--all"}'
+        ixmcp: INVALID_ARGUMENT: argument `base` is not a commit. Give a commit, a branch or a tag, or "branch" for what this branch changes.
+        $ ixmcp call changes --args '{"base":"a\u0007b"}'
+        ixmcp: INVALID_ARGUMENT: argument `base` is not a commit. Give a commit, a branch or a tag, or "branch" for what this branch changes.
+        $ ixmcp call changes --args '{"base":"HEAD..main"}'
+        ixmcp: INVALID_ARGUMENT: argument `base`: there is no commit "HEAD..main" in this repository. Give a commit, a branch or a tag.
+        $ ixmcp call changes --args '{"base":"HEAD:shop"}'
+        ixmcp: INVALID_ARGUMENT: argument `base`: there is no commit "HEAD:shop" in this repository. Give a commit, a branch or a tag.
+        $ ixmcp call changes --args '{"base":"branch"}'
+        ixmcp: INVALID_ARGUMENT: argument `base`: HEAD and main have no common ancestor. Give a commit, a branch or a tag as `base`.
+        $ ixmcp call changes --args '{"base":"LONG"}'
+        ixmcp: INVALID_ARGUMENT: argument `base` is not a commit. Give a commit, a branch or a tag, or "branch" for what this branch changes.
+        $ ixmcp call changes --args '{"base":"HEAD"}'
+        ixmcp: INVALID_PATH: the history cannot be read: there is no git repository here. Only a git repository, a worktree or a submodule has a base to compare with.
+    "#]].assert_eq(&refused);
     let unborn = Repo::new("//- /a.py\ndef a():\n    return 1\n");
     git(unborn.path(), &["init", "-q", "-b", "main"]);
     let answer = changes(&unborn, json!({}));

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
@@ -542,19 +543,30 @@ fn an_address_that_others_reach_needs_a_token_file_and_tls() {
     let token = "0123456789abcdef0123456789abcdef";
     std::fs::write(&token_file, format!("{token}\n")).unwrap();
     std::fs::set_permissions(&token_file, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let refused = |arguments: &[&str]| repo.fails(&[&["http", "--listen"], arguments].concat());
-    assert!(refused(&["0.0.0.0:0"]).contains("the token must be in a file"));
-    assert!(refused(&["0.0.0.0:0", "--token-file", &token_file]).contains("the connection must be encrypted"));
-    assert!(refused(&["127.0.0.1:0", "--token-file", &token_file]).contains("is not a private file"));
+    let root = repo.path().display().to_string();
+    let name = repo.path().file_name().unwrap().to_str().unwrap();
+    let named = [(folder.to_str().unwrap(), "HOME"), (name, "NAME")];
+    let mut refused = repo.failures(
+        &[
+            &["http", "--listen", "0.0.0.0:0"],
+            &["http", "--listen", "0.0.0.0:0", "--token-file", &token_file],
+            &["http", "--listen", "127.0.0.1:0", "--token-file", &token_file],
+        ],
+        &named,
+    );
     std::fs::set_permissions(&token_file, std::fs::Permissions::from_mode(0o600)).unwrap();
     std::fs::write(file("short"), "short").unwrap();
     std::fs::set_permissions(file("short"), std::fs::Permissions::from_mode(0o600)).unwrap();
-    assert!(refused(&["127.0.0.1:0", "--token-file", &file("short")]).contains("32 or more characters"));
-    assert!(refused(&["example.com:80"]).contains("is not an address with a port"));
-    assert!(refused(&["127.0.0.1:0", "--allow-origin", "*"]).contains("is not an origin"));
-    assert!(refused(&["127.0.0.1:0", "--repo", "/none"]).contains("/none is not a folder"));
-    let twice = repo.path().display().to_string();
-    assert!(refused(&["127.0.0.1:0", "--repo", &twice, "--repo", &twice]).contains("have the same name"));
+    refused += &repo.failures(
+        &[
+            &["http", "--listen", "127.0.0.1:0", "--token-file", &file("short")],
+            &["http", "--listen", "example.com:80"],
+            &["http", "--listen", "127.0.0.1:0", "--allow-origin", "*"],
+            &["http", "--listen", "127.0.0.1:0", "--repo", "/none"],
+            &["http", "--listen", "127.0.0.1:0", "--repo", &root, "--repo", &root],
+        ],
+        &named,
+    );
 
     let made = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"])
@@ -564,7 +576,28 @@ fn an_address_that_others_reach_needs_a_token_file_and_tls() {
         .unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let tls = ["--tls-cert", &certificate, "--tls-key", &key];
-    assert!(refused(&["127.0.0.1:0", "--tls-cert", &token_file, "--tls-key", &key]).contains("a certificate"));
+    refused +=
+        &repo.failures(&[&["http", "--listen", "127.0.0.1:0", "--tls-cert", &token_file, "--tls-key", &key]], &named);
+    expect![[r#"
+        $ ixmcp http --listen 0.0.0.0:0
+        ixmcp: INVALID_ARGUMENT: --listen 0.0.0.0:0: other machines can reach this address, so the token must be in a file. Write one with `openssl rand -hex 32 > token`, make it private, and give --token-file.
+        $ ixmcp http --listen 0.0.0.0:0 --token-file HOME/token
+        ixmcp: INVALID_ARGUMENT: --listen 0.0.0.0:0: other machines can reach this address, so the connection must be encrypted. Give --tls-cert and --tls-key, or --behind-tls-proxy if a proxy in front of it terminates TLS.
+        $ ixmcp http --listen 127.0.0.1:0 --token-file HOME/token
+        ixmcp: INVALID_ARGUMENT: --token-file: HOME/token is not a private file. Make it readable for its owner only: `chmod 600 FILE`.
+        $ ixmcp http --listen 127.0.0.1:0 --token-file HOME/short
+        ixmcp: INVALID_ARGUMENT: --token-file: HOME/short must contain one token of 32 or more characters. Write one with `openssl rand -hex 32 > FILE`.
+        $ ixmcp http --listen example.com:80
+        ixmcp: INVALID_ARGUMENT: --listen: "example.com:80" is not an address with a port. Give an IP address of this machine: 127.0.0.1:7780, 0.0.0.0:7780 or [::1]:7780.
+        $ ixmcp http --listen 127.0.0.1:0 --allow-origin *
+        ixmcp: INVALID_ARGUMENT: "*" is not an origin. Give the scheme, the host and, if it is not the default, the port: https://app.example.com.
+        $ ixmcp http --listen 127.0.0.1:0 --repo /none
+        ixmcp: INVALID_PATH: --repo: /none is not a folder. Give the path of a repository.
+        $ ixmcp http --listen 127.0.0.1:0 --repo REPOSITORY --repo REPOSITORY
+        ixmcp: INVALID_ARGUMENT: --repo: REPOSITORY and REPOSITORY have the same name, NAME. Give each a name: --repo NAME=PATH.
+        $ ixmcp http --listen 127.0.0.1:0 --tls-cert HOME/token --tls-key HOME/key.pem
+        ixmcp: INVALID_PATH: HOME/token does not contain a certificate: it has no section CERTIFICATE. Give PEM files: the certificate with its chain, and its private key.
+    "#]].assert_eq(&refused);
     let arguments =
         [&["http", "--listen", "0.0.0.0:0", "--token-file", &token_file, "--allow-host", "ixmcp.test"], &tls[..]]
             .concat();

@@ -1,6 +1,7 @@
 //! Names that come through other files: re-exports, path aliases, packages of a workspace, other crates, default exports. And the
 //! relations that follow from them, in tools and pictures.
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
@@ -323,11 +324,48 @@ fn the_calls_of_a_symbol_are_drawn_from_callers_to_callees() {
     );
     let svg = repo.ok(&["graph", "--symbol", "pay", "--format", "svg"]);
     assert!(svg.contains("<title>Call graph: 5 definitions, 4 edges</title>"), "{svg}");
-    assert!(repo.ok(&["graph", "--symbol", "pay", "--format", "mermaid"]).contains(":::k_caller"));
-    assert!(repo.ok(&["graph", "--symbol", "pay", "--format", "dot"]).contains("label=\"calls\""));
+    expect![[r#"
+        flowchart LR
+          n0["pay<br/>shop.py:1"]:::k_symbol
+          n1["charge<br/>shop.py:5"]:::k_callee
+          n2["send<br/>shop.py:9"]:::k_callee
+          n3["checkout<br/>shop.py:13"]:::k_caller
+          n4["main<br/>shop.py:17"]:::k_caller
+          n0 -->|"calls"| n1
+          n1 -->|"calls"| n2
+          n3 -->|"calls"| n0
+          n4 -->|"calls"| n3
+          classDef k_callee fill:#dbeafe,stroke:#1d4ed8,color:#111827
+          classDef k_caller fill:#dcfce7,stroke:#15803d,color:#111827
+          classDef k_symbol fill:#fef9c3,stroke:#a16207,color:#111827
+    "#]]
+    .assert_eq(&repo.ok(&["graph", "--symbol", "pay", "--format", "mermaid"]));
+    expect![[r##"
+        digraph entities {
+          rankdir=LR;
+          node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=11];
+          edge [fontname="sans-serif", fontsize=9, color="#6b7280", fontcolor="#374151"];
+          n0 [label="pay\nshop.py:1", fillcolor="#fef9c3", color="#a16207"];
+          n1 [label="charge\nshop.py:5", fillcolor="#dbeafe", color="#1d4ed8"];
+          n2 [label="send\nshop.py:9", fillcolor="#dbeafe", color="#1d4ed8"];
+          n3 [label="checkout\nshop.py:13", fillcolor="#dcfce7", color="#15803d"];
+          n4 [label="main\nshop.py:17", fillcolor="#dcfce7", color="#15803d"];
+          n0 -> n1 [label="calls"];
+          n1 -> n2 [label="calls"];
+          n3 -> n0 [label="calls"];
+          n4 -> n3 [label="calls"];
+        }
+    "##]]
+    .assert_eq(&repo.ok(&["graph", "--symbol", "pay", "--format", "dot"]));
     let unknown = repo.run(&["graph", "--symbol", "nowhere"]);
-    let shown = String::from_utf8(unknown.stderr).unwrap();
-    assert!(unknown.status.code() == Some(1) && shown.contains("no definition of `nowhere` is indexed"), "{shown}");
+    assert_eq!(unknown.status.code(), Some(1));
+    expect![[r#"
+        ixmcp: NOT_FOUND: no definition of `nowhere` is indexed. `ixmcp symbol nowhere` suggests similar names.
+    "#]]
+    .assert_eq(&String::from_utf8(unknown.stderr).unwrap());
     repo.write("other.py", "def pay():\n    pass\n");
-    assert!(repo.fails(&["graph", "--symbol", "pay"]).contains("2 symbols are called `pay`"));
+    expect![[r#"
+        $ ixmcp graph --symbol pay
+        ixmcp: INVALID_ARGUMENT: 2 symbols are called `pay`. Give Class.method or module::name; they are at other.py:1, shop.py:1.
+    "#]].assert_eq(&repo.failures(&[&["graph", "--symbol", "pay"]], &[]));
 }

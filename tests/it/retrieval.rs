@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::process::Output;
 
+use expect_test::expect;
 use serde_json::Value;
 
 use crate::harness::Repo;
@@ -212,23 +214,41 @@ fn unusable_labels_are_refused_or_reported() {
         repo.write("set.jsonl", line);
         repo.run(&["eval", "set.jsonl"])
     };
-    for (line, wrong) in [
-        (r#"{"query": "a", "relevant": []}"#, "no file is relevant"),
-        (r#"{"query": " ", "relevant": ["a.py"]}"#, "the query is empty"),
-        (r#"{"query": "a", "relevant": ["a.py:9-3"]}"#, "are not a range"),
-        (r#"{"query": "a", "relevant": ["a.py:0-3"]}"#, "are not a range"),
+    let root = repo.path().canonicalize().unwrap();
+    let error_of =
+        |output: Output| String::from_utf8(output.stderr).unwrap().replace(root.to_str().unwrap(), "REPOSITORY");
+    let mut refused = String::new();
+    for line in [
+        r#"{"query": "a", "relevant": []}"#,
+        r#"{"query": " ", "relevant": ["a.py"]}"#,
+        r#"{"query": "a", "relevant": ["a.py:9-3"]}"#,
+        r#"{"query": "a", "relevant": ["a.py:0-3"]}"#,
     ] {
         let output = evaluated(line);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
-        assert!(said.contains("set.jsonl:1") && said.contains(wrong), "{line}: {said}");
+        assert_eq!(output.status.code(), Some(2), "{line}: {output:?}");
+        refused += &format!("{line}\n{}", error_of(output));
     }
-    let reported = |line: &str| String::from_utf8(evaluated(line).stderr).unwrap();
-    assert!(
-        reported(r#"{"query": "a", "relevant": ["gone.py", "a.py"]}"#)
-            .contains("1 relevant files are not in the index")
-    );
-    assert!(reported("\n\n").contains("no query"));
+    expect![[r#"
+        {"query": "a", "relevant": []}
+        ixmcp: INVALID_ARGUMENT: set.jsonl:1: no file is relevant. A line is {"query": "…", "relevant": ["path", "path:from-to"]}.
+        {"query": " ", "relevant": ["a.py"]}
+        ixmcp: INVALID_ARGUMENT: set.jsonl:1: the query is empty. A line is {"query": "…", "relevant": ["path", "path:from-to"]}.
+        {"query": "a", "relevant": ["a.py:9-3"]}
+        ixmcp: INVALID_ARGUMENT: set.jsonl:1: the lines of a.py are not a range that starts at 1 or later. A line is {"query": "…", "relevant": ["path", "path:from-to"]}.
+        {"query": "a", "relevant": ["a.py:0-3"]}
+        ixmcp: INVALID_ARGUMENT: set.jsonl:1: the lines of a.py are not a range that starts at 1 or later. A line is {"query": "…", "relevant": ["path", "path:from-to"]}.
+    "#]].assert_eq(&refused);
+    let mut reported = String::new();
+    for line in [r#"{"query": "a", "relevant": ["gone.py", "a.py"]}"#, "\n\n"] {
+        reported += &format!("{}\n{}", line.trim(), error_of(evaluated(line)));
+    }
+    expect![[r#"
+        {"query": "a", "relevant": ["gone.py", "a.py"]}
+        1 relevant file is not in the index, such as gone.py
+
+        the files contain no query
+    "#]]
+    .assert_eq(&reported);
     let output = evaluated("\u{feff}{\"query\": \"a\", \"relevant\": [\"./a.py\"]}");
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && table.contains("| 1.000 |"), "{table}");

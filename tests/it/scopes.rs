@@ -493,20 +493,47 @@ fn every_repository_is_fresh_whichever_process_keeps_it() {
 fn commands_about_one_repository_refuse_several() {
     let several = Several::new(&[("a", PAY), ("b", SHOP)]);
     let (a, b) = (several.text("a"), several.text("b"));
-    for command in
-        [&["sync"][..], &["rebuild"], &["entity", "create", "issue", "x"], &["files", "--skipped"], &["deps"]]
-    {
-        let refused = several.own.fails(&[&["--repo", &a, "--repo", &b], command].concat());
-        assert!(refused.contains("this command takes one repository"), "{command:?}: {refused}");
-    }
-    let refused = several.own.fails(&["--repo", &a, "--repo", &b, "check"]);
-    assert!(refused.contains("this command takes one repository"), "{refused}");
+    let refused = several.own.failures(
+        &[
+            &["--repo", &a, "--repo", &b, "sync"],
+            &["--repo", &a, "--repo", &b, "rebuild"],
+            &["--repo", &a, "--repo", &b, "entity", "create", "issue", "x"],
+            &["--repo", &a, "--repo", &b, "files", "--skipped"],
+            &["--repo", &a, "--repo", &b, "deps"],
+            &["--repo", &a, "--repo", &b, "check"],
+        ],
+        &[(a.as_str(), "A"), (b.as_str(), "B")],
+    );
+    expect![[r#"
+        $ ixmcp --repo A --repo B sync
+        ixmcp: INVALID_ARGUMENT: this command takes one repository. Give one --repo. Several can be searched by query, symbol, slice, files, stats, documents search, entity search and entity tags.
+        $ ixmcp --repo A --repo B rebuild
+        ixmcp: INVALID_ARGUMENT: this command takes one repository. Give one --repo. Several can be searched by query, symbol, slice, files, stats, documents search, entity search and entity tags.
+        $ ixmcp --repo A --repo B entity create issue x
+        ixmcp: INVALID_ARGUMENT: this command takes one repository. Give one --repo. Several can be searched by query, symbol, slice, files, stats, documents search, entity search and entity tags.
+        $ ixmcp --repo A --repo B files --skipped
+        ixmcp: INVALID_ARGUMENT: this command takes one repository. Give one --repo. Several can be searched by query, symbol, slice, files, stats, documents search, entity search and entity tags.
+        $ ixmcp --repo A --repo B deps
+        ixmcp: INVALID_ARGUMENT: this command takes one repository. Give one --repo. Several can be searched by query, symbol, slice, files, stats, documents search, entity search and entity tags.
+        $ ixmcp --repo A --repo B check
+        ixmcp: INVALID_ARGUMENT: this command takes one repository. Give one --repo. Several can be searched by query, symbol, slice, files, stats, documents search, entity search and entity tags.
+    "#]].assert_eq(&refused);
+    let around = several.text("");
     let printed = several.own.ok(&["--repo", &a, "--repo", &b, "symbol", "charge_card"]);
-    assert!(printed.contains("a/pay.py") && printed.contains("b/shop.py"), "{printed}");
+    expect![[r#"
+        AROUND/a/pay.py:1:5  function charge_card  def charge_card(card)
+        AROUND/b/shop.py:1:17  import charge_card
+        AROUND/b/shop.py:4:12  call charge_card
+    "#]]
+    .assert_eq(&printed.replace(&around, "AROUND/"));
     let printed = several.own.ok(&["--repo", &a, "--repo", &b, "stats"]);
     assert!(printed.contains("in all"), "{printed}");
     let files = several.own.ok(&["--repo", &a, "--repo", &b, "files"]);
-    assert_eq!(files.lines().count(), 2, "{files}");
+    expect![[r#"
+        AROUND/a/pay.py
+        AROUND/b/shop.py
+    "#]]
+    .assert_eq(&files.replace(&around, "AROUND/"));
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::process::Stdio;
 use std::time::Duration;
 
+use expect_test::expect;
+
 use crate::harness::Repo;
 use crate::organisation::server::{Organisation, Postgres, shared};
 use crate::sound::number;
@@ -11,12 +13,6 @@ use crate::worktrees::{committed, git};
 
 pub const PAY: &str =
     "//- /pay.py\ndef charge_card(card):\n    return card\n//- /docs/guide.md\n# Paying\n\nBy card.\n";
-
-/// The exit code and stderr of a run.
-fn code_and_error(organisation: &Organisation, repo: &Repo, role: &str, arguments: &[&str]) -> (Option<i32>, String) {
-    let output = organisation.command(repo, role, arguments).output().unwrap();
-    (output.status.code(), String::from_utf8(output.stderr).unwrap())
-}
 
 fn paths(organisation: &Organisation, name: &str) -> Vec<String> {
     let statement = format!(
@@ -90,16 +86,19 @@ fn an_older_commit_and_another_history_are_refused_unless_forced() {
     commit_all(&repo, "second");
     let publish = ["publish", "--as", "pay"];
     organisation.ok(&repo, &team, &publish);
+    let published = organisation.sql("SELECT commit FROM ixmcp.repos");
     git(repo.path(), &["checkout", "-q", "HEAD~1"]);
-    let error = organisation.fails(&repo, &team, &publish);
-    assert!(error.contains("a newer commit is published"), "{error}");
+    let mut refused = format!("older: {}", organisation.fails(&repo, &team, &publish));
     repo.write("pay.py", "def other(): pass\n");
     commit_all(&repo, "other");
-    let error = organisation.fails(&repo, &team, &publish);
-    assert!(error.contains("not in the history"), "{error}");
+    refused += &format!("other: {}", organisation.fails(&repo, &team, &publish));
     let unknown = committed("//- /a.py\nx = 1\n");
-    let error = organisation.fails(&unknown, &team, &publish);
-    assert!(error.contains("does not know"), "{error}");
+    refused += &format!("unknown: {}", organisation.fails(&unknown, &team, &publish));
+    expect![[r#"
+        older: ixmcp: INVALID_ARGUMENT: a newer commit is published: PUBLISHED. Nothing was changed. `--force` publishes the older one.
+        other: ixmcp: INVALID_ARGUMENT: the published commit PUBLISHED is not in the history of this one. Publish a branch as `--branch NAME`. After a rewritten history, `--force` replaces what is published.
+        unknown: ixmcp: INVALID_ARGUMENT: this clone does not know whether the published commit PUBLISHED is older. Run `git fetch --unshallow` or `git fetch`, or replace what is published with `--force`.
+    "#]].assert_eq(&refused.replace(&published[..12], "PUBLISHED"));
     assert!(organisation.sql("SELECT content FROM ixmcp.contents").contains("second"));
     organisation.ok(&repo, &team, &["publish", "--as", "pay", "--force"]);
     assert_eq!(organisation.sql("SELECT generation, files FROM ixmcp.repos"), "2|2");
@@ -257,38 +256,68 @@ fn servers_that_cannot_be_used_are_named_without_their_password() {
     let organisation = Organisation::without_schema(shared());
     let repo = committed(PAY);
     let publish = ["publish", "--as", "pay"];
-    let (_, error) = code_and_error(&organisation, &repo, "postgres", &publish);
-    assert!(error.contains("ixmcp org init"), "{error}");
-    let fails = |url: &str| {
+    expect![[r#"
+        ixmcp: UNSUPPORTED_FORMAT: the organisation's server has another schema than this program: schema "ixmcp" does not exist. An administrator runs `ixmcp org init` of the newest version.
+    "#]].assert_eq(&organisation.fails(&repo, "postgres", &publish));
+    let mut refused = String::new();
+    for url in [
+        "postgresql://team:hunter2@127.0.0.1:1/x",
+        "postgresql://team:hunter2@/x?host=%2Fnot%2Fthere",
+        "postgresql://team:hunter2@127.0.0.1:port/x",
+        "mysql://team:hunter2@127.0.0.1/x",
+    ] {
         let mut command = repo.command(&publish);
         let output = command.env("IXMCP_ORG_URL", url).env("RUST_LOG", "trace").output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{url}");
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert!(!error.contains("hunter2"), "{error}");
-        error
-    };
-    assert!(fails("postgresql://team:hunter2@127.0.0.1:1/x").contains("UNREACHABLE"));
-    assert!(fails("postgresql://team:hunter2@/x?host=%2Fnot%2Fthere").contains("UNREACHABLE"));
-    assert!(fails("postgresql://team:hunter2@127.0.0.1:port/x").contains("INVALID_ARGUMENT"));
-    assert!(fails("mysql://team:hunter2@127.0.0.1/x").contains("INVALID_ARGUMENT"));
+        let (printed, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert!(!printed.contains("hunter2") && !error.contains("hunter2"), "{printed}{error}");
+        refused += &format!("{url}\n");
+        // The other lines are the log.
+        for line in error.lines().filter(|line| line.starts_with("ixmcp: ")) {
+            refused += &format!("{line}\n");
+        }
+    }
+    expect![[r#"
+        postgresql://team:hunter2@127.0.0.1:1/x
+        ixmcp: UNREACHABLE: the organisation's server does not answer: Connection refused (os error 111). Check its address and that it runs; then try again.
+        postgresql://team:hunter2@/x?host=%2Fnot%2Fthere
+        ixmcp: UNREACHABLE: the organisation's server does not answer: error connecting to server: No such file or directory (os error 2). Check its address and that it runs; then try again.
+        postgresql://team:hunter2@127.0.0.1:port/x
+        ixmcp: INVALID_ARGUMENT: the address of the organisation "default" cannot be read. Write it as postgresql://ROLE@HOST:PORT/DATABASE.
+        mysql://team:hunter2@127.0.0.1/x
+        ixmcp: INVALID_ARGUMENT: the address of the organisation "default" cannot be read. Write it as postgresql://ROLE@HOST:PORT/DATABASE.
+    "#]].assert_eq(&refused);
+    let named = [(repo.home().to_str().unwrap(), "HOME")];
     // None is configured, and a repository cannot configure one.
     repo.write(".ixmcp.toml", "[organisations]\nevil = \"postgresql://x@127.0.0.1:1/x\"\n");
-    let error = repo.fails(&publish);
-    assert!(error.contains("no organisation is configured"), "{error}");
+    let mut refused = repo.failures(&[&publish[..]], &named);
     let folder = repo.home().join(".config/ixmcp");
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("config.toml");
     std::fs::write(&file, "[organisations]\nwork = \"postgresql://team:hunter2@127.0.0.1:1/x\"\nplay = \"postgresql://x@/x?host=%2Fno\"\n")
         .unwrap();
-    let error = repo.fails(&publish);
-    assert!(error.contains("Name one with --to: play, work"), "{error}");
-    let error = repo.fails(&["publish", "--as", "pay", "--to", "work"]);
-    assert!(error.contains("UNREACHABLE") && !error.contains("hunter2"), "{error}");
-    let error = repo.fails(&["publish", "--as", "pay", "--to", "other"]);
-    assert!(error.contains("there is no organisation \"other\""), "{error}");
+    refused += &repo.failures(
+        &[&publish[..], &["publish", "--as", "pay", "--to", "work"], &["publish", "--as", "pay", "--to", "other"]],
+        &named,
+    );
     std::fs::write(&file, "[organisations]\nwork = \"team:hunter2@127.0.0.1\"\n").unwrap();
-    let error = repo.fails(&publish);
-    assert!(error.contains("organisations.work must be") && !error.contains("hunter2"), "{error}");
+    refused += &repo.failures(&[&publish[..]], &named);
+    assert!(!refused.contains("hunter2"), "{refused}");
+    // Lines of the log have times.
+    let errors: String =
+        refused.lines().filter(|line| !line.contains(" WARN ")).map(|line| format!("{line}\n")).collect();
+    expect![[r#"
+        $ ixmcp publish --as pay
+        ixmcp: INVALID_ARGUMENT: no organisation is configured. Add its server under [organisations] in HOME/.config/ixmcp/config.toml, or set IXMCP_ORG_URL.
+        $ ixmcp publish --as pay
+        ixmcp: INVALID_ARGUMENT: several organisations are configured. Name one with --to: play, work.
+        $ ixmcp publish --as pay --to work
+        ixmcp: UNREACHABLE: the organisation's server does not answer: Connection refused (os error 111). Check its address and that it runs; then try again.
+        $ ixmcp publish --as pay --to other
+        ixmcp: INVALID_ARGUMENT: there is no organisation "other". Organisations in HOME/.config/ixmcp/config.toml: play, work.
+        $ ixmcp publish --as pay
+        ixmcp: INVALID_ARGUMENT: HOME/.config/ixmcp/config.toml: organisations.work must be the address of a server, such as "postgresql://team_pay@db.example.com/ixmcp". Correct it or remove it.
+    "#]].assert_eq(&errors);
 }
 
 #[test]
