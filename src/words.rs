@@ -4,8 +4,8 @@
 //! SQLite does.
 
 pub mod definitions;
+pub mod query_terms;
 mod scripts;
-pub mod sought;
 mod stem;
 pub mod trigrams;
 

@@ -23,7 +23,7 @@ const POLL: Duration = Duration::from_secs(5);
 static MIRRORS: Mutex<Vec<Weak<Updates>>> = Mutex::new(Vec::new());
 
 /// Has a mirror give back memory and connections that are not used.
-pub(super) fn rest_regularly(updates: Weak<Updates>) {
+pub(super) fn release_memory_regularly(updates: Weak<Updates>) {
     let mut mirrors = locked(&MIRRORS);
     mirrors.push(updates);
     if mirrors.len() > 1 {

@@ -187,7 +187,7 @@ impl Workspace {
         }
         if self.repository.is_mirror() {
             self.repository.store.stay();
-            idle::rest_regularly(Arc::downgrade(&self.updates));
+            idle::release_memory_regularly(Arc::downgrade(&self.updates));
             return;
         }
         if !files::reports_all_changes(&self.repository.root) {

@@ -131,11 +131,11 @@ impl Service for CallRouter {
 
 /// The params of the control `ixmcp/call`: a tool, its arguments, the maximum size of its answer, and whether to wait for an
 /// index that is being built.
-pub fn call_params(tool: &str, arguments: &Value, cap: Option<usize>, patient: bool) -> Map<String, Value> {
+pub fn call_params(tool: &str, arguments: &Value, cap: Option<usize>, waits: bool) -> Map<String, Value> {
     let mut params = Map::new();
     params.insert("tool".to_owned(), json!(tool));
     params.insert("arguments".to_owned(), arguments.clone());
-    params.insert("patient".to_owned(), json!(patient));
+    params.insert("waits".to_owned(), json!(waits));
     if let Some(cap) = cap {
         params.insert("cap".to_owned(), json!(cap));
     }

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `ixmcp/about` | | `{proto, version, pid, root, restricted?}`; the only control of a restricted connection |
 //! | `ixmcp/status` | | what `ixmcp daemon status` prints |
-//! | `ixmcp/call` | `{tool, arguments, cap?, patient?, unseen?}` | the tool's answer; patient: wait while the index is built; unseen: do not list it among the recent calls |
+//! | `ixmcp/call` | `{tool, arguments, cap?, waits?, unlisted?}` | the tool's answer; waits: wait while the index is built; unlisted: do not list it among the recent calls |
 //! | `ixmcp/view` | `{view, arguments, cap?}` | a view of the web page |
 //! | `ixmcp/freshen` | | `{fresh}`: whether the index is up to date, for processes that read it themselves |
 //! | `ixmcp/recent` | `{after?, wait_ms?}` | the calls that began or ended after that version; waits until there is one |
@@ -163,20 +163,20 @@ impl DaemonService {
             arguments: Value,
             cap: Option<usize>,
             #[serde(default)]
-            patient: bool,
+            waits: bool,
             #[serde(default)]
-            unseen: bool,
+            unlisted: bool,
         }
-        let Params { tool, arguments, cap, patient, unseen } = parse(&mut control)?;
-        if patient && tools::find(&tool).is_ok_and(|tool| tool.asks_index) {
+        let Params { tool, arguments, cap, waits, unlisted } = parse(&mut control)?;
+        if waits && tools::find(&tool).is_ok_and(|tool| tool.asks_index) {
             let freshen = || self.workspace.freshen(Some(Duration::MAX), &control.budget);
             with_progress(&control, || self.workspace.progress().map(|progress| progress.bytes()), freshen)?;
         }
-        let index_wait = if patient { IndexWait::TO_THE_END } else { control.index_wait };
+        let index_wait = if waits { IndexWait::TO_THE_END } else { control.index_wait };
         // The page reaches only its own repository.
-        let scope = if unseen { ClientScope::Repository } else { control.scope };
+        let scope = if unlisted { ClientScope::Repository } else { control.scope };
         let request = Request { tool, arguments, cap, index_wait, scope, ..control };
-        if unseen { self.router.call(request) } else { self.call_and_record(request, "command") }
+        if unlisted { self.router.call(request) } else { self.call_and_record(request, "command") }
     }
 
     fn control_view(&self, mut control: Request) -> Result<Value> {

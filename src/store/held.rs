@@ -4,14 +4,14 @@
 
 use std::sync::Arc;
 
-use super::readers::LentConnection;
+use super::readers::PooledConnection;
 use super::{Caches, Snapshot, Store};
 use crate::budget::Budget;
 use crate::error::Result;
 
 /// One state of an index, until it is dropped.
 pub struct HeldState<'s> {
-    connection: LentConnection<'s>,
+    connection: PooledConnection<'s>,
     caches: &'s Arc<Caches>,
 }
 

@@ -34,7 +34,7 @@ struct ConnectionPool {
 }
 
 /// A connection lent for one query.
-pub(super) struct LentConnection<'r> {
+pub(super) struct PooledConnection<'r> {
     /// There until it is given back.
     connection: Option<IndexConnection>,
     readers: &'r Readers,
@@ -46,14 +46,14 @@ impl Readers {
         Self { pool: Mutex::new(ConnectionPool { idle, lent: 0, file: 0 }), freed: Condvar::new() }
     }
 
-    pub fn lend(&self, path: &Path, budget: &Budget) -> Result<LentConnection<'_>> {
+    pub fn lend(&self, path: &Path, budget: &Budget) -> Result<PooledConnection<'_>> {
         let mut pool = locked(&self.pool);
         while pool.idle.is_empty() && pool.lent >= MOST {
             pool = self.freed.wait_timeout(pool, LOOK).unwrap_or_else(PoisonError::into_inner).0;
             budget.check()?;
         }
         pool.lent += 1;
-        let mut lent = LentConnection { connection: pool.idle.pop(), readers: self, file: pool.file };
+        let mut lent = PooledConnection { connection: pool.idle.pop(), readers: self, file: pool.file };
         drop(pool);
         if lent.connection.is_none() {
             lent.connection = Some(open::connect(path, Mode::Read)?);
@@ -69,7 +69,7 @@ impl Readers {
     }
 }
 
-impl Deref for LentConnection<'_> {
+impl Deref for PooledConnection<'_> {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
@@ -77,13 +77,13 @@ impl Deref for LentConnection<'_> {
     }
 }
 
-impl DerefMut for LentConnection<'_> {
+impl DerefMut for PooledConnection<'_> {
     fn deref_mut(&mut self) -> &mut Connection {
         self.connection.as_mut().expect("it is given back at the end alone")
     }
 }
 
-impl Drop for LentConnection<'_> {
+impl Drop for PooledConnection<'_> {
     fn drop(&mut self) {
         let mut pool = locked(&self.readers.pool);
         pool.lent -= 1;

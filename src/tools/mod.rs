@@ -65,7 +65,7 @@ pub use request::{ClientScope, OnProgress, Request};
 pub use schema::InOrder;
 pub use worktree::{name_worktree, worktree_of_path};
 
-use incomplete::{Incomplete, Needs, SoughtElsewhere};
+use incomplete::{Incomplete, Needs, UnindexedTerms};
 use jobs::{Jobs, Outcome};
 
 use crate::budget::{self, Budget, Progress};
@@ -167,7 +167,7 @@ struct Call<'a> {
     /// What the index lacked, if the answer did not wait for a long update.
     incomplete: RefCell<Option<Incomplete>>,
     /// What a search looked for in files that are not indexed.
-    elsewhere: RefCell<Option<SoughtElsewhere>>,
+    elsewhere: RefCell<Option<UnindexedTerms>>,
     /// Whether the state of the index that was read last has files.
     has_files: Cell<bool>,
 }

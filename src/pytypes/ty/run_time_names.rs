@@ -12,7 +12,7 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 use super::by_syntax::last_name;
 
 /// What is known of the symbol whose name strings may contain.
-pub(super) struct Sought<'w> {
+pub(super) struct NamedSymbol<'w> {
     pub name: &'w str,
     /// It is a function or class.
     pub is_callable: bool,
@@ -50,10 +50,10 @@ const REPRESENTING: &[&str] = &["repr", "str", "ascii", "format", "pformat", "__
 const NAMING: &[&str] = &["__name__", "__qualname__"];
 
 /// The strings in a syntax tree, each with one reason.
-pub(super) fn find(tree: AnyNodeRef<'_>, sought: &Sought<'_>) -> Vec<(TextSize, &'static str)> {
-    let mut lookups = Lookups { sought, names: HashSet::new(), dispatching: HashSet::new() };
+pub(super) fn find(tree: AnyNodeRef<'_>, symbol: &NamedSymbol<'_>) -> Vec<(TextSize, &'static str)> {
+    let mut lookups = Lookups { symbol, names: HashSet::new(), dispatching: HashSet::new() };
     tree.visit_source_order(&mut lookups);
-    let mut strings = Strings { sought, lookups: &lookups, found: Vec::new() };
+    let mut strings = Strings { symbol, lookups: &lookups, found: Vec::new() };
     tree.visit_source_order(&mut strings);
     let mut found = strings.found;
     found.sort_unstable_by_key(|(at, _)| *at);
@@ -63,7 +63,7 @@ pub(super) fn find(tree: AnyNodeRef<'_>, sought: &Sought<'_>) -> Vec<(TextSize, 
 
 /// Variables of a file that contain names or functions by name.
 struct Lookups<'w, 'a> {
-    sought: &'w Sought<'w>,
+    symbol: &'w NamedSymbol<'w>,
     /// They are passed to functions that look up names.
     names: HashSet<&'a str>,
     /// Dictionaries with the name as key of a value with that name.
@@ -82,7 +82,7 @@ impl<'a> SourceOrderVisitor<'a> for Lookups<'_, 'a> {
             }
             AnyNodeRef::StmtAssign(assign) => {
                 let is_entry = |(key, value): (Option<&Expr>, &Expr)| {
-                    key.is_some_and(|key| is_text(key, self.sought.name)) && last_name(value) == Some(self.sought.name)
+                    key.is_some_and(|key| is_text(key, self.symbol.name)) && last_name(value) == Some(self.symbol.name)
                 };
                 if let Expr::Dict(dict) = &*assign.value
                     && dict.items.iter().any(|item| is_entry((item.key.as_ref(), &item.value)))
@@ -104,7 +104,7 @@ impl<'a> SourceOrderVisitor<'a> for Lookups<'_, 'a> {
 }
 
 struct Strings<'w, 'a> {
-    sought: &'w Sought<'w>,
+    symbol: &'w NamedSymbol<'w>,
     lookups: &'w Lookups<'w, 'a>,
     found: Vec<(TextSize, &'static str)>,
 }
@@ -118,7 +118,7 @@ impl<'a> SourceOrderVisitor<'a> for Strings<'_, 'a> {
                 }
                 for target in &assign.targets {
                     if let Expr::Subscript(subscript) = target
-                        && last_name(&assign.value) == Some(self.sought.name)
+                        && last_name(&assign.value) == Some(self.symbol.name)
                     {
                         self.text(&subscript.slice, KEY);
                     }
@@ -143,7 +143,7 @@ impl<'a> SourceOrderVisitor<'a> for Strings<'_, 'a> {
             }
             AnyNodeRef::StmtFunctionDef(function) => self.function(function),
             AnyNodeRef::ExprDict(dict) => {
-                let named = dict.items.iter().filter(|item| last_name(&item.value) == Some(self.sought.name));
+                let named = dict.items.iter().filter(|item| last_name(&item.value) == Some(self.symbol.name));
                 for key in named.filter_map(|item| item.key.as_ref()) {
                     self.text(key, KEY);
                 }
@@ -152,7 +152,7 @@ impl<'a> SourceOrderVisitor<'a> for Strings<'_, 'a> {
                 self.text(&subscript.slice, KEY);
             }
             AnyNodeRef::ExprCall(call) => self.call(call),
-            AnyNodeRef::ExprCompare(compare) if self.sought.is_class => self.compared(compare),
+            AnyNodeRef::ExprCompare(compare) if self.symbol.is_class => self.compared(compare),
             _ => {}
         }
         TraversalSignal::Traverse
@@ -174,22 +174,22 @@ impl Strings<'_, '_> {
     }
 
     fn text(&mut self, expression: &Expr, reason: &'static str) {
-        if is_text(expression, self.sought.name) {
+        if is_text(expression, self.symbol.name) {
             self.found.push((expression.start(), reason));
         }
     }
 
     /// Records all strings with the name in an expression.
     fn texts(&mut self, expression: &Expr, reason: &'static str) {
-        let name = self.sought.name;
+        let name = self.symbol.name;
         self.found.extend(literals(expression, |text| text == name).into_iter().map(|at| (at, reason)));
     }
 
     fn function(&mut self, function: &ast::StmtFunctionDef) {
-        let is_own = self.sought.functions.contains(&function.name.range);
-        if self.sought.is_fixture && is_passed_fixtures(function) {
+        let is_own = self.symbol.functions.contains(&function.name.range);
+        if self.symbol.is_fixture && is_passed_fixtures(function) {
             let parameters = function.parameters.iter_non_variadic_params();
-            let named = parameters.filter(|one| one.name().as_str() == self.sought.name && one.default.is_none());
+            let named = parameters.filter(|one| one.name().as_str() == self.symbol.name && one.default.is_none());
             self.found.extend(named.map(|one| (one.name().start(), FIXTURE)));
         }
         for decorator in &function.decorator_list {
@@ -206,7 +206,7 @@ impl Strings<'_, '_> {
             let words: Vec<(&str, TextSize)> =
                 texts.flat_map(|text| text.value.to_str().split(',').map(|word| (word.trim(), text.start()))).collect();
             if is_own {
-                let own = words.iter().filter(|(word, _)| *word == self.sought.name);
+                let own = words.iter().filter(|(word, _)| *word == self.symbol.name);
                 self.found.extend(own.map(|(_, at)| (*at, PARAMETRIZED)));
             }
             if words.iter().any(|(word, _)| self.lookups.names.contains(word)) {
@@ -216,7 +216,7 @@ impl Strings<'_, '_> {
     }
 
     fn call(&mut self, call: &ast::ExprCall) {
-        if self.sought.is_callable
+        if self.symbol.is_callable
             && let Expr::Subscript(subscript) = &*call.func
         {
             self.text(&subscript.slice, CALLED);
@@ -225,7 +225,7 @@ impl Strings<'_, '_> {
         let Some(first) = call.arguments.args.first() else { return };
         match method.attr.as_str() {
             "get" | "pop" if self.is_dispatching(&method.value) => self.text(first, KEY),
-            "getfixturevalue" | "usefixtures" if self.sought.is_fixture => {
+            "getfixturevalue" | "usefixtures" if self.symbol.is_fixture => {
                 call.arguments.args.iter().for_each(|argument| self.text(argument, FIXTURE));
             }
             _ => {}
@@ -238,7 +238,7 @@ impl Strings<'_, '_> {
         if !sides.iter().any(|side| is_representation(side)) {
             return;
         }
-        let name = self.sought.name;
+        let name = self.symbol.name;
         let is_word = |text: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
         for side in sides.into_iter().filter(|side| !is_representation(side)) {
             self.found.extend(literals(side, is_word).into_iter().map(|at| (at, REPRESENTED)));

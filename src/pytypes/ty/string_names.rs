@@ -165,13 +165,13 @@ impl<'w, 'db> UncertainSearch<'w, 'db> {
         AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut unknown);
         let mut found = unknown.found;
         let listed: HashSet<TextSize> = found.iter().map(|(at, _)| *at).collect();
-        let named = run_time_names::find(parsed.syntax().into(), &self.sought(db, file));
+        let named = run_time_names::find(parsed.syntax().into(), &self.named_symbol(db, file));
         found.extend(named.into_iter().filter(|(at, _)| !listed.contains(at)));
         found.retain(|(at, _)| !edited.contains(at));
         found
     }
 
-    fn sought(&self, db: &Database, file: File) -> run_time_names::Sought<'_> {
+    fn named_symbol(&self, db: &Database, file: File) -> run_time_names::NamedSymbol<'_> {
         let kinds = || self.wanted.definitions.iter().filter_map(|one| one.definition()).map(|one| (one, one.kind(db)));
         let is_fixture = kinds().any(|(definition, kind)| match kind {
             DefinitionKind::Function(function) => {
@@ -181,7 +181,7 @@ impl<'w, 'db> UncertainSearch<'w, 'db> {
             _ => false,
         });
         let functions = self.wanted.definitions.iter().filter_map(|one| family::function_of(db, one));
-        run_time_names::Sought {
+        run_time_names::NamedSymbol {
             name: &self.wanted.name,
             is_callable: kinds()
                 .any(|(_, kind)| matches!(kind, DefinitionKind::Function(_) | DefinitionKind::Class(_))),

@@ -18,11 +18,11 @@ use crate::model::RepoPath;
 use crate::query::corpus::{ChunkAt, Corpus};
 use crate::store::{ChunkHit, ChunkName};
 use crate::words::definitions::{defined_names, headings};
-use crate::words::sought::{HeldByPiece, PieceOfFile, Sought};
+use crate::words::query_terms::{HeldByPiece, PieceOfFile, QueryTerms};
 
 /// A query before there are chunks to search.
 pub struct Expectation {
-    pub sought: Sought,
+    pub sought: QueryTerms,
     /// The least similarity of the nearest pieces that were rated.
     pub least_near: f64,
     query: ParsedQuery,
@@ -92,7 +92,7 @@ fn candidate(piece: &PieceOfFile, semantic: f64) -> LoadedCandidate {
 /// of the query the best of them hold.
 pub fn with_elsewhere<'s>(
     corpus: Corpus<'s>,
-    sought: &Sought,
+    sought: &QueryTerms,
     counts: &[usize],
     chunks: u64,
     held: &[HeldByPiece],

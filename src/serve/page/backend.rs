@@ -75,7 +75,7 @@ impl Backend {
                 BackendRequest::Tool(name) => {
                     let mut params = call_params(name, &arguments, Some(MAX_ANSWER_BYTES), false);
                     // The list of recent calls shows those of agents, not those of the page.
-                    params.insert("unseen".to_owned(), json!(true));
+                    params.insert("unlisted".to_owned(), json!(true));
                     ("ixmcp/call", params)
                 }
                 BackendRequest::View(name) => {
