@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use crate::golden::copy;
 use crate::harness::{Repo, Server};
-use crate::sound::number;
 
 const DEFINITION: i32 = 1;
 const READ: i32 = 8;
@@ -402,8 +401,8 @@ fn indexed_by_scip_typescript(repo: &Repo) -> Index {
     Index::parse_from_bytes(&fs::read(repo.path().join("index.scip")).unwrap()).unwrap()
 }
 
-/// Compares what a SCIP file states with what the tools answer, for one of `step` symbols of each file. Returns how many.
-fn is_answered(repo: &Repo, index: &Index, step: usize) -> usize {
+/// Compares what a SCIP file states with what the tools answer, for each symbol of each file. Returns how many.
+fn is_answered(repo: &Repo, index: &Index) -> usize {
     let mut uses: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let key = |document: &Document, symbol: &str| match symbol.starts_with("local ") {
         true => format!("{} {symbol}", document.relative_path),
@@ -434,7 +433,7 @@ fn is_answered(repo: &Repo, index: &Index, step: usize) -> usize {
             let held = String::from_utf16(&line[from..to]).unwrap();
             // The path of an import is not a name.
             let is_name = !held.is_empty() && held.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
-            if !is_name || !symbols.insert(&one.symbol) || symbols.len() % step != 0 {
+            if !is_name || !symbols.insert(&one.symbol) {
                 continue;
             }
             let given = json!({ "file": document.relative_path, "line": at + 1, "column": column });
@@ -458,6 +457,7 @@ fn is_answered(repo: &Repo, index: &Index, step: usize) -> usize {
 
 /// A library with tests, which are a project of their own that references that of the library.
 #[test]
+#[ignore = "most of it is the time of scip-typescript: `.ci/soak golden` runs it"]
 fn statements_about_all_files_of_a_typescript_library_are_answered() {
     let sources =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients/typescript-library/node_modules/zod/src/v3");
@@ -476,9 +476,8 @@ fn statements_about_all_files_of_a_typescript_library_are_answered() {
     repo.write("src/tests/tsconfig.json", tests);
     let index = indexed_by_scip_typescript(&repo);
     assert!(index.documents.len() > 70, "{}", index.documents.len());
-    let step = usize::try_from(number("IXMCP_SCIP_STEP", 20)).unwrap();
-    let compared = is_answered(&repo, &index, step);
-    assert!(compared > 2_500 / step, "{compared}");
+    let compared = is_answered(&repo, &index);
+    assert!(compared > 2_500, "{compared}");
 }
 
 /// What scip-typescript states, compared with what the tools answer.
@@ -521,7 +520,7 @@ export const owner = new Account().owner + two.nested.email;
 "#,
     );
     let index = indexed_by_scip_typescript(&repo);
-    let compared = is_answered(&repo, &index, 1);
+    let compared = is_answered(&repo, &index);
     assert!(compared > 30, "{compared}");
 }
 
