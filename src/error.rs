@@ -92,6 +92,11 @@ impl Error {
         Self::new(ErrorKind::Internal, message)
     }
 
+    /// The system's random source failed.
+    pub fn no_random_bytes(error: std::io::Error) -> Self {
+        Self::internal("the system does not provide random bytes").caused_by(error)
+    }
+
     /// The system did not start a thread.
     pub fn no_thread(error: std::io::Error) -> Self {
         Self::internal("cannot start a thread").caused_by(error)

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! One process per repository does all this for every client: the daemon of [`serve`]. `ixmcp mcp` is a relay to it;
-//! commands use it if it runs, and otherwise work themselves under the update lock.
+//! commands use it if it runs, and otherwise do the work themselves under the update lock.
 //!
 //! The modules below are in the order in which data passes through them. Any module may use the base modules below them:
 //! [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words` (splitting
@@ -48,7 +48,7 @@
 //! 3. The tool asks through `Call::read`: the index is made fresh, then [`query`] runs on one snapshot, under the budget.
 //!    Searches do not wait for a long update (`tools::incomplete`): they look at what the index lacks on disk, or have the
 //!    files that they need indexed first.
-//! 4. The answer becomes JSON, items are dropped until it fits, and [`serve`] wraps it in the form of MCP, or not for the plain methods.
+//! 4. The answer becomes JSON, items are dropped until it fits, and [`serve`] wraps it for MCP; plain methods return it as it is.
 //!
 //! # Invariants
 //!

@@ -4,8 +4,8 @@
 //! SQLite does.
 
 pub mod definitions;
-pub mod query_terms;
 mod scripts;
+pub mod search_words;
 mod stem;
 pub mod trigrams;
 

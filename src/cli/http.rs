@@ -67,11 +67,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     check_exposure(listen, typed)?;
     let (token, is_new) = match &typed.token_file {
         Some(file) => (read_token(file)?, false),
-        None => {
-            let token = random::secret();
-            let unavailable = |error| Error::internal("the system does not provide random bytes").caused_by(error);
-            (token.map_err(unavailable)?, true)
-        }
+        None => (random::secret().map_err(Error::no_random_bytes)?, true),
     };
     let hosts = typed.allow_host.iter().map(|host| {
         Host::parse(host).ok_or_else(|| {

@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::model::RepoPath;
 use crate::threads::{WorkList, on_threads};
 use crate::words::definitions::{defined_kind, looks_defined};
-use crate::words::query_terms::{
-    FoundWord, HeldByPiece, KnownTokens, LastPicked, MAX_TERMS, PieceOfFile, QueryTerms, WordFinder,
+use crate::words::search_words::{
+    FoundWord, HeldByPiece, KnownTokens, LastPicked, MAX_SEARCH_WORDS, PieceOfFile, SearchWords, WordFinder,
 };
 
 /// Files and bytes that a query has indexed first.
@@ -117,7 +117,7 @@ impl Unindexed {
     /// it, those that hold most are.
     pub fn needed_for(
         &self,
-        sought: &QueryTerms,
+        sought: &SearchWords,
         admits: &dyn Fn(&str) -> bool,
         rate: Option<&mut Rate>,
         budget: &Budget,
@@ -129,7 +129,7 @@ impl Unindexed {
         let (mut scanned, near) = self.scan(&finder, sought, budget)?;
         budget.check()?;
         scanned.sort_unstable_by_key(|file| file.number);
-        let words = sought.words.len().min(MAX_TERMS);
+        let words = sought.words.len().min(MAX_SEARCH_WORDS);
         let mut all_pieces: Vec<(RepoPath, usize)> =
             self.files.iter().map(|(path, size)| (path.clone(), pieces_of(*size))).collect();
         scanned.iter().filter(|file| file.is_binary).for_each(|file| all_pieces[file.number].1 = 0);
@@ -167,7 +167,7 @@ impl Unindexed {
     fn scan(
         &self,
         finder: &WordFinder,
-        sought: &QueryTerms,
+        sought: &SearchWords,
         budget: &Budget,
     ) -> Result<(Vec<Scanned>, Vec<NearPiece>)> {
         let list = WorkList::new(&self.files);
@@ -295,14 +295,14 @@ impl FileText<'_> {
     fn pieces(
         self,
         finder: &WordFinder,
-        sought: &QueryTerms,
+        sought: &SearchWords,
         known: &mut KnownTokens,
         near: &mut NearPieces,
     ) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = Vec::new();
-        let mut counts = [0_u16; MAX_TERMS];
-        let mut end = |piece: &Piece, counts: &mut [u16; MAX_TERMS]| {
-            let words = sought.words.iter().take(MAX_TERMS).zip(&*counts);
+        let mut counts = [0_u16; MAX_SEARCH_WORDS];
+        let mut end = |piece: &Piece, counts: &mut [u16; MAX_SEARCH_WORDS]| {
+            let words = sought.words.iter().take(MAX_SEARCH_WORDS).zip(&*counts);
             let seems: f64 = words.map(|(word, count)| word.near * f64::from(*count).sqrt()).sum();
             if seems > near.least {
                 near.add(NearPiece { near: seems, number: self.number, at: piece.at, text: self.piece(piece.at) });
@@ -371,7 +371,7 @@ impl Needed {
     /// twice, equally good ones in path order; if all words are common, the first that have them all.
     fn choose(
         &self,
-        sought: &QueryTerms,
+        sought: &SearchWords,
         elsewhere: &Elsewhere,
         is_search: bool,
         admits: &dyn Fn(usize) -> bool,
@@ -490,7 +490,7 @@ fn rarity(all: u64, pieces: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::query_terms::QueryTerm;
+    use crate::words::search_words::SearchWord;
 
     const FILES: usize = 300;
     const PIECES: u32 = 100;
@@ -512,7 +512,7 @@ mod tests {
 
     fn chosen_of(mut needed: Needed, words: &[&str]) -> Chosen {
         needed.words = words.len();
-        let word = |(at, text): (usize, &&str)| QueryTerm {
+        let word = |(at, text): (usize, &&str)| SearchWord {
             text: (*text).to_owned(),
             counts: 1.0,
             represents: 1 << at,
@@ -520,7 +520,7 @@ mod tests {
             is_name: true,
             near: 0.0,
         };
-        let sought = QueryTerms { words: words.iter().enumerate().map(word).collect(), needs_all: false, chunks: 0 };
+        let sought = SearchWords { words: words.iter().enumerate().map(word).collect(), needs_all: false, chunks: 0 };
         let elsewhere = needed.elsewhere(&|_| true);
         assert_eq!(elsewhere.counts[0], FILES * PIECES as usize);
         needed.choose(&sought, &elsewhere, true, &|_| true)

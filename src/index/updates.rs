@@ -31,14 +31,15 @@ const PARTIAL_AFTER_COPY: Duration = Duration::from_millis(250);
 /// A read does not wait for an update that has more bytes than this to read, or more files.
 const LONG_BYTES: u64 = 4 << 20;
 const LONG_FILES: u64 = 2_000;
-/// How long after it began a read waits for the files that it needs first; the minimum wait, and the maximum for the files that
-/// it needs most.
+/// A read waits for the files that it needs first until this time after it began.
 const FILES_WITHIN: Duration = Duration::from_millis(2_000);
+/// It waits at least this long for them.
 const MIN_WAIT_FOR_FILES: Duration = Duration::from_millis(600);
+/// It waits at most this long for the files that it needs most.
 const MAX_WAIT_FOR_FILES: Duration = Duration::from_secs(4);
 /// How long it waits for their vectors.
 const WAIT_FOR_VECTORS: Duration = Duration::from_millis(300);
-/// How many of them are indexed at once, and their total size.
+/// The number and the total size of such files that are indexed at once.
 const FILES_AT_ONCE: usize = 60;
 const BYTES_AT_ONCE: u64 = 1 << 20;
 

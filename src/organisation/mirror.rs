@@ -444,8 +444,7 @@ impl Mirroring<'_> {
         let name = listed.name.as_str();
         let id = id_of(name, is_part);
         let state = self.state(&id);
-        let random =
-            || secret().map_err(|error| Error::internal("the system does not provide random bytes").caused_by(error));
+        let random = || secret().map_err(Error::no_random_bytes);
         let folder = match &state {
             Some(state) => state.folder.clone(),
             None => random()?[..HASH_LENGTH].to_owned(),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::source::Source;
 use crate::error::Result;
 use crate::store::{ChunkHit, ChunkId, FtsQuery, Scope, SpaceId, SpaceKey, TaggedKind, VectorSearch};
-use crate::words::query_terms::{HeldByPiece, LastPicked};
+use crate::words::search_words::{HeldByPiece, LastPicked};
 
 /// Comparing fewer vectors takes less time than starting a thread for it.
 const MANY_VECTORS: usize = 50_000;

@@ -28,8 +28,7 @@ pub fn of(root: &Path, folder: &Path, environment: &Environment) -> Result<Strin
     if let Some(token) = read(root, &path) {
         return Ok(token);
     }
-    let token =
-        secret().map_err(|error| Error::internal("the system does not provide random bytes").caused_by(error))?;
+    let token = secret().map_err(Error::no_random_bytes)?;
     match replace(&path, token.as_bytes(), Permissions::Private, Durability::Unsynced) {
         // No client can read this token, so none may write over TCP. Everything else works.
         Err(error) if !files::may_write(folder) => tracing::warn!("cannot write {}: {error}", path.display()),

@@ -1,8 +1,8 @@
 //! The vectors of a space in memory, and the search for the nearest ones.
 //!
 //! Candidates are preselected by the Hamming distance of sign bits and rescored by int8 cosine similarity. The vector of an
-//! id never changes (see `vectors`). So there can only be vectors too many, which is noticed when their chunk is gone, or too
-//! few, which the highest embedded id shows. `loaded` owns loading.
+//! id never changes (see `vectors`), so the loaded vectors can be outdated in two ways only: there are too many, which is noticed
+//! when a chunk is gone, or too few, which the highest embedded id shows. `loaded` owns loading.
 
 use std::sync::Arc;
 

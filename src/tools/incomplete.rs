@@ -18,7 +18,7 @@ use crate::query::exact::DiskFiles;
 use crate::query::smart::Expectation;
 use crate::query::{PathFilter, smart};
 use crate::store::Snapshot;
-use crate::words::query_terms::{PieceOfFile, QueryTerms};
+use crate::words::search_words::{PieceOfFile, SearchWords};
 
 /// What a read needs of the index.
 #[derive(Clone, Copy, Debug)]
@@ -34,20 +34,20 @@ enum Wanted<'w> {
     /// This one.
     File(&'w str),
     /// Those with these words.
-    Words(QueryTerms),
+    Words(SearchWords),
     /// Those in which a search for the text finds most.
     Search(&'w str, &'w PathFilter),
 }
 
 /// What was sought in files that are not indexed, and how much of it there is.
 #[derive(Clone)]
-pub(super) struct UnindexedTerms {
-    sought: QueryTerms,
+pub(super) struct UnindexedWords {
+    sought: SearchWords,
     elsewhere: Elsewhere,
     least_near: f64,
 }
 
-impl UnindexedTerms {
+impl UnindexedWords {
     /// The corpus in which words are as rare as in all files.
     pub(super) fn with<'s>(&self, corpus: Corpus<'s>) -> Corpus<'s> {
         let Elsewhere { counts, chunks, held, last } = &self.elsewhere;
@@ -60,15 +60,15 @@ impl UnindexedTerms {
 pub(super) struct Prepared {
     pub listed: Arc<DiskListing>,
     needed: Needed,
-    sought: Option<QueryTerms>,
+    sought: Option<SearchWords>,
     least_near: f64,
 }
 
 impl Prepared {
     /// What was sought, in what that state of the index lacks.
-    pub(super) fn elsewhere(&self, unindexed: &Unindexed) -> Option<UnindexedTerms> {
+    pub(super) fn elsewhere(&self, unindexed: &Unindexed) -> Option<UnindexedWords> {
         let sought = self.sought.clone().filter(|_| !unindexed.is_complete())?;
-        Some(UnindexedTerms { sought, elsewhere: unindexed.elsewhere(&self.needed), least_near: self.least_near })
+        Some(UnindexedWords { sought, elsewhere: unindexed.elsewhere(&self.needed), least_near: self.least_near })
     }
 }
 
@@ -145,12 +145,12 @@ impl Call<'_> {
 
     /// Reads the index for the occurrences of a name. If an update takes long, the files that contain it are indexed first.
     pub(super) fn read_name<T>(&self, name: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
-        self.read_after(&Wanted::Words(QueryTerms::name(name)), Otherwise::Partial, query)
+        self.read_after(&Wanted::Words(SearchWords::name(name)), Otherwise::Partial, query)
     }
 
     /// The same for names that are similar to one, or begin with it.
     pub(super) fn read_names_like<T>(&self, name: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
-        self.read_after(&Wanted::Words(QueryTerms::words(name)), Otherwise::Partial, query)
+        self.read_after(&Wanted::Words(SearchWords::words(name)), Otherwise::Partial, query)
     }
 
     /// The chunks of a state of the index, for a search: words are as rare in them as in all files.

@@ -65,7 +65,7 @@ pub use request::{ClientScope, OnProgress, Request};
 pub use schema::InOrder;
 pub use worktree::{name_worktree, worktree_of_path};
 
-use incomplete::{Incomplete, Needs, UnindexedTerms};
+use incomplete::{Incomplete, Needs, UnindexedWords};
 use jobs::{Jobs, Outcome};
 
 use crate::budget::{self, Budget, Progress};
@@ -167,7 +167,7 @@ struct Call<'a> {
     /// What the index lacked, if the answer did not wait for a long update.
     incomplete: RefCell<Option<Incomplete>>,
     /// What a search looked for in files that are not indexed.
-    elsewhere: RefCell<Option<UnindexedTerms>>,
+    elsewhere: RefCell<Option<UnindexedWords>>,
     /// Whether the state of the index that was read last has files.
     has_files: Cell<bool>,
 }
@@ -351,7 +351,7 @@ impl Tools {
             request.cap = request.cap.map(|cap| if cap > MODEL_BYTES { cap } else { cap.min(DEFAULT_BYTES) });
         }
         let timeout = common.timeout_ms.map(Duration::from_millis);
-        // A transport sets the deadline of a call that may wait in its queue.
+        // If the call may have waited in a queue, its transport has set the deadline.
         let limited = match timeout {
             None if request.budget.deadline().is_some() => request.budget.clone(),
             timeout => request.budget.with_deadline(Instant::now().checked_add(timeout.unwrap_or(DEADLINE))),

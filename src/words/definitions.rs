@@ -3,7 +3,7 @@
 //! Owns the guess from the line of a name, the text around it, and its braces, in most languages. Does not own what a parser
 //! finds (`extract`).
 
-use super::query_terms::MAX_TOKEN;
+use super::search_words::MAX_TOKEN;
 
 /// How many bytes before a name are searched for the beginning of its line, and for the brace around it.
 const MAX_BEFORE: usize = 200;

@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::extract::kinds;
 use crate::query::corpus::{ChunkAt, Corpus, CorpusScope};
 use crate::store::{ChunkHit, ChunkId, FtsQuery};
-use crate::words::query_terms::{LastPicked, MAX_TERMS, QueryTerm, QueryTerms};
+use crate::words::search_words::{LastPicked, MAX_SEARCH_WORDS, SearchWord, SearchWords};
 
 /// Ids that are fetched for one query, about.
 const BUDGET: usize = 60_000;
@@ -141,15 +141,15 @@ fn matching(corpus: &Corpus, asked: &FtsQuery, scope: Option<&CorpusScope>, limi
 }
 
 /// What a query looks for in files that have no chunks yet. `vector`: that of the query, unless it is a name.
-pub(super) fn sought(corpus: &Corpus, query: &mut ParsedQuery, vector: Option<&Vector>) -> Result<QueryTerms> {
+pub(super) fn sought(corpus: &Corpus, query: &mut ParsedQuery, vector: Option<&Vector>) -> Result<SearchWords> {
     query.add_others();
-    let mut words: Vec<QueryTerm> = Vec::new();
+    let mut words: Vec<SearchWord> = Vec::new();
     let is_name = query.is_name();
     let mut add = |text: String, asked: Option<FtsQuery>, counts: f64, represents: u64, is_name: bool| -> Result<()> {
-        if let Some(asked) = asked.filter(|_| words.len() < MAX_TERMS) {
+        if let Some(asked) = asked.filter(|_| words.len() < MAX_SEARCH_WORDS) {
             let (chunks, _) = corpus.frequency(&asked, None, usize::MAX)?;
             let near = vector.map_or(0.0, |vector| semantic::nearer_by(&text, vector));
-            words.push(QueryTerm { text, counts, represents, chunks, is_name, near });
+            words.push(SearchWord { text, counts, represents, chunks, is_name, near });
         }
         Ok(())
     };
@@ -170,11 +170,11 @@ pub(super) fn sought(corpus: &Corpus, query: &mut ParsedQuery, vector: Option<&V
         // Definitions of that name are candidates; the word itself has no weight.
         add(query.joined.clone(), FtsQuery::phrase(&query.joined), 0.0, 0, true)?;
     }
-    Ok(QueryTerms { words, needs_all: query.shape == QueryShape::Code, chunks: corpus.chunk_count()? })
+    Ok(SearchWords { words, needs_all: query.shape == QueryShape::Code, chunks: corpus.chunk_count()? })
 }
 
 /// Sets what each word says, where those that are sought occur in so many chunks elsewhere, of so many.
-pub(super) fn weigh_as_sought(query: &mut ParsedQuery, sought: &QueryTerms, counts: &[usize], chunks: u64) {
+pub(super) fn weigh_as_sought(query: &mut ParsedQuery, sought: &SearchWords, counts: &[usize], chunks: u64) {
     let all = sought.chunks + chunks;
     for (sought, elsewhere) in sought.words.iter().zip(counts) {
         let chunks = sought.chunks + elsewhere;
@@ -187,7 +187,7 @@ pub(super) fn weigh_as_sought(query: &mut ParsedQuery, sought: &QueryTerms, coun
 }
 
 /// The query of the FTS for a word that [`sought`] gave.
-pub(super) fn asked_for(word: &QueryTerm) -> Option<FtsQuery> {
+pub(super) fn asked_for(word: &SearchWord) -> Option<FtsQuery> {
     parsed_query::asked(&word.text)
 }
 

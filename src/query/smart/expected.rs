@@ -18,11 +18,11 @@ use crate::model::RepoPath;
 use crate::query::corpus::{ChunkAt, Corpus};
 use crate::store::{ChunkHit, ChunkName};
 use crate::words::definitions::{defined_names, headings};
-use crate::words::query_terms::{HeldByPiece, PieceOfFile, QueryTerms};
+use crate::words::search_words::{HeldByPiece, PieceOfFile, SearchWords};
 
 /// A query before there are chunks to search.
 pub struct Expectation {
-    pub sought: QueryTerms,
+    pub sought: SearchWords,
     /// The least similarity of the nearest pieces that were rated.
     pub least_near: f64,
     query: ParsedQuery,
@@ -92,7 +92,7 @@ fn candidate(piece: &PieceOfFile, semantic: f64) -> LoadedCandidate {
 /// of the query the best of them hold.
 pub fn with_elsewhere<'s>(
     corpus: Corpus<'s>,
-    sought: &QueryTerms,
+    sought: &SearchWords,
     counts: &[usize],
     chunks: u64,
     held: &[HeldByPiece],

@@ -69,8 +69,7 @@ impl Sessions {
 
     /// Begins a session over a connection whose handshake has succeeded.
     pub fn begin(&self, repository: &str, revision: String, pipe: Arc<Pipe>) -> Result<Arc<Session>> {
-        let id = random::secret()
-            .map_err(|error| Error::internal("the system does not provide random bytes").caused_by(error))?;
+        let id = random::secret().map_err(Error::no_random_bytes)?;
         let session = Arc::new(Session {
             id: id.clone(),
             repository: repository.to_owned(),

@@ -28,10 +28,7 @@ type Refusal = (StatusCode, &'static str);
 
 impl Gate {
     pub fn new(port: u16) -> Result<Self> {
-        let token = random::secret();
-        let token =
-            token.map_err(|error| Error::internal("the system does not provide random bytes").caused_by(error))?;
-        Ok(Self { port, token })
+        Ok(Self { port, token: random::secret().map_err(Error::no_random_bytes)? })
     }
 
     pub fn address(&self) -> String {

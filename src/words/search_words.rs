@@ -12,14 +12,14 @@ use regex_automata::util::syntax;
 use super::{parts, token_stem};
 
 /// Sets of words are bits.
-pub const MAX_TERMS: usize = 64;
+pub const MAX_SEARCH_WORDS: usize = 64;
 /// Longer tokens are compared as far as that.
 pub(super) const MAX_TOKEN: usize = 80;
 
 /// What a query looks for.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct QueryTerms {
-    pub words: Vec<QueryTerm>,
+pub struct SearchWords {
+    pub words: Vec<SearchWord>,
     /// Only texts with all words count, if there are any.
     pub needs_all: bool,
     /// How many chunks the index has.
@@ -28,7 +28,7 @@ pub struct QueryTerms {
 
 /// A word, or an identifier as a whole.
 #[derive(Clone, Debug, PartialEq)]
-pub struct QueryTerm {
+pub struct SearchWord {
     /// In lower case.
     pub text: String,
     /// What it counts, of what a word of the query itself counts.
@@ -67,25 +67,25 @@ pub struct PieceOfFile<'p> {
     pub holds_most: bool,
 }
 
-impl QueryTerms {
+impl SearchWords {
     /// Only the occurrences of one name. What is before the name in a qualified one is not looked for.
     pub fn name(name: &str) -> Self {
         let name = name.trim().trim_end_matches("()");
         let last = name.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).find(|part| !part.is_empty());
         let text = last.unwrap_or(name).to_lowercase();
-        let word = QueryTerm { text, counts: 1.0, represents: 1, chunks: 0, is_name: true, near: 0.0 };
+        let word = SearchWord { text, counts: 1.0, represents: 1, chunks: 0, is_name: true, near: 0.0 };
         Self { words: Vec::from_iter(Some(word).filter(|word| !word.text.is_empty())), needs_all: true, chunks: 0 }
     }
 
     /// The words of a text with their parts, each counting the same.
     pub fn words(text: &str) -> Self {
-        let mut words: Vec<QueryTerm> = Vec::new();
+        let mut words: Vec<SearchWord> = Vec::new();
         let whole = super::tokens(text).filter(|token| parts(token).nth(1).is_some());
         for word in whole.chain(super::tokens(text).flat_map(parts)).map(str::to_lowercase) {
-            let is_new = words.len() < MAX_TERMS && words.iter().all(|known| known.text != word);
+            let is_new = words.len() < MAX_SEARCH_WORDS && words.iter().all(|known| known.text != word);
             if is_new && word.chars().nth(1).is_some() {
                 let represents = 1 << words.len();
-                words.push(QueryTerm { text: word, counts: 1.0, represents, chunks: 0, is_name: false, near: 0.0 });
+                words.push(SearchWord { text: word, counts: 1.0, represents, chunks: 0, is_name: false, near: 0.0 });
             }
         }
         Self { words, needs_all: false, chunks: 0 }
@@ -116,9 +116,9 @@ pub struct FoundWord {
 
 impl WordFinder {
     /// `None` if there is nothing to look for.
-    pub fn new(sought: &QueryTerms) -> Option<Self> {
+    pub fn new(sought: &SearchWords) -> Option<Self> {
         let mut stems: HashMap<String, usize, RandomState> = HashMap::default();
-        for (at, word) in sought.words.iter().take(MAX_TERMS).enumerate() {
+        for (at, word) in sought.words.iter().take(MAX_SEARCH_WORDS).enumerate() {
             stems.entry(token_stem(&word.text)).or_insert(at);
         }
         stems.remove("");
@@ -193,7 +193,7 @@ fn begins_part(before: u8, first: u8, second: Option<u8>) -> bool {
 mod tests {
     use super::*;
 
-    fn found(sought: &QueryTerms, text: &str) -> Vec<(usize, String)> {
+    fn found(sought: &SearchWords, text: &str) -> Vec<(usize, String)> {
         let mut all = Vec::new();
         let finder = WordFinder::new(sought).unwrap();
         finder.each(text.as_bytes(), &mut KnownTokens::default(), |one| {
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn words_are_found_in_all_forms_as_tokens_and_as_parts_of_tokens() {
-        let sought = QueryTerms::words("queries migration");
+        let sought = SearchWords::words("queries migration");
         let text = "query parseQuery QUERIES_migrate HTTPMigrations jquery migrated equerry";
         let words: Vec<String> = found(&sought, text).into_iter().map(|(at, _)| text[at..].to_lowercase()).collect();
         let begin = |at: usize, with: &str| assert!(words[at].starts_with(with), "{words:?}");
@@ -219,14 +219,14 @@ mod tests {
 
     #[test]
     fn a_name_is_found_as_a_whole_token_alone() {
-        let sought = QueryTerms::name("models.QuerySet.get_or_create()");
+        let sought = SearchWords::name("models.QuerySet.get_or_create()");
         let text = "get_or_create(x) aget_or_create get_or_create_all GET_OR_CREATE get or create";
         assert_eq!(found(&sought, text).iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 50]);
-        assert!(WordFinder::new(&QueryTerms::name("()")).is_none());
+        assert!(WordFinder::new(&SearchWords::name("()")).is_none());
     }
 
     #[test]
     fn a_name_is_found_with_the_stem_that_the_fts_has() {
-        assert_eq!(found(&QueryTerms::name("alloc_pages"), "alloc_pages(1) alloc_page(2) alloc_pool pages").len(), 2);
+        assert_eq!(found(&SearchWords::name("alloc_pages"), "alloc_pages(1) alloc_page(2) alloc_pool pages").len(), 2);
     }
 }
