@@ -1,4 +1,4 @@
-//! The tables: what was measured, and what DESIGN's limits make of it.
+//! The tables: what was measured, and which limits hold.
 
 use std::fmt::Write;
 use std::fs;
@@ -77,7 +77,7 @@ fn holdings(text: &mut String, counts: &Counts) {
     );
 }
 
-/// A limit of DESIGN §4, what came out, and whether it holds.
+/// A limit, what came out, and whether it holds. Rows group the limits of one kind of work.
 struct Limit {
     row: u8,
     what: &'static str,
@@ -128,7 +128,7 @@ fn limits(text: &mut String, measured: &Measured) {
             alone(5, "saved → searchable, p95", saved, 150.0, "ms"),
         ]
     };
-    line(text, "| row | limit of DESIGN §4 | limit | came out | by CPU time | |\n|---|---|---|---|---|---|");
+    line(text, "| row | what | limit | came out | by CPU time | |\n|---|---|---|---|---|---|");
     for Limit { row, what, got, by_cpu, limit, unit } in rows {
         let shown = |number: Option<f64>| number.map_or_else(String::new, |number| quantity(number, unit));
         let verdict = match got {

@@ -206,7 +206,7 @@ impl Session {
     /// The same for several repositories: this process reads them, after those without a daemon are up to date.
     fn called_across(&self, tool: &str, arguments: Value, names: &[String]) -> Result<Value> {
         let budget = Budget::unlimited();
-        let wanted = tools::wanted(tool, &arguments)?;
+        let wanted = tools::mirror_request(tool, &arguments)?;
         for root in self.workspaces.members_with(names, &wanted, &self.start, &budget)?.roots {
             if self.daemon(&root).is_some() {
                 continue;

@@ -16,7 +16,7 @@ use crate::config::{DEPENDENCIES, Groups, ServerAddress, groups, organisation};
 use crate::dependencies::{self, Dependency};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{first_of, printable};
-use crate::organisation::{self, Answers, Mirror, Wanted, mirrors, own_names};
+use crate::organisation::{self, Answers, Mirror, MirrorRequest, mirrors, own_names};
 use crate::platform::files::is_own;
 use crate::platform::paths::canonical;
 use crate::platform::process::raise_file_limit;
@@ -94,7 +94,7 @@ struct Gathering<'g> {
     within: Vec<String>,
     read: BTreeSet<String>,
     roots: BTreeSet<PathBuf>,
-    wanted: &'g Wanted,
+    wanted: &'g MirrorRequest,
     /// Patterns of published repositories.
     patterns: BTreeSet<String>,
     failed: Vec<(String, Error)>,
@@ -127,14 +127,14 @@ impl Workspaces {
     /// The repositories that a call names. One that may not be named, or does not exist, is among those that failed. An
     /// error if the names themselves are wrong.
     pub fn members(&self, named: &[String], connection: &Path, budget: &Budget) -> Result<Members> {
-        self.members_with(named, &Wanted::Everything, connection, budget)
+        self.members_with(named, &MirrorRequest::Everything, connection, budget)
     }
 
     /// The same for a call that needs a part of their files. Of many published repositories, only those with such files are there.
     pub fn members_with(
         &self,
         named: &[String],
-        wanted: &Wanted,
+        wanted: &MirrorRequest,
         connection: &Path,
         budget: &Budget,
     ) -> Result<Members> {

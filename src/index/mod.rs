@@ -76,7 +76,7 @@ pub(crate) use entities::EntityReport;
 pub(crate) use folder::{database, is_elsewhere};
 pub use history::{Differences, Version};
 pub use members::{MAX_MEMBERS, Members, name_of};
-pub(crate) use needed::{Elsewhere, Needed};
+pub(crate) use needed::{NeededFiles, UnindexedMatches};
 pub(crate) use reader::serve_reader;
 pub use rebuild::rebuild;
 pub use registry::{forget, listed};

@@ -48,13 +48,13 @@ const FEW_THOUSAND: usize = 3_000;
 const RARER: u32 = 2;
 const PICKED: usize = 60_000;
 
-/// Rates pieces, where the words of a query occur so often elsewhere: about the score of each, `None` for one that a search would
-/// not rank.
-pub type Rate<'r> = dyn FnMut(&Elsewhere, &[PieceOfFile]) -> Vec<Option<f64>> + 'r;
+/// Estimates the scores of pieces, given how often the words of a query occur in files that are not indexed; `None` for a piece that a
+/// search would not rank.
+pub type Rate<'r> = dyn FnMut(&UnindexedMatches, &[PieceOfFile]) -> Vec<Option<f64>> + 'r;
 
-/// What a query needs of the files that are not indexed.
+/// The files that a query needs, of those that are not indexed.
 #[derive(Default)]
-pub struct Needed {
+pub struct NeededFiles {
     /// The files to index first with their sizes, best first.
     pub files: Vec<(RepoPath, u64)>,
     /// How much the best pieces hold, the best first, each with the number of its file.
@@ -65,14 +65,14 @@ pub struct Needed {
     words: usize,
 }
 
-/// How often words occur in what is not indexed, about.
+/// Estimates of how often the words of a query occur in files that are not indexed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Elsewhere {
+pub struct UnindexedMatches {
     /// In how many chunks each word is.
     pub counts: Vec<usize>,
     /// How many chunks there are.
     pub chunks: u64,
-    /// How much of what is sought the best of them hold, the best first.
+    /// How much of the query the best of them hold, best first.
     pub held: Vec<HeldByPiece>,
     pub last: Option<LastPicked>,
 }
@@ -117,33 +117,33 @@ impl Unindexed {
     /// it, those that hold most are.
     pub fn needed_for(
         &self,
-        sought: &SearchWords,
+        search_words: &SearchWords,
         admits: &dyn Fn(&str) -> bool,
         rate: Option<&mut Rate>,
         budget: &Budget,
-    ) -> Result<Needed> {
-        let Some(finder) = WordFinder::new(sought).filter(|_| !self.files.is_empty()) else {
-            return Ok(Needed::default());
+    ) -> Result<NeededFiles> {
+        let Some(finder) = WordFinder::new(search_words).filter(|_| !self.files.is_empty()) else {
+            return Ok(NeededFiles::default());
         };
         let admits = |number: usize| admits(self.files[number].0.as_str());
-        let (mut scanned, near) = self.scan(&finder, sought, budget)?;
+        let (mut scanned, near) = self.scan(&finder, search_words, budget)?;
         budget.check()?;
         scanned.sort_unstable_by_key(|file| file.number);
-        let words = sought.words.len().min(MAX_SEARCH_WORDS);
+        let words = search_words.words.len().min(MAX_SEARCH_WORDS);
         let mut all_pieces: Vec<(RepoPath, usize)> =
             self.files.iter().map(|(path, size)| (path.clone(), pieces_of(*size))).collect();
         scanned.iter().filter(|file| file.is_binary).for_each(|file| all_pieces[file.number].1 = 0);
         scanned.retain(|file| !file.is_binary);
-        let mut needed = Needed { scanned, all_pieces, words, ..Needed::default() };
-        let elsewhere = needed.elsewhere(&|_| true);
-        let chosen = needed.choose(sought, &elsewhere, rate.is_some(), &admits);
+        let mut needed = NeededFiles { scanned, all_pieces, words, ..NeededFiles::default() };
+        let matches = needed.matches(&|_| true);
+        let chosen = needed.choose(search_words, &matches, rate.is_some(), &admits);
         needed.held = chosen.held;
         needed.last = chosen.last;
         let mut near: Vec<NearPiece> = near.into_iter().filter(|piece| admits(piece.number)).collect();
         near.sort_by(|a, b| b.near.total_cmp(&a.near).then(a.number.cmp(&b.number)));
         let nearest: Vec<usize> = near.iter().map(|piece| piece.number).collect();
         let numbers = match rate {
-            Some(rate) => self.by_rating(&chosen.pieces, near, &elsewhere, rate, budget)?,
+            Some(rate) => self.by_rating(&chosen.pieces, near, &matches, rate, budget)?,
             None => chosen.pieces.iter().map(|(number, _)| *number).collect(),
         };
         let mut known = HashSet::new();
@@ -159,15 +159,15 @@ impl Unindexed {
     }
 
     /// How often the words occur in the files that are still not indexed.
-    pub fn elsewhere(&self, needed: &Needed) -> Elsewhere {
-        needed.elsewhere(&|path| self.is_outdated(path))
+    pub fn matches_left(&self, needed: &NeededFiles) -> UnindexedMatches {
+        needed.matches(&|path| self.is_outdated(path))
     }
 
     /// Looks through all files, on all cores.
     fn scan(
         &self,
         finder: &WordFinder,
-        sought: &SearchWords,
+        search_words: &SearchWords,
         budget: &Budget,
     ) -> Result<(Vec<Scanned>, Vec<NearPiece>)> {
         let list = WorkList::new(&self.files);
@@ -181,7 +181,7 @@ impl Unindexed {
                 let is_binary = memchr::memchr(0, &bytes[..bytes.len().min(BINARY_BYTES)]).is_some();
                 let text: &[u8] = if is_binary { &[] } else { &bytes };
                 let file = FileText { number, bytes: text };
-                let pieces = file.pieces(finder, sought, &mut known, &mut near);
+                let pieces = file.pieces(finder, search_words, &mut known, &mut near);
                 if is_binary || in_path != 0 || !pieces.is_empty() {
                     own.push(Scanned { number, is_binary, in_path, pieces });
                 }
@@ -202,7 +202,7 @@ impl Unindexed {
         &self,
         chosen: &[(usize, Option<u32>)],
         near: Vec<NearPiece>,
-        elsewhere: &Elsewhere,
+        matches: &UnindexedMatches,
         rate: &mut Rate,
         budget: &Budget,
     ) -> Result<Vec<usize>> {
@@ -239,7 +239,7 @@ impl Unindexed {
                 holds_most: *holds_most,
             })
             .collect();
-        let ratings = rate(elsewhere, &pieces);
+        let ratings = rate(matches, &pieces);
         let rated = ratings.into_iter().zip(&texts).filter_map(|(rating, (number, ..))| Some((rating?, *number)));
         let mut rated: Vec<(f64, usize)> = rated.collect();
         rated.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -295,14 +295,14 @@ impl FileText<'_> {
     fn pieces(
         self,
         finder: &WordFinder,
-        sought: &SearchWords,
+        search_words: &SearchWords,
         known: &mut KnownTokens,
         near: &mut NearPieces,
     ) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = Vec::new();
         let mut counts = [0_u16; MAX_SEARCH_WORDS];
         let mut end = |piece: &Piece, counts: &mut [u16; MAX_SEARCH_WORDS]| {
-            let words = sought.words.iter().take(MAX_SEARCH_WORDS).zip(&*counts);
+            let words = search_words.words.iter().take(MAX_SEARCH_WORDS).zip(&*counts);
             let seems: f64 = words.map(|(word, count)| word.near * f64::from(*count).sqrt()).sum();
             if seems > near.least {
                 near.add(NearPiece { near: seems, number: self.number, at: piece.at, text: self.piece(piece.at) });
@@ -323,7 +323,7 @@ impl FileText<'_> {
             if !has(piece.names, word) && looks_defined(self.bytes, at) {
                 piece.names |= 1 << word;
             }
-            if let Some(token_end) = token_end.filter(|_| sought.words[word].is_name && !has(piece.defined, word))
+            if let Some(token_end) = token_end.filter(|_| search_words.words[word].is_name && !has(piece.defined, word))
                 && defined_kind(self.bytes, at, token_end).is_some()
             {
                 piece.defined |= 1 << word;
@@ -336,27 +336,27 @@ impl FileText<'_> {
     }
 }
 
-impl Needed {
+impl NeededFiles {
     /// One file alone.
     pub fn file(path: Option<RepoPath>) -> Self {
         Self { files: path.into_iter().map(|path| (path, 0)).collect(), ..Self::default() }
     }
 
-    fn elsewhere(&self, counts_file: &dyn Fn(&str) -> bool) -> Elsewhere {
-        let mut elsewhere = Elsewhere { counts: vec![0; self.words], ..Elsewhere::default() };
+    fn matches(&self, counts_file: &dyn Fn(&str) -> bool) -> UnindexedMatches {
+        let mut matches = UnindexedMatches { counts: vec![0; self.words], ..UnindexedMatches::default() };
         let counted: Vec<bool> = self.all_pieces.iter().map(|(path, _)| counts_file(path.as_str())).collect();
         let sizes = self.all_pieces.iter().zip(&counted).filter(|(_, is_counted)| **is_counted);
-        elsewhere.chunks = sizes.map(|((_, pieces), _)| *pieces as u64).sum();
+        matches.chunks = sizes.map(|((_, pieces), _)| *pieces as u64).sum();
         // Once all pieces that a search would pick are indexed, what others hold does not matter.
         let (picked, others) = self.held.split_at(self.held.len().min(MAX_PIECES));
         let are_indexed = !picked.is_empty() && picked.iter().all(|(number, _)| !counted[*number]);
         if !are_indexed {
             let held = picked.iter().chain(others).filter(|(number, _)| counted[*number]);
-            elsewhere.held = held.map(|(_, held)| *held).collect();
+            matches.held = held.map(|(_, held)| *held).collect();
         }
-        elsewhere.last.clone_from(&self.last);
+        matches.last.clone_from(&self.last);
         for file in self.scanned.iter().filter(|file| counted[file.number]) {
-            for (word, count) in elsewhere.counts.iter_mut().enumerate() {
+            for (word, count) in matches.counts.iter_mut().enumerate() {
                 *count += if has(file.in_path, word) {
                     self.all_pieces[file.number].1
                 } else {
@@ -364,20 +364,20 @@ impl Needed {
                 };
             }
         }
-        elsewhere
+        matches
     }
 
     /// The best pieces, as a search chooses candidates: by the weights of the words that they hold, those in names counting
     /// twice, equally good ones in path order; if all words are common, the first that have them all.
     fn choose(
         &self,
-        sought: &SearchWords,
-        elsewhere: &Elsewhere,
+        search_words: &SearchWords,
+        matches: &UnindexedMatches,
         is_search: bool,
         admits: &dyn Fn(usize) -> bool,
     ) -> Chosen {
-        let all = sought.chunks + elsewhere.chunks;
-        let count = |word: usize| sought.words[word].chunks + elsewhere.counts[word];
+        let all = search_words.chunks + matches.chunks;
+        let count = |word: usize| search_words.words[word].chunks + matches.counts[word];
         let mut words: Vec<usize> = (0..self.words).filter(|word| count(*word) > 0).collect();
         words.sort_by_key(|word| count(*word));
         let common = usize::try_from(all).unwrap_or(COMMON) / ONE_OF;
@@ -390,20 +390,22 @@ impl Needed {
             }
             fetched += count(word);
             picked |= 1 << word;
-            represented |= sought.words[word].represents;
+            represented |= search_words.words[word].represents;
         }
         let are_all_common = picked == 0;
         if are_all_common {
-            picked =
-                words.iter().filter(|word| sought.words[**word].represents != 0).fold(0, |set, word| set | 1 << word);
-            represented = words.iter().fold(0, |all, word| all | sought.words[*word].represents);
+            picked = words
+                .iter()
+                .filter(|word| search_words.words[**word].represents != 0)
+                .fold(0, |set, word| set | 1 << word);
+            represented = words.iter().fold(0, |all, word| all | search_words.words[*word].represents);
         }
-        let weight = |word: usize| sought.words[word].counts * rarity(all, count(word));
+        let weight = |word: usize| search_words.words[word].counts * rarity(all, count(word));
         let weights: Vec<f64> =
             (0..self.words).map(|word| if has(picked, word) { weight(word) } else { 0.0 }).collect();
         let represents = |set: u64| {
             let words = (0..self.words).filter(|word| has(set & picked, *word));
-            words.fold(0, |all, word| all | sought.words[word].represents)
+            words.fold(0, |all, word| all | search_words.words[word].represents)
         };
         let sum = |set: u64| -> f64 { (0..self.words).filter(|word| has(set, *word)).map(|word| weights[word]).sum() };
         let (most, picks) = if are_all_common { (MAX_FIRST, MAX_FIRST) } else { (MAX_PIECES, PICKED_PIECES) };
@@ -437,7 +439,7 @@ impl Needed {
             }
             rated.extend(of_path.filter(|_| !are_all_common));
         }
-        if sought.needs_all && rated.iter().any(|one| one.is_whole) {
+        if search_words.needs_all && rated.iter().any(|one| one.is_whole) {
             rated.retain(|one| one.is_whole);
         }
         rated.retain(|one| one.weight > 0.0);
@@ -496,21 +498,21 @@ mod tests {
     const PIECES: u32 = 100;
 
     /// Files whose pieces all have the first word, and one in ten of them the second. The last file defines the first word.
-    fn scanned() -> Needed {
+    fn scanned() -> NeededFiles {
         let piece =
             |at: u32| Piece { at, words: if at.is_multiple_of(10) { 0b11 } else { 0b01 }, names: 0, defined: 0 };
         let file = |number| Scanned { number, is_binary: false, in_path: 0, pieces: (0..PIECES).map(piece).collect() };
         let mut scanned: Vec<Scanned> = (0..FILES).map(file).collect();
         scanned[FILES - 1].pieces[1].defined = 0b01;
         let path = |number| (RepoPath::new(format!("m{number:03}.c")).unwrap(), PIECES as usize);
-        Needed { scanned, all_pieces: (0..FILES).map(path).collect(), words: 2, ..Needed::default() }
+        NeededFiles { scanned, all_pieces: (0..FILES).map(path).collect(), words: 2, ..NeededFiles::default() }
     }
 
     fn chosen(words: &[&str]) -> Chosen {
         chosen_of(scanned(), words)
     }
 
-    fn chosen_of(mut needed: Needed, words: &[&str]) -> Chosen {
+    fn chosen_of(mut needed: NeededFiles, words: &[&str]) -> Chosen {
         needed.words = words.len();
         let word = |(at, text): (usize, &&str)| SearchWord {
             text: (*text).to_owned(),
@@ -520,10 +522,11 @@ mod tests {
             is_name: true,
             near: 0.0,
         };
-        let sought = SearchWords { words: words.iter().enumerate().map(word).collect(), needs_all: false, chunks: 0 };
-        let elsewhere = needed.elsewhere(&|_| true);
-        assert_eq!(elsewhere.counts[0], FILES * PIECES as usize);
-        needed.choose(&sought, &elsewhere, true, &|_| true)
+        let search_words =
+            SearchWords { words: words.iter().enumerate().map(word).collect(), needs_all: false, chunks: 0 };
+        let matches = needed.matches(&|_| true);
+        assert_eq!(matches.counts[0], FILES * PIECES as usize);
+        needed.choose(&search_words, &matches, true, &|_| true)
     }
 
     /// A search does so as well: it would have to fetch half of the index.
@@ -559,9 +562,9 @@ mod tests {
     #[test]
     fn what_pieces_hold_counts_until_all_that_a_search_picks_are_indexed() {
         let chosen = chosen(&["return", "value"]);
-        let needed = Needed { held: chosen.held, ..scanned() };
+        let needed = NeededFiles { held: chosen.held, ..scanned() };
         // Each of the files has ten of the pieces.
-        let indexed = |count: usize| needed.elsewhere(&|path| path >= format!("m{count:03}.c").as_str()).held.len();
+        let indexed = |count: usize| needed.matches(&|path| path >= format!("m{count:03}.c").as_str()).held.len();
         assert_eq!([indexed(0), indexed(21), indexed(22)], [MAX_HELD, MAX_HELD - 210, 0]);
     }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio_postgres::IsolationLevel;
 
-pub use self::parts::Wanted;
+pub use self::parts::MirrorRequest;
 use super::access::{Published, check_pattern, published};
 use super::own::has_commit;
 use super::{Connection, LISTING_BYTES, address, pool};
@@ -123,7 +123,7 @@ pub fn mirrors(
     environment: &Environment,
     patterns: &BTreeSet<String>,
     own: &BTreeMap<String, PathBuf>,
-    wanted: &Wanted,
+    wanted: &MirrorRequest,
     most: &dyn Fn(&[String]) -> usize,
     budget: &Budget,
 ) -> Result<Answers> {
@@ -210,7 +210,7 @@ pub(super) fn path_of(path: &str) -> Result<RepoPath> {
         let shown: String = printable(path).chars().take(100).collect();
         Error::new(
             ErrorKind::UnsupportedFormat,
-            format!("the organisation's server has a file at {shown:?}, which is not the path of a file"),
+            format!("the organisation's server has a file at \"{shown}\", which is not the path of a file"),
         )
         .hint("Publish the repository again.")
     })
@@ -236,7 +236,7 @@ impl Mirroring<'_> {
         &mut self,
         patterns: &BTreeSet<String>,
         own: &BTreeMap<String, PathBuf>,
-        wanted: &Wanted,
+        wanted: &MirrorRequest,
         most: &dyn Fn(&[String]) -> usize,
     ) -> Result<Answers> {
         let mut listed: BTreeMap<String, Published> = BTreeMap::new();

@@ -24,7 +24,7 @@ const LISTING_BYTES: u64 = 256 << 20;
 
 pub use access::{Grant, Published, Swept, grant, published, revoke, sweep};
 pub use connection::Connection;
-pub use mirror::{Answers, Mirror, Wanted, is_mirror, matches, mirrors, version_of_mirror};
+pub use mirror::{Answers, Mirror, MirrorRequest, is_mirror, matches, mirrors, version_of_mirror};
 pub use own::{forget, own_names};
 pub use publication::{Publication, Report, publish, short_commit, unpublish};
 pub use schema::initialize;

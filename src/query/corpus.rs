@@ -29,9 +29,9 @@ pub struct Corpus<'s> {
     /// The source that failed last.
     failed: Cell<Option<usize>>,
     /// Chunks that no source has yet: in how many of them words occur, and how many there are.
-    elsewhere: (Vec<(FtsQuery, usize)>, u64),
+    unindexed: (Vec<(FtsQuery, usize)>, u64),
     /// How much of the query the best of those hold, the best first.
-    held_elsewhere: Vec<HeldByPiece>,
+    held_by_unindexed: Vec<HeldByPiece>,
     last_picked: Option<LastPicked>,
     /// The nearest of all chunks are at least so near to the query.
     least_near: f64,
@@ -87,8 +87,8 @@ impl<'s> Corpus<'s> {
         Self {
             sources,
             failed: Cell::new(None),
-            elsewhere: (Vec::new(), 0),
-            held_elsewhere: Vec::new(),
+            unindexed: (Vec::new(), 0),
+            held_by_unindexed: Vec::new(),
             last_picked: None,
             least_near: 0.0,
         }
@@ -97,14 +97,14 @@ impl<'s> Corpus<'s> {
     /// The same where words occur in so many chunks that no source has yet, of so many: each is as rare as if those were there,
     /// and chunks that hold less of the query than enough of those are no candidates.
     #[must_use]
-    pub fn with_elsewhere(mut self, counts: Vec<(FtsQuery, usize)>, chunks: u64, held: &[HeldByPiece]) -> Self {
-        self.held_elsewhere.extend(held);
-        self.held_elsewhere.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        self.elsewhere.1 += chunks;
+    pub fn with_unindexed_matches(mut self, counts: Vec<(FtsQuery, usize)>, chunks: u64, held: &[HeldByPiece]) -> Self {
+        self.held_by_unindexed.extend(held);
+        self.held_by_unindexed.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        self.unindexed.1 += chunks;
         for (query, count) in counts {
-            match self.elsewhere.0.iter_mut().find(|(known, _)| *known == query) {
+            match self.unindexed.0.iter_mut().find(|(known, _)| *known == query) {
                 Some((_, known)) => *known += count,
-                None => self.elsewhere.0.push((query, count)),
+                None => self.unindexed.0.push((query, count)),
             }
         }
         self
@@ -130,8 +130,8 @@ impl<'s> Corpus<'s> {
     }
 
     /// How much of the query chunks hold that no source has yet, the best first.
-    pub fn held_elsewhere(&self) -> &[HeldByPiece] {
-        &self.held_elsewhere
+    pub fn held_by_unindexed(&self) -> &[HeldByPiece] {
+        &self.held_by_unindexed
     }
 
     /// How many chunks the sources have.
@@ -194,10 +194,10 @@ impl<'s> Corpus<'s> {
             Some(within) => source.frequency(&source.narrowed(&within.0[at], query)?, most),
             None => source.frequency(query, most),
         })?;
-        let (words, more) = &self.elsewhere;
+        let (words, more) = &self.unindexed;
         let known = words.iter().find(|(known, _)| within.is_none() && known == query);
-        let elsewhere = known.map_or((0, *more), |(_, chunks)| (*chunks, *more));
-        let (chunks, all) = counts.into_iter().fold(elsewhere, |(chunks, all), (more, of)| (chunks + more, all + of));
+        let unindexed = known.map_or((0, *more), |(_, chunks)| (*chunks, *more));
+        let (chunks, all) = counts.into_iter().fold(unindexed, |(chunks, all), (more, of)| (chunks + more, all + of));
         Ok((chunks.min(most), all))
     }
 

@@ -43,7 +43,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::slice;
 
-pub use expected::{Expectation, with_elsewhere};
+pub use expected::{Expectation, with_unindexed_matches};
 pub(in crate::query) use path_category::PathCategory;
 pub use rerank::{EmbeddedText, Reranker};
 pub use stop::says_nothing;

@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Members, Unindexed, Workspace, name_of};
 use crate::locked::locked;
 use crate::model::first_of;
-use crate::organisation::{Mirror, Wanted};
+use crate::organisation::{Mirror, MirrorRequest};
 use crate::query::PathFilter;
 use crate::query::corpus::Corpus;
 use crate::query::source::Source;
@@ -64,11 +64,11 @@ pub(super) fn is_combined(tool: &str) -> bool {
 }
 
 /// What a call needs of published repositories, if they are many.
-pub(super) fn wanted(tool: &Declaration, arguments: &Map<String, Value>) -> Result<Wanted> {
+pub(super) fn mirror_request(tool: &Declaration, arguments: &Map<String, Value>) -> Result<MirrorRequest> {
     match tool.name {
-        "query" => query::wanted(arguments),
-        "get_symbol" => get_symbol::wanted(arguments),
-        _ => Ok(Wanted::Everything),
+        "query" => query::mirror_request(arguments),
+        "get_symbol" => get_symbol::mirror_request(arguments),
+        _ => Ok(MirrorRequest::Everything),
     }
 }
 
@@ -346,18 +346,18 @@ impl ScopedCall<'_> {
         }
         let snapshots: Vec<Snapshot> = held.iter().map(HeldState::snapshot).collect();
         let mut members = Vec::with_capacity(ready.len());
-        let mut elsewhere = Vec::new();
+        let mut unindexed_words = Vec::new();
         for (at, ((root, (workspace, prepared)), snapshot)) in ready.iter().zip(&snapshots).enumerate() {
             let unindexed =
                 prepared.as_ref().map(|prepared| workspace.unindexed(&prepared.listed, snapshot, budget)).transpose();
             let unindexed = unindexed.map_err(|error| (Some(at), error))?.filter(|unindexed| !unindexed.is_complete());
             if let (Some(prepared), Some(unindexed)) = (prepared, &unindexed) {
-                elsewhere.extend(prepared.elsewhere(unindexed));
+                unindexed_words.extend(prepared.unindexed_words(unindexed));
             }
             members.push(RankedMember { across: self, root, workspace, unindexed });
         }
         let corpus = Corpus::of_all(snapshots.iter().map(|snapshot| snapshot as &dyn Source).collect());
-        let corpus = elsewhere.iter().fold(corpus, |corpus, elsewhere| elsewhere.with(corpus));
+        let corpus = unindexed_words.iter().fold(corpus, |corpus, words| words.with(corpus));
         let mut answer = query(&corpus, &members).map_err(|error| (corpus.failed(), error))?;
         for member in &members {
             if let Some(unindexed) = &member.unindexed {

@@ -8,7 +8,7 @@ use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::extract::kinds;
 use crate::model::printable;
-use crate::organisation::Wanted;
+use crate::organisation::MirrorRequest;
 use crate::query::relations::call_graph::{self, CallGraph};
 use crate::query::relations::{self, Group, Resolver};
 use crate::query::symbols::{self, Match, Occurrence};
@@ -159,18 +159,19 @@ fn check_name(arguments: &Arguments) -> Result<()> {
 
 /// What a call needs of published repositories, if they are many. Similar names and relations can be anywhere, and so can the files
 /// through which a name is imported, which say what a qualifier means.
-pub(super) fn wanted(arguments: &Map<String, Value>) -> Result<Wanted> {
+pub(super) fn mirror_request(arguments: &Map<String, Value>) -> Result<MirrorRequest> {
     let arguments: Arguments = super::arguments::parse(arguments.clone())?;
     check_name(&arguments)?;
     let how = arguments.how.unwrap_or_default();
     let is_resolved = how == Match::Exact && symbols::is_qualified(&arguments.symbol_name);
     if how == Match::Fuzzy || arguments.relations == Some(true) || is_resolved {
-        return Ok(Wanted::Everything);
+        return Ok(MirrorRequest::Everything);
     }
     let name = symbols::last_name(&arguments.symbol_name);
     let defined = (how == Match::Exact).then(|| name.to_owned());
     let literals = exact::literals_of_name(name);
-    Ok(literals.map_or(Wanted::AnyText { of: "name" }, |literals| Wanted::Files { literals, name: defined }))
+    Ok(literals
+        .map_or(MirrorRequest::AnyText { of: "name" }, |literals| MirrorRequest::Files { literals, name: defined }))
 }
 
 /// Definitions of a name whose relations are shown, and items of their groups in all.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Call;
 use crate::budget;
 use crate::error::{Error, Result};
-use crate::index::{DiskListing, Elsewhere, Freshness, Needed, SymbolAround, Unindexed};
+use crate::index::{DiskListing, Freshness, NeededFiles, SymbolAround, Unindexed, UnindexedMatches};
 use crate::model::RepoPath;
 use crate::query::corpus::Corpus;
 use crate::query::exact::DiskFiles;
@@ -30,7 +30,7 @@ pub(super) enum Needs<'n> {
 }
 
 /// Which files a read needs, of those that are not indexed.
-enum Wanted<'w> {
+enum ReadTarget<'w> {
     /// This one.
     File(&'w str),
     /// Those with these words.
@@ -39,19 +39,19 @@ enum Wanted<'w> {
     Search(&'w str, &'w PathFilter),
 }
 
-/// What was sought in files that are not indexed, and how much of it there is.
+/// The words of a search, and how often files that are not indexed contain them.
 #[derive(Clone)]
 pub(super) struct UnindexedWords {
-    sought: SearchWords,
-    elsewhere: Elsewhere,
+    search_words: SearchWords,
+    matches: UnindexedMatches,
     least_near: f64,
 }
 
 impl UnindexedWords {
     /// The corpus in which words are as rare as in all files.
     pub(super) fn with<'s>(&self, corpus: Corpus<'s>) -> Corpus<'s> {
-        let Elsewhere { counts, chunks, held, last } = &self.elsewhere;
-        let corpus = smart::with_elsewhere(corpus, &self.sought, counts, *chunks, held);
+        let UnindexedMatches { counts, chunks, held, last } = &self.matches;
+        let corpus = smart::with_unindexed_matches(corpus, &self.search_words, counts, *chunks, held);
         corpus.with_bounds(last.clone(), self.least_near)
     }
 }
@@ -59,16 +59,20 @@ impl UnindexedWords {
 /// What a read without the end of an update is based on.
 pub(super) struct Prepared {
     pub listed: Arc<DiskListing>,
-    needed: Needed,
-    sought: Option<SearchWords>,
+    needed: NeededFiles,
+    search_words: Option<SearchWords>,
     least_near: f64,
 }
 
 impl Prepared {
-    /// What was sought, in what that state of the index lacks.
-    pub(super) fn elsewhere(&self, unindexed: &Unindexed) -> Option<UnindexedWords> {
-        let sought = self.sought.clone().filter(|_| !unindexed.is_complete())?;
-        Some(UnindexedWords { sought, elsewhere: unindexed.elsewhere(&self.needed), least_near: self.least_near })
+    /// The words of the search in the files that this state of the index lacks.
+    pub(super) fn unindexed_words(&self, unindexed: &Unindexed) -> Option<UnindexedWords> {
+        let search_words = self.search_words.clone().filter(|_| !unindexed.is_complete())?;
+        Some(UnindexedWords {
+            search_words,
+            matches: unindexed.matches_left(&self.needed),
+            least_near: self.least_near,
+        })
     }
 }
 
@@ -140,31 +144,31 @@ impl Call<'_> {
     /// Reads the index for a search, by [`Call::corpus`]. If an update takes long, the files in which it finds most are
     /// indexed first.
     fn read_search<T>(&self, text: &str, filter: &PathFilter, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
-        self.read_after(&Wanted::Search(text, filter), Otherwise::Partial, query)
+        self.read_after(&ReadTarget::Search(text, filter), Otherwise::Partial, query)
     }
 
     /// Reads the index for the occurrences of a name. If an update takes long, the files that contain it are indexed first.
     pub(super) fn read_name<T>(&self, name: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
-        self.read_after(&Wanted::Words(SearchWords::name(name)), Otherwise::Partial, query)
+        self.read_after(&ReadTarget::Words(SearchWords::name(name)), Otherwise::Partial, query)
     }
 
     /// The same for names that are similar to one, or begin with it.
     pub(super) fn read_names_like<T>(&self, name: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
-        self.read_after(&Wanted::Words(SearchWords::words(name)), Otherwise::Partial, query)
+        self.read_after(&ReadTarget::Words(SearchWords::words(name)), Otherwise::Partial, query)
     }
 
     /// The chunks of a state of the index, for a search: words are as rare in them as in all files.
     pub(super) fn corpus<'s>(&self, snapshot: &'s Snapshot<'_>) -> Corpus<'s> {
         let corpus = Corpus::of(snapshot);
-        match &*self.elsewhere.borrow() {
-            Some(elsewhere) => elsewhere.with(corpus),
+        match &*self.unindexed_words.borrow() {
+            Some(words) => words.with(corpus),
             None => corpus,
         }
     }
 
     /// Reads one file of the index, which is indexed first if an update takes long. The answer is complete.
     pub(super) fn read_file<T>(&self, path: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
-        self.without_mark(|| self.read_after(&Wanted::File(path), Otherwise::Busy, query))
+        self.without_mark(|| self.read_after(&ReadTarget::File(path), Otherwise::Busy, query))
     }
 
     /// A read whose answer is complete does not change what is known to be missing from others of this call.
@@ -184,25 +188,25 @@ impl Call<'_> {
 
     fn read_after<T>(
         &self,
-        wanted: &Wanted,
+        target: &ReadTarget,
         otherwise: Otherwise,
         query: impl Fn(&Snapshot) -> Result<T>,
     ) -> Result<T> {
         let since = Instant::now();
         let Some(listed) = self.freshen_or_list()? else {
-            *self.elsewhere.borrow_mut() = None;
+            *self.unindexed_words.borrow_mut() = None;
             return self.read_index(query);
         };
-        if let Wanted::File(path) = wanted
+        if let ReadTarget::File(path) = target
             && self.workspace.read_incomplete(&listed, self.budget(), |_, unindexed| Ok(unindexed.is_outdated(path)))?
         {
             self.workspace.updates.await_copy(self.budget())?;
         }
         let _pause = self.workspace.updates.pause();
-        let prepared = self.prepare(listed, wanted, otherwise, since)?;
+        let prepared = self.prepare(listed, target, otherwise, since)?;
         self.workspace.read_incomplete(&prepared.listed, self.budget(), |snapshot, unindexed| {
             self.note(unindexed, otherwise == Otherwise::Partial);
-            *self.elsewhere.borrow_mut() = prepared.elsewhere(unindexed);
+            *self.unindexed_words.borrow_mut() = prepared.unindexed_words(unindexed);
             query(snapshot)
         })
     }
@@ -213,42 +217,45 @@ impl Call<'_> {
         let since = Instant::now();
         let Some(listed) = self.freshen_or_list()? else { return Ok(None) };
         let _pause = self.workspace.updates.pause();
-        self.prepare(listed, &Wanted::Search(text, filter), Otherwise::Partial, since).map(Some)
+        self.prepare(listed, &ReadTarget::Search(text, filter), Otherwise::Partial, since).map(Some)
     }
 
     fn prepare(
         &self,
         listed: Arc<DiskListing>,
-        wanted: &Wanted,
+        target: &ReadTarget,
         otherwise: Otherwise,
         since: Instant,
     ) -> Result<Prepared> {
         // Looking for the files takes a while, and holds no snapshot.
         let (unindexed, expectation) =
             self.workspace.read_incomplete(&listed, self.budget(), |snapshot, unindexed| {
-                let expectation = match wanted {
-                    Wanted::Search(text, _) => Some(Expectation::of(&Corpus::of(snapshot), text)?),
-                    Wanted::File(_) | Wanted::Words(_) => None,
+                let expectation = match target {
+                    ReadTarget::Search(text, _) => Some(Expectation::of(&Corpus::of(snapshot), text)?),
+                    ReadTarget::File(_) | ReadTarget::Words(_) => None,
                 };
                 Ok((Arc::clone(unindexed), expectation))
             })?;
         let budget = self.budget();
         let mut least_near = 0.0;
-        let (needed, sought) = match (wanted, expectation) {
-            (Wanted::Search(_, filter), Some(mut expectation)) => {
-                let sought = expectation.sought.clone();
-                let mut rate = |elsewhere: &Elsewhere, pieces: &[PieceOfFile]| {
-                    expectation.rate(&elsewhere.counts, elsewhere.chunks, pieces)
+        let (needed, search_words) = match (target, expectation) {
+            (ReadTarget::Search(_, filter), Some(mut expectation)) => {
+                let search_words = expectation.search_words.clone();
+                let mut rate = |matches: &UnindexedMatches, pieces: &[PieceOfFile]| {
+                    expectation.rate(&matches.counts, matches.chunks, pieces)
                 };
-                let needed = unindexed.needed_for(&sought, &|path| filter.admits(path), Some(&mut rate), budget)?;
+                let needed =
+                    unindexed.needed_for(&search_words, &|path| filter.admits(path), Some(&mut rate), budget)?;
                 least_near = expectation.least_near;
-                (needed, Some(sought))
+                (needed, Some(search_words))
             }
-            (Wanted::Words(sought), _) => (unindexed.needed_for(sought, &|_| true, None, budget)?, None),
-            (Wanted::File(path), _) => {
-                (Needed::file(RepoPath::stored(path).filter(|_| unindexed.is_outdated(path))), None)
+            (ReadTarget::Words(search_words), _) => {
+                (unindexed.needed_for(search_words, &|_| true, None, budget)?, None)
             }
-            (Wanted::Search(..), None) => (Needed::default(), None),
+            (ReadTarget::File(path), _) => {
+                (NeededFiles::file(RepoPath::stored(path).filter(|_| unindexed.is_outdated(path))), None)
+            }
+            (ReadTarget::Search(..), None) => (NeededFiles::default(), None),
         };
         if !self.workspace.updates.index_first(&needed.files, since, self.budget())? {
             if otherwise == Otherwise::Busy {
@@ -257,13 +264,13 @@ impl Call<'_> {
             }
             tracing::debug!("not all files of a query are indexed in time");
         }
-        if matches!(wanted, Wanted::Search(..))
+        if matches!(target, ReadTarget::Search(..))
             && let Err(error) = self.workspace.updates.embed_first(budget)
         {
             budget.check()?;
             tracing::debug!("a query is answered without vectors: {error}");
         }
-        Ok(Prepared { listed, needed, sought, least_near })
+        Ok(Prepared { listed, needed, search_words, least_near })
     }
 
     fn note(&self, unindexed: &Arc<Unindexed>, has_outdated: bool) {

@@ -72,7 +72,7 @@ use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{EntityReport, Freshness, Members, ModelAvailability, Part, Workspace, Workspaces};
 use crate::locked::locked;
-use crate::organisation::Wanted;
+use crate::organisation::MirrorRequest;
 use crate::query::near;
 use crate::query::smart::Reranker;
 use crate::store::Snapshot;
@@ -167,7 +167,7 @@ struct Call<'a> {
     /// What the index lacked, if the answer did not wait for a long update.
     incomplete: RefCell<Option<Incomplete>>,
     /// What a search looked for in files that are not indexed.
-    elsewhere: RefCell<Option<UnindexedWords>>,
+    unindexed_words: RefCell<Option<UnindexedWords>>,
     /// Whether the state of the index that was read last has files.
     has_files: Cell<bool>,
 }
@@ -190,8 +190,8 @@ const RUNNING_AFTER: Duration = Duration::from_secs(45);
 impl<'a> Call<'a> {
     fn new(workspace: &'a Arc<Workspace>, request: &'a Request, progress: Arc<Progress>) -> Self {
         let (stale, warning, incomplete) = (RefCell::default(), RefCell::default(), RefCell::default());
-        let (elsewhere, has_files) = (RefCell::default(), Cell::new(false));
-        Self { workspace, request, progress, stale, warning, incomplete, elsewhere, has_files }
+        let (unindexed_words, has_files) = (RefCell::default(), Cell::new(false));
+        Self { workspace, request, progress, stale, warning, incomplete, unindexed_words, has_files }
     }
 
     fn workspace(&self) -> &Workspace {
@@ -356,7 +356,7 @@ impl Tools {
             None if request.budget.deadline().is_some() => request.budget.clone(),
             timeout => request.budget.with_deadline(Instant::now().checked_add(timeout.unwrap_or(DEADLINE))),
         };
-        let wanted = || across::wanted(tool, &arguments);
+        let wanted = || across::mirror_request(tool, &arguments);
         let scope = match root {
             Some(root) => CallScope::One(root),
             None => self.named(&common.repo, wanted, &request, &limited)?,
@@ -379,7 +379,7 @@ impl Tools {
     fn named(
         &self,
         names: &[String],
-        wanted: impl Fn() -> Result<Wanted>,
+        wanted: impl Fn() -> Result<MirrorRequest>,
         request: &Request,
         budget: &Budget,
     ) -> Result<CallScope> {
@@ -436,13 +436,13 @@ impl Tools {
 }
 
 /// What a call to a tool needs of published repositories, if they are many.
-pub fn wanted(tool: &str, arguments: &Value) -> Result<Wanted> {
+pub fn mirror_request(tool: &str, arguments: &Value) -> Result<MirrorRequest> {
     let tool = find(tool)?;
     let given = arguments.as_object().cloned().unwrap_or_default();
     let (mut arguments, _) = normalize::normalize(given, &tool.input_schema(), tool.access)?;
     arguments.values_mut().for_each(arguments::make_whole);
     arguments::common(&mut arguments)?;
-    across::wanted(tool, &arguments)
+    across::mirror_request(tool, &arguments)
 }
 
 /// The names of all views.
@@ -507,7 +507,7 @@ pub fn find(name: &str) -> Result<&'static Declaration> {
         let names = || TOOLS.iter().map(|tool| tool.name);
         let near = near::did_you_mean(&near::nearest(name, names(), 3));
         let shown: String = crate::model::printable(name).chars().take(80).collect();
-        Error::new(ErrorKind::UnknownTool, format!("there is no tool {shown:?}"))
+        Error::new(ErrorKind::UnknownTool, format!("there is no tool \"{shown}\""))
             .hint(near.unwrap_or_else(|| format!("There are: {}.", names().collect::<Vec<_>>().join(", "))))
     })
 }

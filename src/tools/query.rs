@@ -12,7 +12,7 @@ use super::incomplete::Needs;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::index::Workspace;
-use crate::organisation::Wanted;
+use crate::organisation::MirrorRequest;
 use crate::query::exact::DiskFiles;
 use crate::query::{Hit, HitPage, PathFilter, exact, smart};
 
@@ -172,15 +172,16 @@ fn check_text(text: &str) -> Result<()> {
 }
 
 /// What a call needs of published repositories, if they are many.
-pub(super) fn wanted(arguments: &Map<String, Value>) -> Result<Wanted> {
+pub(super) fn mirror_request(arguments: &Map<String, Value>) -> Result<MirrorRequest> {
     let arguments: Arguments = super::arguments::parse(arguments.clone())?;
     let Some(pattern) = arguments.pattern() else {
         check_text(arguments.text.trim())?;
-        return Ok(Wanted::Everything);
+        return Ok(MirrorRequest::Everything);
     };
     check_text(pattern.text)?;
     let literals = exact::literals(&pattern)?;
-    Ok(literals.map_or(Wanted::AnyText { of: "pattern" }, |literals| Wanted::Files { literals, name: None }))
+    Ok(literals
+        .map_or(MirrorRequest::AnyText { of: "pattern" }, |literals| MirrorRequest::Files { literals, name: None }))
 }
 
 /// The same in several repositories: a smart query ranks the hits of all of them once.

@@ -116,9 +116,9 @@ pub struct FoundWord {
 
 impl WordFinder {
     /// `None` if there is nothing to look for.
-    pub fn new(sought: &SearchWords) -> Option<Self> {
+    pub fn new(search_words: &SearchWords) -> Option<Self> {
         let mut stems: HashMap<String, usize, RandomState> = HashMap::default();
-        for (at, word) in sought.words.iter().take(MAX_SEARCH_WORDS).enumerate() {
+        for (at, word) in search_words.words.iter().take(MAX_SEARCH_WORDS).enumerate() {
             stems.entry(token_stem(&word.text)).or_insert(at);
         }
         stems.remove("");
@@ -193,20 +193,21 @@ fn begins_part(before: u8, first: u8, second: Option<u8>) -> bool {
 mod tests {
     use super::*;
 
-    fn found(sought: &SearchWords, text: &str) -> Vec<(usize, String)> {
+    fn found(search_words: &SearchWords, text: &str) -> Vec<(usize, String)> {
         let mut all = Vec::new();
-        let finder = WordFinder::new(sought).unwrap();
+        let finder = WordFinder::new(search_words).unwrap();
         finder.each(text.as_bytes(), &mut KnownTokens::default(), |one| {
-            all.push((one.at, sought.words[one.word].text.clone()));
+            all.push((one.at, search_words.words[one.word].text.clone()));
         });
         all
     }
 
     #[test]
     fn words_are_found_in_all_forms_as_tokens_and_as_parts_of_tokens() {
-        let sought = SearchWords::words("queries migration");
+        let search_words = SearchWords::words("queries migration");
         let text = "query parseQuery QUERIES_migrate HTTPMigrations jquery migrated equerry";
-        let words: Vec<String> = found(&sought, text).into_iter().map(|(at, _)| text[at..].to_lowercase()).collect();
+        let words: Vec<String> =
+            found(&search_words, text).into_iter().map(|(at, _)| text[at..].to_lowercase()).collect();
         let begin = |at: usize, with: &str| assert!(words[at].starts_with(with), "{words:?}");
         begin(0, "query ");
         begin(1, "query queries");
@@ -219,9 +220,9 @@ mod tests {
 
     #[test]
     fn a_name_is_found_as_a_whole_token_alone() {
-        let sought = SearchWords::name("models.QuerySet.get_or_create()");
+        let search_words = SearchWords::name("models.QuerySet.get_or_create()");
         let text = "get_or_create(x) aget_or_create get_or_create_all GET_OR_CREATE get or create";
-        assert_eq!(found(&sought, text).iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 50]);
+        assert_eq!(found(&search_words, text).iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 50]);
         assert!(WordFinder::new(&SearchWords::name("()")).is_none());
     }
 

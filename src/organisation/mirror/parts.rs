@@ -26,7 +26,7 @@ const MAX_CANDIDATES: usize = 20_000;
 
 /// What a call reads of published repositories, where those are more than can be mirrored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum MirrorRequest {
     /// All files.
     Everything,
     /// Files with any text: the pattern or name has too few letters in a row.
@@ -47,7 +47,7 @@ impl Mirroring<'_> {
         &mut self,
         patterns: &BTreeSet<String>,
         listed: &BTreeSet<&str>,
-        wanted: &Wanted,
+        wanted: &MirrorRequest,
         known: States,
         (scope, most): (String, usize),
         mut answers: Answers,
@@ -55,16 +55,16 @@ impl Mirroring<'_> {
         let mebibytes = MAX_BYTES >> 20;
         let narrow = format!("Narrow it: one call searches at most {most} repositories with {mebibytes} MiB of text.");
         let (literals, name) = match wanted {
-            Wanted::Everything => {
+            MirrorRequest::Everything => {
                 return Err(Error::invalid_argument(scope).hint(format!(
                     "{narrow} `get_symbol` of a name without a qualifier, and `query` with the mode literal or regex, accept any number of repositories."
                 )));
             }
-            Wanted::AnyText { of } => {
+            MirrorRequest::AnyText { of } => {
                 let what = format!("{scope}, and the {of} has no run of three ASCII letters or digits");
                 return Err(Error::invalid_argument(what).hint(format!("Lengthen the {of}. {narrow}")));
             }
-            Wanted::Files { literals, name } => (literals, name),
+            MirrorRequest::Files { literals, name } => (literals, name),
         };
         let mut candidates = self.candidates(patterns, literals, name.as_deref())?;
         candidates.retain(|name, _| listed.contains(name.as_str()));

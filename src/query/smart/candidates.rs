@@ -4,7 +4,7 @@
 //! their ids takes a tenth of that, and how much of the query a chunk holds, by how rare the words are, picks the same
 //! candidates. So the FTS is asked for ids alone, word by word, and BM25 is computed where the text is loaded (`rank`).
 //! Words in too many chunks are left out here; the ranking still sees them in the text.
-//! While an index is being built, [`sought`] says what to look for in files without chunks: the choice there (`index::needed`)
+//! While an index is being built, [`search_words`] says what to look for in files without chunks: the choice there (`index::needed`)
 //! follows the one here.
 
 use std::collections::{HashMap, HashSet};
@@ -114,10 +114,10 @@ fn by_words_and_names(
     scope: Option<&CorpusScope>,
     limit: usize,
 ) -> Result<Vec<ChunkAt>> {
-    let sought = weigh(corpus, query, scope)?;
+    let terms = weigh(corpus, query, scope)?;
     let mut found = Vec::new();
     if ranking.has(RankingStage::Words) {
-        found = holding(corpus, query, &sought, scope, limit)?;
+        found = holding(corpus, query, &terms, scope, limit)?;
         if found.len() < FEW
             && let Some(asked) = widened(query)
         {
@@ -141,7 +141,7 @@ fn matching(corpus: &Corpus, asked: &FtsQuery, scope: Option<&CorpusScope>, limi
 }
 
 /// What a query looks for in files that have no chunks yet. `vector`: that of the query, unless it is a name.
-pub(super) fn sought(corpus: &Corpus, query: &mut ParsedQuery, vector: Option<&Vector>) -> Result<SearchWords> {
+pub(super) fn search_words(corpus: &Corpus, query: &mut ParsedQuery, vector: Option<&Vector>) -> Result<SearchWords> {
     query.add_others();
     let mut words: Vec<SearchWord> = Vec::new();
     let is_name = query.is_name();
@@ -173,27 +173,27 @@ pub(super) fn sought(corpus: &Corpus, query: &mut ParsedQuery, vector: Option<&V
     Ok(SearchWords { words, needs_all: query.shape == QueryShape::Code, chunks: corpus.chunk_count()? })
 }
 
-/// Sets what each word says, where those that are sought occur in so many chunks elsewhere, of so many.
-pub(super) fn weigh_as_sought(query: &mut ParsedQuery, sought: &SearchWords, counts: &[usize], chunks: u64) {
-    let all = sought.chunks + chunks;
-    for (sought, elsewhere) in sought.words.iter().zip(counts) {
-        let chunks = sought.chunks + elsewhere;
-        let is_one_word = sought.represents.count_ones() == 1;
-        let at = sought.represents.trailing_zeros() as usize;
+/// Sets the weight of each word. `counts`: in how many chunks of files that are not indexed each word occurs, of `chunks`.
+pub(super) fn weigh_search_words(query: &mut ParsedQuery, search_words: &SearchWords, counts: &[usize], chunks: u64) {
+    let all = search_words.chunks + chunks;
+    for (one, unindexed) in search_words.words.iter().zip(counts) {
+        let chunks = one.chunks + unindexed;
+        let is_one_word = one.represents.count_ones() == 1;
+        let at = one.represents.trailing_zeros() as usize;
         if let Some(word) = query.words.get_mut(at).filter(|word| is_one_word && chunks > 0 && word.weight == 0.0) {
             word.weight = rarity(all, chunks) * if word.is_value { VALUE } else { 1.0 };
         }
     }
 }
 
-/// The query of the FTS for a word that [`sought`] gave.
+/// The query of the FTS for a word of [`search_words`].
 pub(super) fn asked_for(word: &SearchWord) -> Option<FtsQuery> {
     parsed_query::asked(&word.text)
 }
 
 /// Sets what each word says by how rare it is, and gives what can be looked for, the rarest first.
 fn weigh(corpus: &Corpus, query: &mut ParsedQuery, scope: Option<&CorpusScope>) -> Result<Vec<SearchTerm>> {
-    let mut sought = Vec::new();
+    let mut terms = Vec::new();
     for (at, word) in query.words.iter_mut().enumerate().filter(|(_, word)| !word.is_stop) {
         let own = std::iter::once((word.text.as_str(), 1.0));
         let others = word.others.iter().map(|other| (other.text.as_str(), if other.is_same { 1.0 } else { OTHER }));
@@ -207,7 +207,7 @@ fn weigh(corpus: &Corpus, query: &mut ParsedQuery, scope: Option<&CorpusScope>) 
                 }
                 let (is_narrowed, chunks, is_common) = in_scope(corpus, &asked, (chunks, all), scope)?;
                 let weight = counts * rarity;
-                sought.push(SearchTerm { asked, is_narrowed, chunks, is_common, weight, words: 1 << at });
+                terms.push(SearchTerm { asked, is_narrowed, chunks, is_common, weight, words: 1 << at });
             }
         }
     }
@@ -218,11 +218,11 @@ fn weigh(corpus: &Corpus, query: &mut ParsedQuery, scope: Option<&CorpusScope>) 
             let weight = rarity(all, chunks);
             let (is_narrowed, chunks, is_common) = in_scope(corpus, &asked, (chunks, all), scope)?;
             let words = term.words.iter().fold(0, |set, at| set | 1 << at);
-            sought.push(SearchTerm { asked, is_narrowed, chunks, is_common, weight, words });
+            terms.push(SearchTerm { asked, is_narrowed, chunks, is_common, weight, words });
         }
     }
-    sought.sort_by_key(|sought| sought.chunks);
-    Ok(sought)
+    terms.sort_by_key(|term| term.chunks);
+    Ok(terms)
 }
 
 /// Sets what each word says by how rare it is anywhere, and the more by how rare it is here the larger the index is.
@@ -288,13 +288,13 @@ fn rarity(all: u64, chunks: usize) -> f64 {
 fn holding(
     corpus: &Corpus,
     query: &ParsedQuery,
-    sought: &[SearchTerm],
+    terms: &[SearchTerm],
     scope: Option<&CorpusScope>,
     limit: usize,
 ) -> Result<Vec<ChunkAt>> {
     let mut held: Vec<(ChunkAt, f64, u64)> = Vec::new();
     let mut picked = 0_u64;
-    for one in sought.iter().filter(|one| one.chunks <= COMMON) {
+    for one in terms.iter().filter(|one| one.chunks <= COMMON) {
         if one.is_common && picked.count_ones() >= RARER {
             break;
         }
@@ -310,7 +310,7 @@ fn holding(
     }
     if held.is_empty() {
         // Nothing but common words: chunks that have them all.
-        let all = FtsQuery::all(sought.iter().map(|one| one.asked.clone()));
+        let all = FtsQuery::all(terms.iter().map(|one| one.asked.clone()));
         let Some(all) = all else { return Ok(Vec::new()) };
         let first = match corpus.only().filter(|_| scope.is_none()) {
             Some(source) => source.first_of_many(&all, limit)?,
@@ -341,13 +341,13 @@ fn holding(
         held.retain(|(.., words)| *words == picked);
     }
     let most_first = |a: &(ChunkAt, f64, u64), b: &(ChunkAt, f64, u64)| b.1.total_cmp(&a.1);
-    if !corpus.held_elsewhere().is_empty() && scope.is_none() && !query.filters.leave_chunks_out() {
+    if !corpus.held_by_unindexed().is_empty() && scope.is_none() && !query.filters.leave_chunks_out() {
         // Where chunks that are not indexed yet hold more, those would be picked.
-        let elsewhere = corpus.held_elsewhere().iter().filter(|one| one.is_whole || !are_whole);
-        let elsewhere: Vec<f64> = elsewhere.map(|one| one.weight * NEARLY).collect();
+        let unindexed = corpus.held_by_unindexed().iter().filter(|one| one.is_whole || !are_whole);
+        let unindexed: Vec<f64> = unindexed.map(|one| one.weight * NEARLY).collect();
         held.sort_by(most_first);
         let is_picked = |weight: f64| {
-            let more = held.partition_point(|one| one.1 > weight) + elsewhere.partition_point(|one| *one > weight);
+            let more = held.partition_point(|one| one.1 > weight) + unindexed.partition_point(|one| *one > weight);
             more < limit
         };
         let picked = held.partition_point(|one| is_picked(one.1));

@@ -22,7 +22,7 @@ use crate::words::search_words::{HeldByPiece, PieceOfFile, SearchWords};
 
 /// A query before there are chunks to search.
 pub struct Expectation {
-    pub sought: SearchWords,
+    pub search_words: SearchWords,
     /// The least similarity of the nearest pieces that were rated.
     pub least_near: f64,
     query: ParsedQuery,
@@ -34,15 +34,15 @@ impl Expectation {
     pub fn of(corpus: &Corpus, text: &str) -> Result<Self> {
         let mut query = ParsedQuery::read(text, corpus)?;
         let vector = if query.is_name() { None } else { Some(SemanticQuery::vector_of(&query)?) };
-        let sought = candidates::sought(corpus, &mut query, vector.as_ref())?;
-        Ok(Self { sought, least_near: 0.0, query, vector })
+        let search_words = candidates::search_words(corpus, &mut query, vector.as_ref())?;
+        Ok(Self { search_words, least_near: 0.0, query, vector })
     }
 
-    /// About the scores of pieces, where the words occur in so many chunks elsewhere, of so many; `None` for pieces that would not
-    /// be ranked.
+    /// Estimates the scores of pieces; `None` for one that would not be ranked. `counts`: in how many chunks of files that are not indexed
+    /// each word occurs, of `chunks`.
     pub fn rate(&mut self, counts: &[usize], chunks: u64, pieces: &[PieceOfFile]) -> Vec<Option<f64>> {
         let query = &mut self.query;
-        candidates::weigh_as_sought(query, &self.sought, counts, chunks);
+        candidates::weigh_search_words(query, &self.search_words, counts, chunks);
         let (shares, least_near) = match &self.vector {
             Some(vector) => {
                 let texts: Vec<&str> = pieces.iter().map(|piece| piece.text).collect();
@@ -88,16 +88,16 @@ fn candidate(piece: &PieceOfFile, semantic: f64) -> LoadedCandidate {
     LoadedCandidate { id: ChunkAt::default(), chunk, category, semantic, is_qualified: false, passes: false }
 }
 
-/// The corpus with words that occur elsewhere, too: in how many chunks each of what is sought does, of how many, and how much
-/// of the query the best of them hold.
-pub fn with_elsewhere<'s>(
+/// The corpus with what files that are not indexed contain: in how many of their chunks each word occurs, how many chunks there are,
+/// and how much of the query the best of them hold.
+pub fn with_unindexed_matches<'s>(
     corpus: Corpus<'s>,
-    sought: &SearchWords,
+    search_words: &SearchWords,
     counts: &[usize],
     chunks: u64,
     held: &[HeldByPiece],
 ) -> Corpus<'s> {
     let words =
-        sought.words.iter().zip(counts).filter_map(|(word, count)| Some((candidates::asked_for(word)?, *count)));
-    corpus.with_elsewhere(words.collect(), chunks, held)
+        search_words.words.iter().zip(counts).filter_map(|(word, count)| Some((candidates::asked_for(word)?, *count)));
+    corpus.with_unindexed_matches(words.collect(), chunks, held)
 }

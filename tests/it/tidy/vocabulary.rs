@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use tree_sitter::{Node, Parser};
+use tree_sitter::{Language, Node, Parser};
 
 use super::{files_under, root};
 
@@ -73,6 +73,9 @@ const KEPT: &[(&str, &[&str])] = &[
     ("src/embed/calibration.rs", &["mend", "nobody", "anew"]),
     // Keys of JSON that `ixmcp eval` prints.
     ("src/cli/shapes.rs", &["questions", "beside"]),
+    // The name of a set of queries, and an element of SVG.
+    ("fixtures/search/README.md", &["questions"]),
+    ("src/serve/ui/src/graph.tsx", &["circle"]),
     // Names of methods in a standard library, and a value of Python.
     ("src/query/relations/families.rs", &["is none"]),
     ("src/pytypes/ty/infer/evidence.rs", &["is none"]),
@@ -111,19 +114,19 @@ const ITEMS: &[&str] = &[
     "macro_definition",
 ];
 
-/// Comments and identifiers of Rust source, and its strings as far as `messages`, in bytes.
-fn rust(text: &str, messages: usize) -> Vec<Piece> {
+/// Comments and identifiers of source code, and its strings as far as `messages`, in bytes.
+fn source(text: &str, language: &Language, messages: usize) -> Vec<Piece> {
     let mut parser = Parser::new();
-    parser.set_language(&tree_sitter_rust::LANGUAGE.into()).unwrap();
+    parser.set_language(language).unwrap();
     let tree = parser.parse(text, None).unwrap();
     let (mut pieces, mut open): (Vec<Piece>, Vec<Node>) = (Vec::new(), vec![tree.root_node()]);
     while let Some(node) = open.pop() {
         let (line, written) = (node.start_position().row + 1, &text[node.byte_range()]);
         let mut add = |kind, text: &str| pieces.push(Piece { line, kind, text: text.to_owned() });
         match node.kind() {
-            "line_comment" | "block_comment" => add(Kind::Prose, written),
+            "line_comment" | "block_comment" | "comment" | "jsx_text" => add(Kind::Prose, written),
             // Text without a space is a key or a path.
-            "string_literal" | "raw_string_literal" => {
+            "string_literal" | "raw_string_literal" | "string_fragment" => {
                 if node.end_byte() <= messages && written.contains(' ') {
                     add(Kind::Prose, &written.replace("\\n", " "));
                 }
@@ -223,11 +226,13 @@ fn pieces_of(path: &Path) -> Vec<Piece> {
         Some("rs") => {
             let is_test = path.ends_with("tests.rs") || !path.starts_with(root().join("src"));
             let tests = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
-            let mut pieces = rust(&text, if is_test { 0 } else { tests });
+            let messages = if is_test { 0 } else { tests };
+            let mut pieces = source(&text, &tree_sitter_rust::LANGUAGE.into(), messages);
             let module = path.file_stem().unwrap().to_str().unwrap().to_owned();
             pieces.push(Piece { line: 1, kind: Kind::Name, text: module });
             pieces
         }
+        Some("ts" | "tsx") => source(&text, &tree_sitter_typescript::LANGUAGE_TSX.into(), text.len()),
         Some("md") => markdown(&text),
         Some("sql") => comments(&text, "--"),
         Some("scm") => comments(&text, ";"),
@@ -236,15 +241,24 @@ fn pieces_of(path: &Path) -> Vec<Piece> {
 }
 
 fn checked_files() -> Vec<std::path::PathBuf> {
-    let folders =
-        [("src", "rs"), ("src", "scm"), ("tests", "rs"), ("benches", "rs"), ("benches", "md"), ("docs", "md")];
+    let folders = [
+        ("src", "rs"),
+        ("src", "scm"),
+        ("src/serve/ui/src", "ts"),
+        ("src/serve/ui/src", "tsx"),
+        ("tests", "rs"),
+        ("benches", "rs"),
+        ("benches", "md"),
+        ("docs", "md"),
+        ("migrations", "sql"),
+    ];
     let mut files: Vec<_> = folders.iter().flat_map(|(folder, kind)| files_under(&root().join(folder), kind)).collect();
-    files.extend(files_under(&root().join("migrations"), "sql"));
-    files.extend(
-        ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "Cargo.toml"].map(|name| root().join(name)),
-    );
-    let scripts = std::fs::read_dir(root().join(".ci")).unwrap().map(|entry| entry.unwrap().path());
-    files.extend(scripts.filter(|path| path.is_file()));
+    let single = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "Cargo.toml"];
+    files.extend(single.map(|name| root().join(name)));
+    files.extend(["README.md", "pack", "trial"].map(|name| root().join("packaging").join(name)));
+    let entries = |folder: &str| std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    files.extend(entries(".ci").filter(|path| path.is_file()));
+    files.extend(entries("fixtures").map(|folder| folder.join("README.md")).filter(|path| path.is_file()));
     files
 }
 
