@@ -97,7 +97,7 @@ impl Objects {
             return Ok(Commit { id: None, of: None });
         }
         let shown = printable(base);
-        Err(Error::invalid_argument(format!("argument `base`: there is no commit {shown:?} in this repository"))
+        Err(Error::invalid_argument(format!("argument `base`: there is no commit \"{shown}\" in this repository"))
             .hint(format!("Give a commit, a branch or a tag.{}", self.what_may_lack())))
     }
 

@@ -64,7 +64,7 @@ impl Target {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-/@".contains(c);
         if name.len() > 200 || !name.chars().all(is_plain) || name.split(['/', '@']).any(str::is_empty) {
             let shown: String = printable(&name).chars().take(100).collect();
-            return Err(Error::invalid_argument(format!("{shown:?} is not a name for a repository")).hint(
+            return Err(Error::invalid_argument(format!("\"{shown}\" is not a name for a repository")).hint(
                 "Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.",
             ));
         }

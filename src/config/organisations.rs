@@ -60,7 +60,7 @@ pub fn organisation(environment: &Environment, name: Option<&str>) -> Result<Ser
             (Some(name), false) => {
                 let shown: String = printable(name).chars().take(100).collect();
                 (
-                    format!("there is no organisation {shown:?}"),
+                    format!("there is no organisation \"{shown}\""),
                     format!("Organisations in {file}: {}.", first_of(&names, 8)),
                 )
             }

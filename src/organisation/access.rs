@@ -87,7 +87,7 @@ pub fn grant(connection: &mut Connection, grant: &Grant, budget: &Budget) -> Res
 
 fn no_role(role: &str) -> Error {
     let shown: String = printable(role).chars().take(100).collect();
-    Error::not_found(format!("the server has no role {shown:?}"))
+    Error::not_found(format!("the server has no role \"{shown}\""))
         .hint("Create it: `CREATE ROLE team_pay LOGIN PASSWORD '…'` in psql.")
 }
 
@@ -131,7 +131,7 @@ pub(super) fn check_pattern(pattern: &str) -> Result<()> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-/@*".contains(c);
     if pattern.is_empty() || pattern.len() > 200 || !pattern.chars().all(is_plain) {
         let shown: String = printable(pattern).chars().take(100).collect();
-        return Err(Error::invalid_argument(format!("{shown:?} is not a pattern of names"))
+        return Err(Error::invalid_argument(format!("\"{shown}\" is not a pattern of names"))
             .hint("Names have letters, digits and . _ + - / @; `*` matches any text, as in pay-*."));
     }
     Ok(())

@@ -65,7 +65,7 @@ pub fn find(snapshot: &Snapshot, id: &str) -> Result<StoredEntity> {
             "Find ids with `ixchel_search`.".to_owned()
         }
     });
-    Err(Error::not_found(format!("there is no entity {shown:?}")).hint(hint))
+    Err(Error::not_found(format!("there is no entity \"{shown}\"")).hint(hint))
 }
 
 /// A kind as it is stored, for one that a user typed: any case, singular or plural.
@@ -92,7 +92,7 @@ fn known_kind(snapshot: &Snapshot, typed: &str) -> Result<String> {
     }
     let shown: String = printable(typed).chars().take(60).collect();
     let near = near::did_you_mean(&near::nearest(&asked, known(), 1));
-    Err(Error::invalid_argument(format!("argument `kind`: no entity is of kind {shown:?}"))
+    Err(Error::invalid_argument(format!("argument `kind`: no entity is of kind \"{shown}\""))
         .hint(near.unwrap_or_else(|| format!("There are: {}.", known().collect::<Vec<_>>().join(", ")))))
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
@@ -227,16 +228,26 @@ fn the_sources_of_dependencies_are_indexed_where_package_managers_keep_them() {
 #[test]
 fn dependencies_of_dependencies_are_indexed_on_request_and_new_ones_are_reported() {
     let repo = project();
-    let before = refused(&repo, &json!({ "text": "pressure", "repo": "@deps" }));
-    assert!(before.contains("not indexed: engine") && before.contains("ixmcp deps"), "{before}");
+    expect![[r#"
+        ixmcp: INDEX_NOT_FOUND: not indexed: engine, example.com/Valve, @acme/gauge, boiler-room. `ixmcp deps` indexes what this repository depends on.
+    "#]].assert_eq(&refused(&repo, &json!({ "text": "pressure", "repo": "@deps" })));
     let listed = json_of(&repo, &["deps", "--list"]);
     assert_eq!(listed["indexed"], 0, "{listed}");
     let all = json_of(&repo, &["deps", "--all"]);
-    let all = rows(&all);
-    for row in ["cargo engine 1.0.0: 1", "cargo piston 0.3.1: 1", "npm transitive 4.0.0: 2"] {
-        assert!(all.contains(&row.to_owned()), "{all:?}");
-    }
-    assert!(all.iter().all(|row| !row.contains("escape") || row.ends_with("not on this machine")), "{all:?}");
+    expect![[r#"
+        cargo absent 9.9.9: its sources are not on this machine
+        cargo engine 2.0.0: 1
+        go example.com/Valve v1.0.0: 1
+        npm @acme/gauge 1.2.3: 2
+        npm outside : it is not installed
+        pypi boiler-room 1.5: 2
+        pypi not-installed : it is not installed
+        pypi six 1.16: it has no folder of Python sources
+        cargo ../../escape 1.0.0: its sources are not on this machine
+        cargo engine 1.0.0: 1
+        cargo piston 0.3.1: 1
+        npm transitive 4.0.0: 2"#]]
+    .assert_eq(&rows(&all).join("\n"));
     let found = repo.call("query", &json!({ "text": "move_piston", "repo": "@deps" }));
     assert_eq!(found["results"][0]["file_path"], "src/lib.rs", "{found}");
     assert_eq!(found["problems"], Value::Null, "{found}");
@@ -248,8 +259,8 @@ fn dependencies_of_dependencies_are_indexed_on_request_and_new_ones_are_reported
     let lock = fs::read_to_string(repo.path().join("Cargo.lock")).unwrap();
     repo.write("Cargo.lock", lock.replace("0.3.1", "0.4.0").replace("\"absent\"", "\"piston\""));
     let found = repo.call("query", &json!({ "text": "move_piston", "repo": "@deps" }));
-    let problem = found["problems"][0]["reason"].as_str().unwrap();
-    assert!(problem.contains("not indexed: piston") && problem.contains("ixmcp deps"), "{found}");
+    expect!["INDEX_NOT_FOUND: not indexed: piston. `ixmcp deps` indexes what this repository depends on."]
+        .assert_eq(found["problems"][0]["reason"].as_str().unwrap());
 
     // An edited source is found as it is now.
     let gauge = "web/node_modules/@acme/gauge/index.js";

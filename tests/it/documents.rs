@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use expect_test::expect_file;
+use expect_test::{expect, expect_file};
 use ixmcp::extract::{self, Chunking, FORMATS, Options};
 use ixmcp::model::{Extracted, RepoPath, SkipReason};
 use serde_json::{Value, json};
@@ -445,17 +445,15 @@ Roses and thyme.
     let exact = repo.call("query", &json!({ "text": "huddle around", "mode": "literal", "include": ["*.docx"] }));
     assert_eq!(exact["results"][0]["file_path"], "docs/manual.docx");
     let skipped: Value = serde_json::from_str(&repo.ok(&["files", "--skipped", "--json"])).unwrap();
-    let reasons: Vec<(&str, &str)> = skipped["skipped"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|file| (file["path"].as_str().unwrap(), file["reason"].as_str().unwrap()))
-        .collect();
-    for reported in
-        [("docs/broken.pdf", "malformed"), ("docs/broken.docx", "malformed"), ("docs/locked.pdf", "encrypted")]
-    {
-        assert!(reasons.contains(&reported), "{reported:?} is not in {reasons:?}");
-    }
+    let reason_of =
+        |file: &Value| format!("{}: {}\n", file["path"].as_str().unwrap(), file["reason"].as_str().unwrap());
+    let reasons: String = skipped["skipped"].as_array().unwrap().iter().map(reason_of).collect();
+    expect![[r#"
+        docs/broken.docx: malformed
+        docs/broken.pdf: malformed
+        docs/locked.pdf: encrypted
+    "#]]
+    .assert_eq(&reasons);
     let files = repo.call("list_files", &json!({ "language": "pdf" }));
     assert_eq!(files["total"], 4);
 }

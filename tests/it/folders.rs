@@ -827,14 +827,20 @@ books/
     };
 
     // One that no one had indexed; the answer names those that were.
-    let refused = repo.fails(&["documents", "remove", "src"]);
-    assert!(refused.contains("INDEX_NOT_FOUND") && refused.contains("books, docs"), "{refused}");
-    assert!(refused.contains(&at), "{refused}");
+    let refused = repo.failures(&[&["documents", "remove", "src"]], &[(&at, "PAPERS")]);
+    expect![[r#"
+        $ ixmcp documents remove src
+        ixmcp: INDEX_NOT_FOUND: the folder REPOSITORY/src is not indexed as documents. These are: PAPERS, books, docs.
+    "#]]
+    .assert_eq(&refused);
 
     let listed = repo.ok(&["documents", "list"]);
-    let named: Vec<&str> = listed.lines().filter_map(|line| line.split("  ").next()).collect();
-    assert_eq!(named, [at.as_str(), "books", "docs"], "{listed}");
-    assert!(listed.contains("books  1 file, chunks of "), "{listed}");
+    expect![[r#"
+        PAPERS  5 files, chunks of 300 characters, overlapping by 0
+        books  1 file, chunks of 300 characters, overlapping by 0
+        docs  1 file, chunks of 300 characters, overlapping by 0
+    "#]]
+    .assert_eq(&listed.replace(&at, "PAPERS"));
 
     assert_eq!(removed("books"), (1, 0), "git ignores it");
     assert!(!state().contains("books"), "{}", state());
@@ -855,10 +861,15 @@ books/
     assert!(!state().contains("folders"), "{}", state());
     let none = repo.run(&["documents", "list"]);
     assert_eq!((none.status.code(), none.stdout.len()), (Some(1), 0));
-    let refused = repo.fails(&["documents", "remove", &at]);
-    assert!(refused.contains("No folder is"), "{refused}");
-    let again = repo.fails(&["call", "update_index", "--args", &json!({ "folderPath": "docs" }).to_string()]);
-    assert!(again.contains("INDEX_NOT_FOUND"), "{again}");
+    let update = json!({ "folderPath": "docs" }).to_string();
+    let refused = repo
+        .failures(&[&["documents", "remove", &at], &["call", "update_index", "--args", &update]], &[(&at, "PAPERS")]);
+    expect![[r#"
+        $ ixmcp documents remove PAPERS
+        ixmcp: INDEX_NOT_FOUND: the folder PAPERS is not indexed as documents. No folder is indexed. Index one with `ixmcp documents index`.
+        $ ixmcp call update_index --args '{"folderPath":"docs"}'
+        ixmcp: INDEX_NOT_FOUND: the folder docs was never indexed. Index it with `index_files` first.
+    "#]].assert_eq(&refused);
 
     // Registered again it counts again.
     repo.call("index_files", &json!({ "folderPath": "books" }));

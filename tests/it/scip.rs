@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use expect_test::expect;
 use protobuf::{EnumOrUnknown, Message, MessageField};
 use scip::types::{Document, Index, Metadata, Occurrence, PositionEncoding, Relationship, SymbolInformation, ToolInfo};
 use serde_json::{Value, json};
@@ -296,23 +297,30 @@ fn documents_with_another_text_or_commit_and_hostile_ones_state_nothing() {
     let found = references(&repo, "orders.ts", 2, 3);
     assert_eq!(positions(&found, "references"), ["app.ts:3:8", "orders.ts:2:3"], "{found}");
     let users = references(&repo, "users.ts", 2, 3);
-    assert!(positions(&users, "references").contains(&"users.ts:2:3".to_owned()), "{users}");
+    expect![[r#"
+        app.ts:2:24
+        users.ts:2:3"#]]
+    .assert_eq(&positions(&users, "references").join("\n"));
     assert!(!users.to_string().contains("outside"), "{users}");
-    let listed: Value = serde_json::from_str(&repo.ok(&["scip", "list", "--json"])).unwrap();
-    assert_eq!(listed["files"][0]["tool"], "scip-typescript 0.4.0", "{listed}");
+    let mut listed = format!("hostile: {}", repo.ok(&["scip", "list"]));
     // What cannot be read as SCIP is reported, and nothing of it is used.
     let whole = of_project().write_to_bytes().unwrap();
-    for (bytes, text) in [(&whole[..whole.len() - 7], "not a SCIP file"), (&b"\xff\xff\xff"[..], "not a SCIP file")] {
+    for (kind, bytes) in [("cut off", &whole[..whole.len() - 7]), ("garbage", &b"\xff\xff\xff"[..])] {
         repo.write("index.scip", bytes);
         assert_eq!(definition(&repo, "app.ts", 3, 9)["precision"], "syntax");
-        let listed: Value = serde_json::from_str(&repo.ok(&["scip", "list", "--json"])).unwrap();
-        assert!(listed["files"][0]["problem"].as_str().unwrap().contains(text), "{listed}");
+        listed += &format!("{kind}: {}", repo.ok(&["scip", "list"]));
     }
     let large = fs::File::create(repo.path().join("index.scip")).unwrap();
     large.set_len(2 << 30).unwrap();
     assert_eq!(definition(&repo, "app.ts", 3, 9)["precision"], "syntax");
-    let listed = repo.ok(&["scip", "list"]);
-    assert!(listed.contains("it has 2048 MB; at most 256 MB are read"), "{listed}");
+    listed += &format!("large: {}", repo.ok(&["scip", "list"]));
+    expect![[r#"
+        hostile: index.scip  (scip-typescript 0.4.0, 11 documents, 5 occurrences)
+        cut off: index.scip  (not used: it is not a SCIP file: Unexpected EOF)
+        garbage: index.scip  (not used: it is not a SCIP file: Unexpected EOF)
+        large: index.scip  (not used: it has 2048 MB; at most 256 MB are read)
+    "#]]
+    .assert_eq(&listed);
     // Nothing is followed out of the repository.
     fs::remove_file(repo.path().join("index.scip")).unwrap();
     fs::write(repo.home().join("x.scip"), of_project().write_to_bytes().unwrap()).unwrap();
@@ -546,12 +554,11 @@ fn indexers_run_only_from_outside_of_the_repository_and_after_a_yes() {
         (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
     };
     // A repository that puts a program of that name on the path.
-    let (code, _, stderr) = make(&[&own], &["--yes"]);
-    assert_eq!((code, mark.exists()), (1, false), "{stderr}");
-    assert!(stderr.contains("scip-typescript is not on PATH"), "{stderr}");
+    let (code, _, shadowed) = make(&[&own], &["--yes"]);
+    assert_eq!((code, mark.exists()), (1, false), "{shadowed}");
     let node = clients.join("node/node_modules/.bin");
-    let (code, _, stderr) = make(&[&programs, &node], &[]);
-    assert!(code == 2 && stderr.contains("not run: ") && stderr.contains("--yes"), "{stderr}");
+    let (code, _, unconfirmed) = make(&[&programs, &node], &[]);
+    assert_eq!(code, 2, "{unconfirmed}");
     let (code, stdout, stderr) = make(&[&programs, &node], &["--yes"]);
     assert_eq!(code, 0, "{stderr}");
     assert!(
@@ -560,6 +567,14 @@ fn indexers_run_only_from_outside_of_the_repository_and_after_a_yes() {
     );
     assert_eq!(positions(&references(&repo, "lib.ts", 2, 1), "references"), ["lib.ts:1:17", "lib.ts:2:1"]);
     assert_eq!(references(&repo, "lib.ts", 2, 1)["precision"], "scip");
-    let (code, _, stderr) = make(&[], &["scip-cobol"]);
-    assert!(code == 2 && stderr.contains("knows no indexer scip-cobol"), "{stderr}");
+    let (code, _, unknown) = make(&[], &["scip-cobol"]);
+    assert_eq!(code, 2, "{unknown}");
+    let refused = format!("shadowed: {shadowed}unconfirmed: {unconfirmed}unknown: {unknown}");
+    let root = repo.path().canonicalize().unwrap();
+    let refused = refused.replace(root.to_str().unwrap(), "REPOSITORY").replace(clients.to_str().unwrap(), "CLIENTS");
+    expect![[r#"
+        shadowed: scip-typescript is not on PATH
+        unconfirmed: ixmcp: INVALID_ARGUMENT: not run: CLIENTS/scip/node_modules/.bin/scip-typescript index --output REPOSITORY/.ixmcp/made/scip-typescript.scip. An indexer runs build scripts of the repository. Give --yes if you trust it.
+        unknown: ixmcp: INVALID_ARGUMENT: ixmcp knows no indexer scip-cobol. There are: scip-typescript, rust-analyzer, scip-go, scip-java, scip-clang, scip-ruby, scip-dotnet. Load the file of another one with `ixmcp scip load`.
+    "#]].assert_eq(&refused);
 }

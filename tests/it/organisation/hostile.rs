@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
@@ -90,7 +91,9 @@ fn a_server_that_lies_is_reported_and_does_not_fill_the_memory() {
         }
     });
     let error = fails(&repo, &url(port));
-    assert!(error.contains("UNSUPPORTED_FORMAT: the organisation's server sent more than 16 MiB"), "{error}");
+    expect![[r#"
+        ixmcp: UNSUPPORTED_FORMAT: the organisation's server sent more than 16 MiB for one answer. Check that its address is right.
+    "#]].assert_eq(&error);
     assert!(sent.load(Ordering::Relaxed) < 64 << 20, "{} bytes were read", sent.load(Ordering::Relaxed));
     // The same for a client that searches, which then answers as before.
     let mut client = Server::start_mcp({
@@ -100,11 +103,16 @@ fn a_server_that_lies_is_reported_and_does_not_fill_the_memory() {
     });
     let own = repo.path().canonicalize().unwrap();
     let both = json!({ "text": "charge_card", "mode": "literal", "repo": [own.to_str().unwrap(), "org:*"] });
+    let mut reasons = String::new();
     for _ in 0..2 {
         let found = client.tool("query", &both);
         assert_eq!(found["total"], 1, "{found}");
-        assert!(found["problems"][0]["reason"].as_str().unwrap().contains("16 MiB"), "{found}");
+        reasons += &format!("{}\n", found["problems"][0]["reason"].as_str().unwrap());
     }
+    expect![[r#"
+        UNSUPPORTED_FORMAT: the organisation's server sent more than 16 MiB for one answer. Check that its address is right.
+        UNSUPPORTED_FORMAT: the organisation's server sent more than 16 MiB for one answer. Check that its address is right.
+    "#]].assert_eq(&reasons);
     // What is not a message at all, at any moment.
     let garbage: &[&[u8]] = &[
         b"",
@@ -214,12 +222,12 @@ fn names_of_repositories_roles_and_groups_may_have_any_characters() {
     organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
     let long = "n".repeat(300);
     let odd = ["it's", "a\nb", "say \"x\"", "; DROP TABLE x", "\u{202e}x", &long];
+    let mut refused = String::new();
     for name in odd {
+        refused += &format!("{name:?}\n");
         let scope = format!("org:{name}");
         for arguments in [&["query", "charge_card", "--repo", &scope][..], &["org", "status", name]] {
-            let error = organisation.fails(&repo, &team, arguments);
-            assert!(error.contains("INVALID_ARGUMENT") && error.contains("is not a pattern of names"), "{error}");
-            assert!(error.lines().count() == 1 && !error.contains('\u{202e}'), "{error}");
+            refused += &organisation.fails(&repo, &team, arguments);
         }
         let code = |arguments: &[&str]| {
             let output = organisation.command(&repo, "postgres", arguments).output().unwrap();
@@ -227,13 +235,48 @@ fn names_of_repositories_roles_and_groups_may_have_any_characters() {
         };
         // There is no such role: a longer name is not cut off, so that it would be another.
         let (found, error) = code(&["org", "grant", name, "pay"]);
-        assert!(found == Some(1) && error.contains("the server has no role"), "{error}");
+        assert_eq!(found, Some(1), "{error}");
+        refused += &error;
         organisation.admin(&["org", "grant", &team, "pay", "--trust", name]);
         let stored = organisation.sql(&format!("SELECT count(*) FROM ixmcp.trust_groups WHERE name = $it${name}$it$"));
         assert_eq!(stored, "1", "{name:?}");
         let (found, error) = code(&["publish", "--as", "pay", "--branch", name]);
-        assert!(found == Some(2) && error.contains("is not a name for a repository"), "{error}");
+        assert_eq!(found, Some(2), "{error}");
+        refused += &error;
     }
+    // Each error is one line without control characters; of a long name it shows the beginning.
+    expect![[r#"
+        "it's"
+        ixmcp: INVALID_ARGUMENT: "it's" is not a pattern of names. Names have letters, digits and . _ + - / @; `*` matches any text, as in pay-*.
+        ixmcp: INVALID_ARGUMENT: "it's" is not a pattern of names. Names have letters, digits and . _ + - / @; `*` matches any text, as in pay-*.
+        ixmcp: NOT_FOUND: the server has no role "it's". Create it: `CREATE ROLE team_pay LOGIN PASSWORD '…'` in psql.
+        ixmcp: INVALID_ARGUMENT: "pay@it's" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+        "a\nb"
+        ixmcp: INVALID_ARGUMENT: "a\u{a}b" is not a pattern of names. Names have letters, digits and . _ + - / @; `*` matches any text, as in pay-*.
+        ixmcp: INVALID_ARGUMENT: "a\u{a}b" is not a pattern of names. Names have letters, digits and . _ + - / @; `*` matches any text, as in pay-*.
+        ixmcp: NOT_FOUND: the server has no role "a\u{a}b". Create it: `CREATE ROLE team_pay LOGIN PASSWORD '…'` in psql.
+        ixmcp: INVALID_ARGUMENT: "pay@a\u{a}b" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+        "say \"x\""
+        ixmcp: INVALID_ARGUMENT: "say "x"" is not a pattern of names. Names have letters, digits and . _ + - / @; `*` matches any text, as in pay-*.
+        ixmcp: INVALID_ARGUMENT: "say "x"" is not a pattern of names. Names have letters, digits and . _ + - / @; `*` matches any text, as in pay-*.
+        ixmcp: NOT_FOUND: the server has no role "say "x"". Create it: `CREATE ROLE team_pay LOGIN PASSWORD '…'` in psql.
+        ixmcp: INVALID_ARGUMENT: "pay@say "x"" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+        "; DROP TABLE x"
+        ixmcp: INVALID_ARGUMENT: "; DROP TABLE x" is not a pattern of names. Names have letters, digits and . _ + - / @; `*` matches any text, as in pay-*.
+        ixmcp: INVALID_ARGUMENT: "; DROP TABLE x" is not a pattern of names. Names have letters, digits and . _ + - / @; `*` matches any text, as in pay-*.
+        ixmcp: NOT_FOUND: the server has no role "; DROP TABLE x". Create it: `CREATE ROLE team_pay LOGIN PASSWORD '…'` in psql.
+        ixmcp: INVALID_ARGUMENT: "pay@; DROP TABLE x" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+        "\u{202e}x"
+        ixmcp: INVALID_ARGUMENT: "\u{202e}x" is not a pattern of names. Names have letters, digits and . _ + - / @; `*` matches any text, as in pay-*.
+        ixmcp: INVALID_ARGUMENT: "\u{202e}x" is not a pattern of names. Names have letters, digits and . _ + - / @; `*` matches any text, as in pay-*.
+        ixmcp: NOT_FOUND: the server has no role "\u{202e}x". Create it: `CREATE ROLE team_pay LOGIN PASSWORD '…'` in psql.
+        ixmcp: INVALID_ARGUMENT: "pay@\u{202e}x" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+        "LONG"
+        ixmcp: INVALID_ARGUMENT: "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn" is not a pattern of names. Names have letters, digits and . _ + - / @; `*` matches any text, as in pay-*.
+        ixmcp: INVALID_ARGUMENT: "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn" is not a pattern of names. Names have letters, digits and . _ + - / @; `*` matches any text, as in pay-*.
+        ixmcp: NOT_FOUND: the server has no role "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn". Create it: `CREATE ROLE team_pay LOGIN PASSWORD '…'` in psql.
+        ixmcp: INVALID_ARGUMENT: "pay@nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+    "#]].assert_eq(&refused.replace(&long, "LONG"));
     let (role, cut) = ("r".repeat(63), "r".repeat(70));
     organisation.sql(&format!("CREATE ROLE {role}"));
     organisation.admin(&["org", "grant", &role, "pay"]);

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
@@ -92,11 +93,22 @@ fn hits_are_those_of_a_local_index_of_the_commit() {
     }
     let slice = json!({ "file_path": "lib/money.rs", "start_line": 1, "end_line": 2, "repo": "org:pay-api" });
     let slice = call(&organisation, &asking, &team, "get_slice", &slice);
-    assert!(slice.to_string().contains("cents / 100"), "{slice}");
+    expect![[r#"
+        pub fn round_cents(cents: i64) -> i64 {
+            cents / 100
+    "#]]
+    .assert_eq(slice["content"].as_str().unwrap());
     assert_eq!((&slice["repo"], &slice["commit"]), (&json!("org:pay-api"), &json!(head(&pay))), "{slice}");
     let files = call(&organisation, &asking, &team, "list_files", &json!({ "repo": "org:*" }));
     assert_eq!(files["total"], 4, "{files}");
-    assert!(files["files"].to_string().contains("org:pay-api/lib/money.rs"), "{files}");
+    expect![[r#"
+        [
+          "org:pay-api/docs/guide.md",
+          "org:pay-api/lib/money.rs",
+          "org:pay-api/pay.py",
+          "org:shop/shop.py"
+        ]"#]]
+    .assert_eq(&format!("{:#}", files["files"]));
     let stats = call(&organisation, &asking, &team, "stats", &json!({ "repo": "org:pay-api" }));
     assert_eq!(stats["total_files"], 3, "{stats}");
     assert_eq!(stats["repositories"][0]["repo"], "org:pay-api", "{stats}");
@@ -110,8 +122,11 @@ fn hits_are_those_of_a_local_index_of_the_commit() {
     git(pay.path(), &["commit", "-qm", "second"]);
     organisation.ok(&pay, &team, &["publish", "--as", "pay-api"]);
     let text = organisation.ok(&asking, &team, &["query", "charge_c", "--mode", "literal", "--repo", "org:pay-api"]);
-    assert!(text.contains("org:pay-api/pay.py") && text.contains("charge_cheque"), "{text}");
-    assert!(!text.contains("charge_card"), "{text}");
+    expect![[r#"
+        org:pay-api/pay.py:1  [charge_cheque]
+            def charge_cheque(cheque):
+    "#]]
+    .assert_eq(&text);
     let files = call(&organisation, &asking, &team, "list_files", &json!({ "repo": "org:pay-api" }));
     assert_eq!(files["total"], 2, "{files}");
 }
@@ -251,14 +266,21 @@ fn a_revoked_grant_leaves_nothing_of_the_repository() {
     let reader = organisation.role("reader", "pay-*", &[]);
     let asking = Repo::new("//- /own.md\nnothing\n");
     let search = ["query", "charge_card", "--mode", "literal", "--repo", "org:pay-*"];
-    assert!(organisation.ok(&asking, &reader, &search).contains("pay.py"));
+    expect![[r#"
+        org:pay-api/pay.py:1  [charge_card]
+            def charge_card(card):
+    "#]]
+    .assert_eq(&organisation.ok(&asking, &reader, &search));
     assert!(texts_below(asking.home()).contains("charge_card"));
     // What was never granted is not there, whatever is named.
-    let error = organisation.fails(&asking, &reader, &["query", "checkout", "--mode", "literal", "--repo", "org:shop"]);
-    assert!(error.contains("no repository of that name is published that you may read"), "{error}");
+    let ungranted = ["query", "checkout", "--mode", "literal", "--repo", "org:shop"];
+    let mut refused = format!("ungranted: {}", organisation.fails(&asking, &reader, &ungranted));
     organisation.admin(&["org", "grant", &reader, "pay-*", "--revoke"]);
-    let error = organisation.fails(&asking, &reader, &search);
-    assert!(error.contains("no repository of that name is published that you may read"), "{error}");
+    refused += &format!("revoked: {}", organisation.fails(&asking, &reader, &search));
+    expect![[r#"
+        ungranted: ixmcp: INDEX_NOT_FOUND: no repository of that name is published that you may read. `ixmcp org status` lists those that you may read.
+        revoked: ixmcp: INDEX_NOT_FOUND: no repository of that name is published that you may read. `ixmcp org status` lists those that you may read.
+    "#]].assert_eq(&refused);
     assert!(!texts_below(asking.home()).contains("charge_card"));
     // Granted again, it is there again.
     organisation.admin(&["org", "grant", &reader, "pay-*"]);
@@ -413,7 +435,11 @@ fn the_page_searches_published_repositories_and_shows_their_files() {
     let hit = &found["results"][0];
     assert_eq!((&hit["repo"], &hit["commit"]), (&json!("org:pay-api"), &json!(head(&pay))), "{found}");
     let (status, slice) = page.ask("POST /api/tool/get_slice", &slice_of("pay.py"));
-    assert!(status == 200 && slice.to_string().contains("def charge_card"), "{slice}");
+    assert_eq!(status, 200, "{slice}");
+    expect![[r#"
+        def charge_card(card):
+    "#]]
+    .assert_eq(slice["content"].as_str().unwrap());
     let (status, chunks) = page.ask("POST /api/view/chunks", r#"{"file":"pay.py","repo":"org:pay-api"}"#);
     assert_eq!((status, &chunks["total"]), (200, &json!(1)), "{chunks}");
     // What may not be read any more is not shown by a page that was opened before.
