@@ -1,8 +1,11 @@
-//! What a panic leaves behind: the place in the source, and no text of the repository.
+//! What a panic leaves behind: the place in the source and no text of the repository, and the rest of an answer.
 
 use std::process::Command;
 
+use expect_test::expect;
 use ixmcp::panics;
+
+use crate::harness::Repo;
 
 const TEXT: &str = "größe = geheim";
 
@@ -26,4 +29,66 @@ fn a_panic_is_logged_and_answered_with_its_location_alone() {
     for text in ["größe", "geheim", "byte index"] {
         assert!(!answer.contains(text) && !log.contains(text), "{answer}{log}");
     }
+}
+
+/// With a module `typing` of the project's own, ty 0.0.73 and 0.0.74 panic at calls of `dict` with keywords.
+#[test]
+fn where_the_checker_panics_the_rest_is_annotated_and_renamed() {
+    let repo = Repo::new(
+        r#"
+//- /typing.py
+//- /library.py
+def take(size=1):
+    return str(size)
+//- /use.py
+from library import take
+
+
+def table(rows):
+    return "%(a)s" % dict(a=rows, b=1)
+
+
+def make():
+    return table(take(2))
+
+
+make()
+take(3)
+"#,
+    );
+    let run = |arguments: &[&str]| {
+        let output = repo.command(arguments).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+        (output.status.code().unwrap(), text)
+    };
+    let (code, checked) = run(&["check", "--output-format", "concise"]);
+    assert_eq!(code, 101);
+    assert!(checked.contains("use.py:1:1: fatal[panic]"), "{checked}");
+    let (_, inferred) = run(&["infer"]);
+    expect![[r#"
+        library.py
+        1  take -> str  (high: the returned value)
+        1  take.size: int  (medium: its default 1, 2 calls in 1 file)
+        2 annotations; 3 symbols without a suggestion (see --json)
+        the type checker panicked at 1 file
+    "#]]
+    .assert_eq(&inferred);
+    let (_, renamed) = run(&["rename", "library.py:1:5", "grab"]);
+    let added: Vec<&str> = renamed.lines().filter(|line| line.starts_with('+')).collect();
+    expect![[r#"
+        +++ b/library.py
+        +def grab(size=1):
+        +++ b/use.py
+        +from library import grab
+        +    return table(grab(2))
+        +grab(3)"#]]
+    .assert_eq(&added.join("\n"));
+    let (_, references) = run(&["refs", "library.py:1:5"]);
+    expect![[r#"
+        library.py:1:5  definition  def take(size=1):
+        use.py:1:21  import  from library import take
+        use.py:9:18  read  return table(take(2))
+        use.py:13:1  read  take(3)
+    "#]]
+    .assert_eq(&references);
 }

@@ -3,7 +3,6 @@
 //! Owns the memoized check of one file, which turns a panic of the checker into a diagnostic of that file, and the
 //! parallel check of many files.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -18,6 +17,7 @@ use ruff_text_size::{TextRange, TextSize};
 use ty_python_core::ProgramFile;
 use ty_python_semantic::Db as _;
 
+use super::checker_panics::caught;
 use super::db::{Database, Db, script};
 use super::depth::too_deep;
 use super::display::PathDisplay;
@@ -49,14 +49,10 @@ pub(super) fn diagnostics(db: &dyn Db, file: ProgramFile<'_>) -> Box<[RuffDiagno
         found.annotate(Annotation::primary(RuffSpan::from(source).with_range(at)));
         return Box::new([found]);
     }
-    let work = AssertUnwindSafe(|| ty_python_semantic::check_file(db, file));
-    match ruff_db::panic::catch_unwind(work) {
+    match caught(|| ty_python_semantic::check_file(db, file)) {
         Ok(Ok(found)) => found,
         Ok(Err(unreadable)) => Box::new([unreadable]),
         Err(panic) => {
-            if panic.payload.downcast_ref::<salsa::Cancelled>().is_some_and(|c| !is_propagated(c)) {
-                panic.resume_unwind();
-            }
             // The panic may not happen the next time.
             db.report_untracked_read();
             let message = panic.to_diagnostic_message(Some(source.path(db)));
@@ -65,11 +61,6 @@ pub(super) fn diagnostics(db: &dyn Db, file: ProgramFile<'_>) -> Box<[RuffDiagno
             Box::new([found])
         }
     }
-}
-
-/// Whether the unwinding was caused by a panic in another thread, not by cancellation.
-fn is_propagated(cancelled: &salsa::Cancelled) -> bool {
-    matches!(cancelled, salsa::Cancelled::PropagatedPanic)
 }
 
 /// Checks these files on all cores and reports each to `observer`. `stays`: the engine will answer further queries, so

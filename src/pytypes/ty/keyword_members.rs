@@ -9,9 +9,10 @@ use ty_python_core::definition::DefinitionKind;
 use ty_python_semantic::types::Type;
 use ty_python_semantic::types::ide_support::definitions_for_keyword_argument;
 use ty_python_semantic::{
-    HasDefinition, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute,
+    HasDefinition, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute,
 };
 
+use super::checker_panics::inferred;
 use super::display::module_name;
 use super::target::{Target, of_expression};
 
@@ -42,7 +43,7 @@ fn of_constructor<'db>(
     name: &ast::Identifier,
     call: &ast::ExprCall,
 ) -> Vec<ResolvedDefinition<'db>> {
-    if !matches!(call.func.inferred_type(model), Some(Type::ClassLiteral(_))) {
+    if !matches!(inferred(&*call.func, model), Some(Type::ClassLiteral(_))) {
         return Vec::new();
     }
     let db = model.db();

@@ -5,6 +5,7 @@
 mod analyze;
 mod by_syntax;
 mod check;
+mod checker_panics;
 mod db;
 mod depth;
 mod display;

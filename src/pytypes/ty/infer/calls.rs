@@ -21,8 +21,10 @@ use ty_python_semantic::{
     contains_identifier,
 };
 
+use super::SlotState;
 use super::evidence::{is_mock, known_part};
-use super::slots::is_decorated;
+use super::slots::{Slot, SlotSource, is_decorated};
+use crate::pytypes::ty::checker_panics::caught;
 use crate::pytypes::ty::db::{Database, Db};
 use crate::pytypes::ty::target::Target;
 
@@ -51,6 +53,28 @@ pub(super) struct Calls<'db> {
 
 /// The classes that types `Self@method` stand for.
 pub(super) type Receivers<'db> = HashMap<Type<'db>, Definition<'db>>;
+
+/// The functions with a parameter that lacks an annotation.
+pub(super) fn open_functions<'a, 'db>(
+    model: &SemanticModel<'db>,
+    slots: &[Slot<'a>],
+    states: &[SlotState],
+) -> Vec<Called<'a, 'db>> {
+    let mut functions = Vec::new();
+    for (at, slot) in slots.iter().enumerate() {
+        let SlotSource::Function(function, context) = &slot.of else { continue };
+        // The slots of its parameters follow it.
+        let is_own =
+            |other: &&Slot<'_>| matches!(&other.of, SlotSource::Parameter(of, _) if std::ptr::eq(*of, *function));
+        let parameters = slots[at + 1..].iter().take_while(is_own).count();
+        if states[at + 1..=at + parameters].iter().any(|state| state.is_open) {
+            let class = slot.container.as_ref().filter(|_| context.in_class);
+            let class = class.and_then(|class| class.rsplit('.').next()).map(str::to_owned);
+            functions.push(Called { definition: function.definition(model), function, class, file: model.file() });
+        }
+    }
+    functions
+}
 
 /// Where calls of some functions are searched for. It follows from their names and the imports of the project, which annotations do
 /// not change.
@@ -250,7 +274,10 @@ impl<'s> SourceOrderVisitor<'s> for CallFinder<'_, '_> {
         if let Expr::Call(call) = expression
             && last_name(&call.func).is_some_and(|name| self.names.contains(name))
         {
-            self.call(call);
+            // What the checker panics at says nothing, and may not panic the next time.
+            if caught(|| self.call(call)).is_err() {
+                self.model.db().report_untracked_read();
+            }
         }
         walk_expr(self, expression);
     }

@@ -15,6 +15,7 @@ use super::evidence;
 use super::flow::exits;
 use super::slots::{self, SlotSource};
 use super::{FileState, Inference, InferenceRun, Key};
+use crate::pytypes::ty::checker_panics::caught;
 use crate::pytypes::values::Confidence;
 
 /// How often a guess is widened, each time by at least one type.
@@ -96,9 +97,11 @@ impl InferenceRun<'_> {
             if !exits(function).values.into_iter().any(|value| calls_any(value, &names)) {
                 continue;
             }
-            let inferred = evidence::of_known_returns(db, &model, function, state);
-            let inferred = inferred.and_then(|evidence| self.inference(db, &model, evidence, slot, &HashMap::new()));
-            guesses.extend(inferred.ok().map(|one| (at, one)));
+            let infer = || {
+                let evidence = evidence::of_known_returns(db, &model, function, state)?;
+                self.inference(db, &model, evidence, slot, &HashMap::new())
+            };
+            guesses.extend(caught(infer).ok().and_then(Result::ok).map(|one| (at, one)));
         }
         guesses
     }

@@ -35,16 +35,17 @@ use ruff_db::parsed::parsed_module;
 use ruff_db::source::{SourceText, source_text};
 use ruff_text_size::{TextRange, TextSize};
 use ty_python_semantic::types::UnionType;
-use ty_python_semantic::{Db as _, HasDefinition, SemanticModel};
+use ty_python_semantic::{Db as _, SemanticModel};
 
 use self::annotation::Annotation;
-use self::calls::{Called, Receivers};
+use self::calls::Receivers;
 use self::evidence::{Context, Evidence, Shape};
 use self::header::Header;
 use self::overridden::Below;
 pub(super) use self::project::infer_all;
 use self::slots::{FunctionContext, Kind, Slot, SlotSource};
 use self::verification::Findings;
+use super::checker_panics::caught;
 use super::db::Database;
 use super::display::PathDisplay;
 use super::edits::{self, Edit};
@@ -143,6 +144,9 @@ pub(super) fn infer(
     let mut work = InferenceRun { trial, checked: Vec::new(), near: 0, is_over, searched: RefCell::default() };
     work.run(own, min_confidence)
 }
+
+/// Why nothing is inferred for a slot.
+const CHECKER_PANICKED: &str = "the type checker panicked here";
 
 /// Why a file is left out: edits of it cannot be checked.
 const SYNTAX_ERRORS: &str = "it has syntax errors";
@@ -367,14 +371,15 @@ impl InferenceRun<'_> {
             let text = &texts[*file];
             if text.is_asked_for {
                 if asks_calls {
-                    functions.extend(open_functions(model, slots, &text.states));
+                    functions.extend(calls::open_functions(model, slots, &text.states));
                 }
                 let open = open_classes(slots, &text.states).into_iter();
                 classes.extend(open.map(|(class, range)| ((text.file, range), (text.file, class))));
             }
         }
         let calls = calls::of(db, &functions, &mut self.searched.borrow_mut());
-        let context = Context { calls, below: Below::of(db, &classes) };
+        let below = caught(|| Below::of(db, &classes)).unwrap_or_default();
+        let context = Context { calls, below };
         let mut all = Vec::new();
         for ((file, model, _), slots) in files.iter().zip(&slots) {
             for (at, (slot, state)) in slots.iter().zip(&texts[*file].states).enumerate() {
@@ -382,11 +387,11 @@ impl InferenceRun<'_> {
                 if !is_asked(key, state) || (self.is_over)() {
                     continue;
                 }
-                let inferred = evidence::of_slot(db, model, slot, &context);
-                all.push((
-                    key,
-                    inferred.and_then(|evidence| self.inference(db, model, evidence, slot, &context.calls.receivers)),
-                ));
+                let infer = || {
+                    let evidence = evidence::of_slot(db, model, slot, &context)?;
+                    self.inference(db, model, evidence, slot, &context.calls.receivers)
+                };
+                all.push((key, caught(infer).unwrap_or_else(|_| Err(CHECKER_PANICKED.to_owned()))));
             }
         }
         all
@@ -507,28 +512,6 @@ impl InferenceRun<'_> {
             panicked: self.trial.panicked(),
         }
     }
-}
-
-/// The functions with a parameter that lacks an annotation.
-fn open_functions<'a, 'db>(
-    model: &SemanticModel<'db>,
-    slots: &[Slot<'a>],
-    states: &[SlotState],
-) -> Vec<Called<'a, 'db>> {
-    let mut functions = Vec::new();
-    for (at, slot) in slots.iter().enumerate() {
-        let SlotSource::Function(function, context) = &slot.of else { continue };
-        // The slots of its parameters follow it.
-        let is_own =
-            |other: &&Slot<'_>| matches!(&other.of, SlotSource::Parameter(of, _) if std::ptr::eq(*of, *function));
-        let parameters = slots[at + 1..].iter().take_while(is_own).count();
-        if states[at + 1..=at + parameters].iter().any(|state| state.is_open) {
-            let class = slot.container.as_ref().filter(|_| context.in_class);
-            let class = class.and_then(|class| class.rsplit('.').next()).map(str::to_owned);
-            functions.push(Called { definition: function.definition(model), function, class, file: model.file() });
-        }
-    }
-    functions
 }
 
 /// The classes with methods that lack annotations, by qualified name, with the range of their name.
