@@ -292,8 +292,6 @@ impl ProjectRun<'_> {
             return;
         }
         faults.dedup_by(|a, b| a.position() == b.position());
-        let (checks, unconfirmed) = (self.checks, self.unconfirmed.len());
-        tracing::debug!("check {checks}: {unconfirmed} unconfirmed annotations, {} new diagnostics", faults.len());
         let positions: BTreeSet<Position> = faults.iter().map(Fault::position).collect();
         self.judge(&positions);
         self.since.retain(|position, _| positions.contains(position));
