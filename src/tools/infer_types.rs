@@ -46,7 +46,7 @@ pub(crate) struct Answer {
     /// The first symbols without a suggestion, each with the reason.
     pub skipped: Vec<Skipped>,
     pub total_skipped: usize,
-    /// Files at which the type checker panicked. Suggestions may be missing.
+    /// Files at which the type checker panicked. Suggestions may be missing, and new diagnostics in these files are not seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub panicked: Option<usize>,
     pub total: usize,

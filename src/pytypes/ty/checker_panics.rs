@@ -1,12 +1,12 @@
 //! Panics of the checker.
 //!
-//! Owns catching them where an answer can do without one expression or one file. Where it cannot, the query fails (`super`).
+//! Owns catching them where an answer can do without a part of the code, as long as it does not claim to be complete. Elsewhere the
+//! query fails (`super`): a rename or a list of references that misses one would be wrong. A panic at one expression affects all
+//! expressions of its scope, because the checker infers whole scopes.
 
 use std::panic::AssertUnwindSafe;
 
 use ruff_db::panic::PanicError;
-use ty_python_semantic::types::Type;
-use ty_python_semantic::{HasType, SemanticModel};
 
 /// Runs `work`, which asks the checker, and catches a panic of the checker; a cancellation still unwinds.
 pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, PanicError> {
@@ -18,9 +18,9 @@ pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, PanicError> {
     })
 }
 
-/// The inferred type; `None` also where the checker panics.
-pub(super) fn inferred<'db>(node: &impl HasType, model: &SemanticModel<'db>) -> Option<Type<'db>> {
-    caught(|| node.inferred_type(model)).ok().flatten()
+/// The same in a memoized query: its result is not kept if the checker panics, since that may not happen the next time.
+pub(super) fn caught_in_query<T>(db: &dyn salsa::Database, work: impl FnOnce() -> T) -> Option<T> {
+    caught(work).inspect_err(|_| db.report_untracked_read()).ok()
 }
 
 /// Whether the unwinding was caused by a panic in another thread, not by cancellation.

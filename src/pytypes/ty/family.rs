@@ -14,10 +14,9 @@ use ruff_text_size::{Ranged, TextRange};
 use ty_python_core::definition::DefinitionKind;
 use ty_python_core::scope::ScopeKind;
 use ty_python_semantic::types::ide_support::type_hierarchy_supertypes;
-use ty_python_semantic::{Db as _, ResolvedDefinition, SemanticModel, contains_identifier};
+use ty_python_semantic::{Db as _, HasType, ResolvedDefinition, SemanticModel, contains_identifier};
 
 use super::by_syntax;
-use super::checker_panics::inferred;
 use super::db::Database;
 use super::string_names;
 
@@ -232,7 +231,7 @@ pub(super) fn bases(db: &Database, (file, range): Class) -> Vec<Class> {
     let parsed = parsed_module(db, program_file.python_file(db)).load(db);
     let Some(class) = class_at(parsed.syntax().into(), range) else { return Vec::new() };
     let model = SemanticModel::new(db, program_file);
-    let Some(inferred) = inferred(class, &model) else { return Vec::new() };
+    let Some(inferred) = class.inferred_type(&model) else { return Vec::new() };
     let above = type_hierarchy_supertypes(db, &model.program_environment(), inferred);
     let mut found: Vec<Class> = above.into_iter().map(|one| (one.file.file(db), one.selection_range)).collect();
     let untyped = class.bases().iter().filter(|base| by_syntax::is_untyped(db, &model, base));

@@ -9,10 +9,9 @@ use ty_python_core::definition::DefinitionKind;
 use ty_python_semantic::types::Type;
 use ty_python_semantic::types::ide_support::definitions_for_keyword_argument;
 use ty_python_semantic::{
-    HasDefinition, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute,
+    HasDefinition, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute,
 };
 
-use super::checker_panics::inferred;
 use super::display::module_name;
 use super::target::{Target, of_expression};
 
@@ -43,7 +42,7 @@ fn of_constructor<'db>(
     name: &ast::Identifier,
     call: &ast::ExprCall,
 ) -> Vec<ResolvedDefinition<'db>> {
-    if !matches!(inferred(&*call.func, model), Some(Type::ClassLiteral(_))) {
+    if !matches!(call.func.inferred_type(model), Some(Type::ClassLiteral(_))) {
         return Vec::new();
     }
     let db = model.db();

@@ -19,12 +19,13 @@ use ty_python_core::definition::{Definition, DefinitionKind};
 use ty_python_core::program::Program;
 use ty_python_core::scope::ScopeKind;
 use ty_python_semantic::types::Type;
-use ty_python_semantic::{Db as _, ImportAliasResolution, ResolvedDefinition, SemanticModel, contains_identifier};
+use ty_python_semantic::{
+    Db as _, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, contains_identifier,
+};
 
 use super::TREES_KEPT;
 use super::by_syntax;
 use super::check;
-use super::checker_panics::{caught, inferred};
 use super::db::Database;
 use super::display::{PathDisplay, preview};
 use super::family::{self, Class};
@@ -138,8 +139,7 @@ pub(super) fn declared<'db>(
     target: &Target<'_>,
     aliases: ImportAliasResolution,
 ) -> (Vec<ResolvedDefinition<'db>>, bool) {
-    // Of a name at which the checker panics, only the syntax shows what it refers to.
-    let mut found = caught(|| target.declared(model, aliases)).unwrap_or_default();
+    let mut found = target.declared(model, aliases);
     if let Target::Callee { callee, on_parenthesis: false, .. } = target {
         // The name of a callable object does not refer to what its call runs: `__call__`, or the wrapper that a
         // decorator returns.
@@ -149,7 +149,7 @@ pub(super) fn declared<'db>(
         found.retain(|one| named.is_empty() || named.contains(one) || names.contains(&name_of(one)));
     }
     if found.is_empty()
-        && let Ok(Some(found)) = caught(|| by_syntax::definitions(db, model, target))
+        && let Some(found) = by_syntax::definitions(db, model, target)
     {
         return (found.definitions, true);
     }
@@ -437,7 +437,7 @@ impl<'a> Finder<'a, '_, '_, '_> {
         while let ast::Expr::Attribute(inner) = root {
             root = &inner.value;
         }
-        if !matches!(inferred(root, self.model), Some(Type::ModuleLiteral(_))) {
+        if !matches!(root.inferred_type(self.model), Some(Type::ModuleLiteral(_))) {
             return;
         }
         let range = attribute.attr.range;

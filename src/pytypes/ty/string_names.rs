@@ -14,11 +14,11 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 use ty_python_core::definition::DefinitionKind;
 use ty_python_semantic::types::{Type, TypeDefinition};
 use ty_python_semantic::{
-    Db as _, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute, definitions_for_name,
+    Db as _, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute,
+    definitions_for_name,
 };
 
 use super::by_syntax;
-use super::checker_panics::inferred;
 use super::db::Database;
 use super::display::module_name;
 use super::family::{self, Class, Member, class_at};
@@ -309,7 +309,7 @@ impl Unknown<'_, '_> {
     }
 
     fn is_unknown(&self, expression: &Expr) -> bool {
-        matches!(inferred(expression, self.model), None | Some(Type::Dynamic(_)))
+        matches!(expression.inferred_type(self.model), None | Some(Type::Dynamic(_)))
     }
 
     /// Why it is not known whether an attribute is the member; `None` if it is known.
@@ -336,7 +336,7 @@ impl Unknown<'_, '_> {
                 _ => false,
             },
         };
-        match inferred(owner, self.model) {
+        match owner.inferred_type(self.model) {
             Some(Type::Union(union)) => union.elements(self.db).iter().copied().any(is_one),
             Some(one) => is_one(one),
             None => false,
@@ -433,7 +433,7 @@ impl Unknown<'_, '_> {
             }
             _ => None,
         };
-        let is_class = || matches!(inferred(namespace, self.model), Some(Type::ClassLiteral(_)));
+        let is_class = || matches!(namespace.inferred_type(self.model), Some(Type::ClassLiteral(_)));
         let Some(owner) = by_text.or_else(|| is_class().then_some(Some(namespace))) else { return false };
         owner.map_or(!self.search.is_member, |owner| !self.is_of_another(owner))
     }

@@ -7,9 +7,8 @@ use ruff_python_ast::find_node::covering_node;
 use ruff_python_ast::{self as ast, AnyNodeRef, Expr};
 use ruff_text_size::Ranged;
 use ty_python_semantic::types::{Type, TypeDefinition};
-use ty_python_semantic::{ImportAliasResolution, ResolvedDefinition, SemanticModel};
+use ty_python_semantic::{HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel};
 
-use super::checker_panics::inferred;
 use super::keyword_members;
 use super::target::of_expression;
 
@@ -18,10 +17,10 @@ pub(super) fn through_super<'db>(
     model: &SemanticModel<'db>,
     attribute: &ast::ExprAttribute,
 ) -> Vec<ResolvedDefinition<'db>> {
-    if !matches!(inferred(&*attribute.value, model), Some(Type::BoundSuper(_))) {
+    if !matches!(attribute.value.inferred_type(model), Some(Type::BoundSuper(_))) {
         return Vec::new();
     }
-    let found = inferred(attribute, model);
+    let found = attribute.inferred_type(model);
     let found = found.and_then(|found| found.definition(model.db(), &model.program_environment()));
     match found {
         Some(TypeDefinition::Function(definition)) => vec![ResolvedDefinition::Definition(definition)],
@@ -60,7 +59,7 @@ pub(super) fn getter_of<'db>(
     for decorator in &function.decorator_list {
         if let Expr::Attribute(attribute) = &decorator.expression
             && matches!(attribute.attr.as_str(), "setter" | "deleter")
-            && matches!(inferred(&*attribute.value, model), Some(Type::PropertyInstance(_)))
+            && matches!(attribute.value.inferred_type(model), Some(Type::PropertyInstance(_)))
         {
             return of_expression(model, (&*attribute.value).into(), aliases);
         }

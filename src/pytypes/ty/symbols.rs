@@ -11,10 +11,9 @@ use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use ty_python_core::ProgramFile;
-use ty_python_semantic::SemanticModel;
 use ty_python_semantic::types::Type;
+use ty_python_semantic::{HasType, SemanticModel};
 
-use super::checker_panics::inferred;
 use super::db::Database;
 use super::lines::{CellPosition, Lines};
 use crate::pytypes::values::Outline;
@@ -68,7 +67,7 @@ impl<'w, 'a, 'db> Level<'w, 'a, 'db> {
         }
         let mut children = inner.found;
         children.append(&mut attributes.found);
-        let inferred = inferred(class, self.writer.model);
+        let inferred = class.inferred_type(self.writer.model);
         let bases: Vec<&str> = class.arguments.iter().map(|arguments| self.writer.at(arguments.range())).collect();
         let signature = Some(format!("class {}{}", class.name, flat(&bases.concat())));
         let body = decorated(class.range(), &class.decorator_list);
@@ -87,7 +86,7 @@ impl<'w, 'a, 'db> Level<'w, 'a, 'db> {
         let mut inner = Level::new(self.writer, Around::Function);
         inner.visit_body(&function.body);
         let kind = if self.around == Around::Class { "method" } else { "function" };
-        let inferred = inferred(function, self.writer.model);
+        let inferred = function.inferred_type(self.writer.model);
         let asynchronous = if function.is_async { "async " } else { "" };
         let parameters = self.writer.at(function.parameters.range());
         let returns =
@@ -110,7 +109,7 @@ impl<'w, 'a, 'db> Level<'w, 'a, 'db> {
         match target {
             Expr::Name(name) if self.around != Around::Function && self.names.insert(name.id.to_string()) => {
                 let kind = if self.around == Around::Class { "attribute" } else { "variable" };
-                let inferred = inferred(name, self.writer.model);
+                let inferred = name.inferred_type(self.writer.model);
                 self.found.push(self.writer.symbol(
                     name.id.as_str(),
                     kind,
@@ -172,7 +171,7 @@ impl Attributes<'_, '_, '_> {
                 let is_own =
                     matches!(&*attribute.value, Expr::Name(name) if Some(name.id.as_str()) == self.receiver.as_deref());
                 if is_own && self.names.insert(attribute.attr.to_string()) {
-                    let (name, inferred) = (attribute.attr.as_str(), inferred(attribute, self.writer.model));
+                    let (name, inferred) = (attribute.attr.as_str(), attribute.inferred_type(self.writer.model));
                     let range = attribute.attr.range;
                     self.found.push(self.writer.symbol(name, "attribute", inferred, range, whole, None, Vec::new()));
                 }

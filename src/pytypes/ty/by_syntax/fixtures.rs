@@ -12,9 +12,8 @@ use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk
 use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
 use ruff_text_size::TextRange;
 use ty_python_semantic::types::Type;
-use ty_python_semantic::{ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_name};
+use ty_python_semantic::{HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_name};
 
-use super::super::checker_panics::inferred;
 use super::super::family::Member;
 use super::super::on_disk;
 use super::super::run_time_names::{is_fixture, is_passed_fixtures};
@@ -32,7 +31,7 @@ impl<'db> Resolver<'db> {
         owner: &Expr,
         resolve: impl FnOnce() -> MemberDefinitions<'db>,
     ) -> Option<MemberDefinitions<'db>> {
-        let is_unknown = matches!(inferred(owner, model), Some(Type::Dynamic(_)));
+        let is_unknown = matches!(owner.inferred_type(model), Some(Type::Dynamic(_)));
         if !is_unknown || !source_text(self.db, model.file()).contains("def test") && !self.is_conftest(model.file()) {
             return None;
         }

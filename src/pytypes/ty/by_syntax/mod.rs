@@ -19,10 +19,11 @@ use ty_module_resolver::file_to_module;
 use ty_python_core::definition::{Definition, DefinitionKind, TargetKind};
 use ty_python_semantic::types::ide_support::unreachable_ranges;
 use ty_python_semantic::types::{Type, TypeDefinition};
-use ty_python_semantic::{Db as _, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_name};
+use ty_python_semantic::{
+    Db as _, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_name,
+};
 
 use self::values::{Value, Values};
-use super::checker_panics::inferred;
 use super::db::Database;
 use super::family::{self, Class, Member};
 use super::target::Target;
@@ -87,7 +88,7 @@ pub(super) fn through_fixtures<'db>(
 
 /// Whether the checker infers no type because it holds the code unreachable.
 pub(super) fn is_untyped(db: &Database, model: &SemanticModel<'_>, expression: &Expr) -> bool {
-    match inferred(expression, model) {
+    match expression.inferred_type(model) {
         None | Some(Type::Never) => true,
         // In the body of a function or class in unreachable code, its annotations and base classes are unknown.
         Some(Type::Dynamic(_) | Type::BoundSuper(_)) => {
@@ -238,7 +239,7 @@ impl<'db> Resolver<'db> {
             return Values::unknown();
         }
         let depth = depth - 1;
-        if let Some(values) = inferred(expression, model).and_then(|found| self.of_type(model, found, false)) {
+        if let Some(values) = expression.inferred_type(model).and_then(|found| self.of_type(model, found, false)) {
             return values;
         }
         match expression {
@@ -461,7 +462,7 @@ impl<'db> Resolver<'db> {
                 None => self.of_quoted(model, text, depth),
             };
         }
-        if let Some(values) = inferred(annotation, model).and_then(|found| self.of_type(model, found, true)) {
+        if let Some(values) = annotation.inferred_type(model).and_then(|found| self.of_type(model, found, true)) {
             return values;
         }
         match annotation {

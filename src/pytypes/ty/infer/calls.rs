@@ -24,7 +24,7 @@ use ty_python_semantic::{
 use super::SlotState;
 use super::evidence::{is_mock, known_part};
 use super::slots::{Slot, SlotSource, is_decorated};
-use crate::pytypes::ty::checker_panics::caught;
+use crate::pytypes::ty::checker_panics::caught_in_query;
 use crate::pytypes::ty::db::{Database, Db};
 use crate::pytypes::ty::target::Target;
 
@@ -41,6 +41,17 @@ pub(super) struct Called<'a, 'db> {
     /// The name of the class around it.
     pub class: Option<String>,
     pub file: File,
+}
+
+impl Called<'_, '_> {
+    /// Whether a call of one of these names may be a call of this function.
+    fn is_named_by(&self, names: &BTreeSet<String>) -> bool {
+        let is_constructor = matches!(self.function.name.as_str(), "__init__" | "__new__");
+        names.contains(self.function.name.as_str())
+            || is_constructor
+                && (self.class.as_ref().is_some_and(|class| names.contains(class))
+                    || CONSTRUCTING.iter().any(|name| names.contains(*name)))
+    }
 }
 
 /// The arguments of calls in the project, by function and parameter name. `None` is an argument of unknown type.
@@ -105,7 +116,11 @@ pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>], searched
     let by_definition: HashMap<Definition<'db>, &Called<'_, 'db>> =
         functions.iter().map(|one| (one.definition, one)).collect();
     for &file in &known.files {
-        for call in calls_in(db, db.program_file(file), Arc::clone(&known.names)) {
+        let found = calls_in(db, db.program_file(file), Arc::clone(&known.names));
+        for called in functions.iter().filter(|called| called.is_named_by(&found.panicked)) {
+            calls.note_unknown(called);
+        }
+        for call in &found.calls {
             for called in call.callees.iter().filter_map(|callee| by_definition.get(callee)) {
                 // Arguments that a function passes on to itself add no information.
                 let is_own = called.file == file && called.function.range().contains_range(call.range);
@@ -217,6 +232,14 @@ pub(super) fn last_name(expression: &Expr) -> Option<&str> {
     }
 }
 
+/// The calls in one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, salsa::SalsaValue)]
+struct FileCalls<'db> {
+    calls: Vec<FoundCall<'db>>,
+    /// The names of callees at whose calls the checker panics.
+    panicked: BTreeSet<String>,
+}
+
 /// A call, as far as it is evidence.
 #[derive(Clone, Debug, PartialEq, Eq, salsa::SalsaValue)]
 struct FoundCall<'db> {
@@ -244,10 +267,10 @@ struct Argument<'db> {
 
 /// The calls in a file whose callee has one of these names. Memoized until a type that they depend on changes.
 #[salsa::tracked(returns(ref))]
-fn calls_in<'db>(db: &'db dyn Db, file: ProgramFile<'db>, names: Arc<BTreeSet<String>>) -> Vec<FoundCall<'db>> {
+fn calls_in<'db>(db: &'db dyn Db, file: ProgramFile<'db>, names: Arc<BTreeSet<String>>) -> FileCalls<'db> {
     let model = SemanticModel::new(db, file);
     let parsed = parsed_module(db, file.python_file(db)).load(db);
-    let mut finder = CallFinder { model: &model, names, class: None, found: Vec::new() };
+    let mut finder = CallFinder { model: &model, names, class: None, found: FileCalls::default() };
     AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut finder);
     finder.found
 }
@@ -257,7 +280,7 @@ struct CallFinder<'a, 'db> {
     names: Arc<BTreeSet<String>>,
     /// The class around.
     class: Option<Definition<'db>>,
-    found: Vec<FoundCall<'db>>,
+    found: FileCalls<'db>,
 }
 
 impl<'s> SourceOrderVisitor<'s> for CallFinder<'_, '_> {
@@ -272,11 +295,10 @@ impl<'s> SourceOrderVisitor<'s> for CallFinder<'_, '_> {
 
     fn visit_expr(&mut self, expression: &'s Expr) {
         if let Expr::Call(call) = expression
-            && last_name(&call.func).is_some_and(|name| self.names.contains(name))
+            && let Some(name) = last_name(&call.func).filter(|name| self.names.contains(*name))
         {
-            // What the checker panics at says nothing, and may not panic the next time.
-            if caught(|| self.call(call)).is_err() {
-                self.model.db().report_untracked_read();
+            if caught_in_query(self.model.db(), || self.call(call)).is_none() {
+                self.found.panicked.insert(name.to_owned());
             }
         }
         walk_expr(self, expression);
@@ -307,7 +329,7 @@ impl<'db> CallFinder<'_, 'db> {
         let (db, environment) = (self.model.db(), self.model.program_environment());
         let own = arguments.iter().filter_map(|one| own_variable(db, &environment, one.known?));
         let receivers = self.class.map_or_else(Vec::new, |class| own.map(|own| (own, class)).collect());
-        self.found.push(FoundCall {
+        self.found.calls.push(FoundCall {
             range: call.range(),
             callees,
             is_of_class: matches!(owner, Some(Type::ClassLiteral(_) | Type::GenericAlias(_) | Type::SubclassOf(_))),
@@ -365,6 +387,13 @@ impl<'db> Calls<'db> {
             }
         }
         self.files.entry(definition).or_default().insert(file);
+    }
+
+    /// Notes a call with unknown arguments.
+    fn note_unknown(&mut self, called: &Called<'_, 'db>) {
+        for parameter in called.function.parameters.iter_non_variadic_params() {
+            self.note(called.definition, parameter.parameter.name.as_str(), None);
+        }
     }
 
     fn note(&mut self, definition: Definition<'db>, parameter: &str, argument: Option<&Argument<'db>>) {

@@ -21,6 +21,7 @@ use ty_python_semantic::{
 use super::annotation::Annotation;
 use super::evidence::known_part;
 use super::slots::{self, Slot};
+use crate::pytypes::ty::checker_panics::caught_in_query;
 use crate::pytypes::ty::db::{Database, Db};
 
 /// What a parameter is handed on to.
@@ -92,7 +93,9 @@ fn in_file<'db>(db: &'db dyn Db, file: ProgramFile<'db>) -> BTreeMap<u32, Handed
     let parsed = parsed_module(db, file.python_file(db)).load(db);
     let model = SemanticModel::new(db, file);
     slots::open_parameters(parsed.suite())
-        .map(|(at, function, name)| (at, find(db.itself(), &model, function, &name)))
+        .filter_map(|(at, function, name)| {
+            Some((at, caught_in_query(db, || find(db.itself(), &model, function, &name))?))
+        })
         .collect()
 }
 

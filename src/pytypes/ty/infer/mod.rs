@@ -378,8 +378,7 @@ impl InferenceRun<'_> {
             }
         }
         let calls = calls::of(db, &functions, &mut self.searched.borrow_mut());
-        let below = caught(|| Below::of(db, &classes)).unwrap_or_default();
-        let context = Context { calls, below };
+        let context = Context { calls, below: Below::of(db, &classes) };
         let mut all = Vec::new();
         for ((file, model, _), slots) in files.iter().zip(&slots) {
             for (at, (slot, state)) in slots.iter().zip(&texts[*file].states).enumerate() {

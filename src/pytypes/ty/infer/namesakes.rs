@@ -15,6 +15,7 @@ use super::importing::is_of_project;
 use super::parameters::{NO_ARGUMENT, UNKNOWN_ARGUMENT};
 use super::slots::{self, Parameter, SlotSource};
 use super::{FileState, Inference, InferenceRun, Key};
+use crate::pytypes::ty::checker_panics::caught;
 use crate::pytypes::ty::db::Database;
 use crate::pytypes::values::Confidence;
 
@@ -36,7 +37,7 @@ impl InferenceRun<'_> {
                 let mut all = function.parameters.iter_non_variadic_params();
                 let annotation = all.find(|one| one.parameter.name.as_str() == slot.name);
                 let annotation = annotation.and_then(|one| one.parameter.annotation.as_deref());
-                if let Some(declared) = annotation.and_then(|annotation| annotation.inferred_type(&model)) {
+                if let Some(declared) = annotation.and_then(|one| caught(|| one.inferred_type(&model)).ok()?) {
                     by_name.entry(slot.name).or_default().push(declared);
                 }
             }
@@ -70,8 +71,11 @@ impl InferenceRun<'_> {
                     explanation: format!("{} parameters of the same name", declared.len()),
                     confidence: Confidence::Medium,
                 };
-                let inferred = self.inference(db, model, evidence, slot, &HashMap::new());
-                let inferred = inferred.ok().filter(|one| text.rejected.get(&at) != Some(&one.annotation.text));
+                let inferred = caught(|| self.inference(db, model, evidence, slot, &HashMap::new()));
+                let inferred = inferred
+                    .ok()
+                    .and_then(Result::ok)
+                    .filter(|one| text.rejected.get(&at) != Some(&one.annotation.text));
                 found.extend(inferred.map(|one| ((*number, at), one)));
             }
         }

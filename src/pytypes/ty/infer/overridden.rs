@@ -19,6 +19,7 @@ use ty_python_semantic::{Db as _, HasDefinition, HasType, SemanticModel, contain
 use super::annotation::{Annotation, Import};
 use super::calls::last_name;
 use super::slots::{self, Slot};
+use crate::pytypes::ty::checker_panics::{caught, caught_in_query};
 use crate::pytypes::ty::db::{Database, Db};
 use crate::pytypes::ty::family;
 
@@ -62,7 +63,9 @@ fn in_file<'db>(db: &'db dyn Db, file: ProgramFile<'db>) -> BTreeMap<u32, Overri
     let parsed = parsed_module(db, file.python_file(db)).load(db);
     let model = SemanticModel::new(db, file);
     slots::open_parameters(parsed.suite())
-        .filter_map(|(at, function, name)| Some((at, find(db.itself(), &model, function, &name)?)))
+        .filter_map(|(at, function, name)| {
+            Some((at, caught_in_query(db, || find(db.itself(), &model, function, &name))??))
+        })
         .collect()
 }
 
@@ -182,11 +185,12 @@ impl<'db> Below<'db> {
             let model = SemanticModel::new(db, program_file);
             let parsed = parsed_module(db, program_file.python_file(db)).load(db);
             for class in subclasses(parsed.suite(), &names) {
-                for above in family::bases(db, (file, class.name.range)) {
-                    if let Some(above) = classes.get(&above) {
-                        below.read(&model, above, class);
-                    }
-                }
+                let read = || {
+                    let above = family::bases(db, (file, class.name.range)).into_iter();
+                    above.filter_map(|above| classes.get(&above)).for_each(|above| below.read(&model, above, class));
+                };
+                // A class at which the checker panics says nothing.
+                let _panicked = caught(read);
             }
         }
         below.parameters.retain(|_, types| !types.is_empty());
