@@ -296,10 +296,9 @@ impl<'s> SourceOrderVisitor<'s> for CallFinder<'_, '_> {
     fn visit_expr(&mut self, expression: &'s Expr) {
         if let Expr::Call(call) = expression
             && let Some(name) = last_name(&call.func).filter(|name| self.names.contains(*name))
+            && caught_in_query(self.model.db(), || self.call(call)).is_none()
         {
-            if caught_in_query(self.model.db(), || self.call(call)).is_none() {
-                self.found.panicked.insert(name.to_owned());
-            }
+            self.found.panicked.insert(name.to_owned());
         }
         walk_expr(self, expression);
     }
