@@ -71,7 +71,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     };
     let hosts = typed.allow_host.iter().map(|host| {
         Host::parse(host).ok_or_else(|| {
-            Error::invalid_argument(format!("--allow-host: {:?} is not a host", printable(host)))
+            Error::invalid_argument(format!("--allow-host: \"{}\" is not a host", printable(host)))
                 .hint("Give a name or an address, with or without a port: ixmcp.example.com:8443.")
         })
     });
@@ -108,7 +108,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
 fn address(text: &str) -> Result<SocketAddr> {
     let numeric = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     numeric.as_deref().unwrap_or(text).parse().map_err(|_| {
-        Error::invalid_argument(format!("--listen: {:?} is not an address with a port", printable(text)))
+        Error::invalid_argument(format!("--listen: \"{}\" is not an address with a port", printable(text)))
             .hint("Give an IP address of this machine: 127.0.0.1:7780, 0.0.0.0:7780 or [::1]:7780.")
     })
 }

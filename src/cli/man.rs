@@ -34,7 +34,7 @@ pub(super) fn run(typed: &Arguments) -> Result<Outcome> {
     for name in &typed.command {
         command = command.find_subcommand(name).ok_or_else(|| {
             let near = near::nearest(name, command.get_subcommands().map(Command::get_name), 3);
-            Error::invalid_argument(format!("there is no command {:?}", crate::model::printable(name)))
+            Error::invalid_argument(format!("there is no command \"{}\"", crate::model::printable(name)))
                 .hint(near::did_you_mean(&near).unwrap_or_else(|| "`ixmcp --help` lists them.".to_owned()))
         })?;
     }

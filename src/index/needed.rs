@@ -72,7 +72,7 @@ pub struct UnindexedMatches {
     pub counts: Vec<usize>,
     /// How many chunks there are.
     pub chunks: u64,
-    /// How much of the query the best of them hold, best first.
+    /// How much of the query the best of these chunks hold, best first.
     pub held: Vec<HeldByPiece>,
     pub last: Option<LastPicked>,
 }

@@ -80,7 +80,7 @@ impl Server {
         let ToolListing::Only(names) = listing else { return Ok(()) };
         let Some(unknown) = names.iter().find(|name| self.card(name).is_none()) else { return Ok(()) };
         let known: Vec<_> = self.cards.iter().map(|card| card.name).collect();
-        Err(Error::invalid_argument(format!("no tool is named {:?}", printable(unknown)))
+        Err(Error::invalid_argument(format!("no tool is named \"{}\"", printable(unknown)))
             .hint(format!("Use core, all, or names separated by commas: {}.", known.join(", "))))
     }
 

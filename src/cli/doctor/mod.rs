@@ -150,7 +150,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let named = |check: &&Check| typed.checks.is_empty() || typed.checks.iter().any(|name| name == check.name);
     if let Some(unknown) = typed.checks.iter().find(|name| CHECKS.iter().all(|check| check.name != **name)) {
         let names = check_names();
-        return Err(Error::invalid_argument(format!("there is no check {:?}", printable(unknown)))
+        return Err(Error::invalid_argument(format!("there is no check \"{}\"", printable(unknown)))
             .hint(near::one_of(unknown, &names)));
     }
     let context = DoctorContext { session, root: session.workspaces.root(&session.start)? };

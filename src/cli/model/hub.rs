@@ -45,7 +45,7 @@ impl Hub {
     pub fn new(environment: &Environment) -> Result<Self> {
         let base = environment.get("HF_ENDPOINT").unwrap_or(HUB).trim_end_matches('/').to_owned();
         if !(base.starts_with("https://") || base.starts_with("http://")) {
-            return Err(Error::invalid_argument(format!("HF_ENDPOINT is {:?}", printable(&base)))
+            return Err(Error::invalid_argument(format!("HF_ENDPOINT is \"{}\"", printable(&base)))
                 .hint("It must begin with https://."));
         }
         let config = Agent::config_builder()
@@ -136,7 +136,7 @@ impl Hub {
                     if !(url.starts_with("https://")
                         || (url.starts_with("http://") && self.base.starts_with("http://")))
                     {
-                        return Err(refused(format!("{file}: the hub redirects to {:?}", printable(&url))));
+                        return Err(refused(format!("{file}: the hub redirects to \"{}\"", printable(&url))));
                     }
                 }
                 StatusCode::OK | StatusCode::PARTIAL_CONTENT => {

@@ -282,8 +282,11 @@ fn require_identifier(name: &str) -> Result<()> {
     if is_name {
         return Ok(());
     }
-    Err(Error::invalid_argument(format!("argument `new_name`: {:?} is not a valid Python identifier", printable(name)))
-        .hint("Give an identifier that is not a keyword."))
+    Err(Error::invalid_argument(format!(
+        "argument `new_name`: \"{}\" is not a valid Python identifier",
+        printable(name)
+    ))
+    .hint("Give an identifier that is not a keyword."))
 }
 
 /// Why the new name is not suitable, regardless of the references.

@@ -173,7 +173,8 @@ pub(super) fn search_words(corpus: &Corpus, query: &mut ParsedQuery, vector: Opt
     Ok(SearchWords { words, needs_all: query.shape == QueryShape::Code, chunks: corpus.chunk_count()? })
 }
 
-/// Sets the weight of each word. `counts`: in how many chunks of files that are not indexed each word occurs, of `chunks`.
+/// Sets the weight of each word. `counts`: the number of unindexed chunks that contain each word; `chunks`: the number of all unindexed
+/// chunks.
 pub(super) fn weigh_search_words(query: &mut ParsedQuery, search_words: &SearchWords, counts: &[usize], chunks: u64) {
     let all = search_words.chunks + chunks;
     for (one, unindexed) in search_words.words.iter().zip(counts) {

@@ -38,8 +38,8 @@ impl Expectation {
         Ok(Self { search_words, least_near: 0.0, query, vector })
     }
 
-    /// Estimates the scores of pieces; `None` for one that would not be ranked. `counts`: in how many chunks of files that are not indexed
-    /// each word occurs, of `chunks`.
+    /// Estimates the scores of pieces; `None` for one that would not be ranked. `counts`: the number of unindexed chunks that contain each
+    /// word; `chunks`: the number of all unindexed chunks.
     pub fn rate(&mut self, counts: &[usize], chunks: u64, pieces: &[PieceOfFile]) -> Vec<Option<f64>> {
         let query = &mut self.query;
         candidates::weigh_search_words(query, &self.search_words, counts, chunks);
@@ -88,8 +88,8 @@ fn candidate(piece: &PieceOfFile, semantic: f64) -> LoadedCandidate {
     LoadedCandidate { id: ChunkAt::default(), chunk, category, semantic, is_qualified: false, passes: false }
 }
 
-/// The corpus with what files that are not indexed contain: in how many of their chunks each word occurs, how many chunks there are,
-/// and how much of the query the best of them hold.
+/// Adds unindexed files to the corpus: how many of their chunks contain each word, how many chunks they have, and how much of the query
+/// the best of these hold.
 pub fn with_unindexed_matches<'s>(
     corpus: Corpus<'s>,
     search_words: &SearchWords,

@@ -82,7 +82,7 @@ impl Origin {
         let text = text.strip_suffix('/').unwrap_or(text).to_ascii_lowercase();
         let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).and_then(Host::parse);
         if host.is_none() {
-            return Err(Error::invalid_argument(format!("{:?} is not an origin", crate::model::printable(&text)))
+            return Err(Error::invalid_argument(format!("\"{}\" is not an origin", crate::model::printable(&text)))
                 .hint("Give the scheme, the host and, if it is not the default, the port: https://app.example.com."));
         }
         Ok(Self(text))
