@@ -94,8 +94,9 @@ impl<'s> Corpus<'s> {
         }
     }
 
-    /// The same where words occur in so many chunks that no source has yet, of so many: each is as rare as if those were there,
-    /// and chunks that hold less of the query than enough of those are no candidates.
+    /// Adds chunks that no source has yet. `counts`: how many of them contain each word; `chunks`: how many there are; `held`: how much of
+    /// the query the best of them hold. Words are as rare as if those chunks were indexed, and an indexed chunk is left out if enough
+    /// of them hold more of the query.
     #[must_use]
     pub fn with_unindexed_matches(mut self, counts: Vec<(FtsQuery, usize)>, chunks: u64, held: &[HeldByPiece]) -> Self {
         self.held_by_unindexed.extend(held);

@@ -34,7 +34,7 @@ fn a_panic_is_logged_and_answered_with_its_location_alone() {
 
 /// With a module `typing` of the project's own, ty 0.0.73 and 0.0.74 panic at calls of `dict` with keywords.
 #[test]
-fn code_at_which_the_checker_panics_is_no_evidence_and_costs_no_other() {
+fn code_at_which_the_checker_panics_is_left_out_and_the_rest_is_annotated() {
     let repo = Repo::new(
         r#"
 //- /typing.py
@@ -108,7 +108,7 @@ def name(parts: list[str]):
         use.py parameter make.size: none, the type checker panicked here
         use.py return name: none, the type checker panicked here"#]]
     .assert_eq(&found.join("\n"));
-    // A rename that misses a reference would be wrong, so it is refused.
+    // A rename that misses a reference would be wrong, so the query fails.
     let (code, renamed) = run(&["rename", "library.py:1:5", "grab"]);
     assert_eq!(code, 2);
     assert!(renamed.contains("the type engine panicked"), "{renamed}");

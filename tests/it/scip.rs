@@ -302,12 +302,18 @@ fn documents_with_another_text_or_commit_and_hostile_ones_state_nothing() {
         users.ts:2:3"#]]
     .assert_eq(&positions(&users, "references").join("\n"));
     assert!(!users.to_string().contains("outside"), "{users}");
+    let file = || {
+        let listed: Value = serde_json::from_str(&repo.ok(&["scip", "list", "--json"])).unwrap();
+        listed["files"][0].clone()
+    };
+    assert_eq!(file()["tool"], "scip-typescript 0.4.0");
     let mut listed = format!("hostile: {}", repo.ok(&["scip", "list"]));
     // What cannot be read as SCIP is reported, and nothing of it is used.
     let whole = of_project().write_to_bytes().unwrap();
     for (kind, bytes) in [("cut off", &whole[..whole.len() - 7]), ("garbage", &b"\xff\xff\xff"[..])] {
         repo.write("index.scip", bytes);
         assert_eq!(definition(&repo, "app.ts", 3, 9)["precision"], "syntax");
+        assert_eq!(file()["problem"], "it is not a SCIP file: Unexpected EOF");
         listed += &format!("{kind}: {}", repo.ok(&["scip", "list"]));
     }
     let large = fs::File::create(repo.path().join("index.scip")).unwrap();

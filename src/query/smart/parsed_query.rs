@@ -12,7 +12,7 @@ use crate::store::FtsQuery;
 use crate::words;
 
 /// Tokens of a query that count; the rest of a pasted page adds nothing.
-const MAX_SEARCH_WORDS: usize = 48;
+const MAX_TOKENS: usize = 48;
 /// Distinct words that are looked for: a set of them fits one integer.
 pub(super) const MAX_WORDS: usize = 64;
 
@@ -254,10 +254,8 @@ impl ParsedQuery {
     }
 
     fn add_words(&mut self, text: &str) {
-        let all: Vec<(&str, String)> = words::tokens(text)
-            .take(MAX_SEARCH_WORDS)
-            .map(|token| (token, words::plain(token).to_lowercase()))
-            .collect();
+        let all: Vec<(&str, String)> =
+            words::tokens(text).take(MAX_TOKENS).map(|token| (token, words::plain(token).to_lowercase())).collect();
         let language = Language::of(all.iter().map(|(_, lower)| lower.as_str()));
         self.is_foreign = language != Language::default();
         for (token, lower) in all {

@@ -117,8 +117,9 @@ pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>], searched
         functions.iter().map(|one| (one.definition, one)).collect();
     for &file in &known.files {
         let found = calls_in(db, db.program_file(file), Arc::clone(&known.names));
-        for called in functions.iter().filter(|called| called.is_named_by(&found.panicked)) {
-            calls.note_unknown(called);
+        if !found.panicked.is_empty() {
+            let named = functions.iter().filter(|called| called.is_named_by(&found.panicked));
+            named.for_each(|called| calls.note_unknown(called));
         }
         for call in &found.calls {
             for called in call.callees.iter().filter_map(|callee| by_definition.get(callee)) {

@@ -14,8 +14,7 @@ use super::calls::last_name;
 use super::evidence;
 use super::flow::exits;
 use super::slots::{self, SlotSource};
-use super::{FileState, Inference, InferenceRun, Key};
-use crate::pytypes::ty::checker_panics::caught;
+use super::{FileState, Inference, InferenceRun, Key, concluded};
 use crate::pytypes::values::Confidence;
 
 /// How often a guess is widened, each time by at least one type.
@@ -101,7 +100,7 @@ impl InferenceRun<'_> {
                 let evidence = evidence::of_known_returns(db, &model, function, state)?;
                 self.inference(db, &model, evidence, slot, &HashMap::new())
             };
-            guesses.extend(caught(infer).ok().and_then(Result::ok).map(|one| (at, one)));
+            guesses.extend(concluded(infer).ok().map(|one| (at, one)));
         }
         guesses
     }

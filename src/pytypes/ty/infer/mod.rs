@@ -390,7 +390,7 @@ impl InferenceRun<'_> {
                     let evidence = evidence::of_slot(db, model, slot, &context)?;
                     self.inference(db, model, evidence, slot, &context.calls.receivers)
                 };
-                all.push((key, caught(infer).unwrap_or_else(|_| Err(CHECKER_PANICKED.to_owned()))));
+                all.push((key, concluded(infer)));
             }
         }
         all
@@ -511,6 +511,11 @@ impl InferenceRun<'_> {
             panicked: self.trial.panicked(),
         }
     }
+}
+
+/// What `infer` concludes; nothing if the checker panics.
+fn concluded(infer: impl FnOnce() -> std::result::Result<Inference, String>) -> std::result::Result<Inference, String> {
+    caught(infer).unwrap_or_else(|_| Err(CHECKER_PANICKED.to_owned()))
 }
 
 /// The classes with methods that lack annotations, by qualified name, with the range of their name.

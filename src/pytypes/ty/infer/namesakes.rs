@@ -14,7 +14,7 @@ use super::evidence::{Evidence, Shape};
 use super::importing::is_of_project;
 use super::parameters::{NO_ARGUMENT, UNKNOWN_ARGUMENT};
 use super::slots::{self, Parameter, SlotSource};
-use super::{FileState, Inference, InferenceRun, Key};
+use super::{FileState, Inference, InferenceRun, Key, concluded};
 use crate::pytypes::ty::checker_panics::caught;
 use crate::pytypes::ty::db::Database;
 use crate::pytypes::values::Confidence;
@@ -71,11 +71,8 @@ impl InferenceRun<'_> {
                     explanation: format!("{} parameters of the same name", declared.len()),
                     confidence: Confidence::Medium,
                 };
-                let inferred = caught(|| self.inference(db, model, evidence, slot, &HashMap::new()));
-                let inferred = inferred
-                    .ok()
-                    .and_then(Result::ok)
-                    .filter(|one| text.rejected.get(&at) != Some(&one.annotation.text));
+                let inferred = concluded(|| self.inference(db, model, evidence, slot, &HashMap::new()));
+                let inferred = inferred.ok().filter(|one| text.rejected.get(&at) != Some(&one.annotation.text));
                 found.extend(inferred.map(|one| ((*number, at), one)));
             }
         }

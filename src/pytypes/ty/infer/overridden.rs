@@ -189,7 +189,7 @@ impl<'db> Below<'db> {
                     let above = family::bases(db, (file, class.name.range)).into_iter();
                     above.filter_map(|above| classes.get(&above)).for_each(|above| below.read(&model, above, class));
                 };
-                // A class at which the checker panics says nothing.
+                // What the checker panics at is left out.
                 let _panicked = caught(read);
             }
         }

@@ -480,8 +480,8 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
     const xs = all.map((spot) => spot.x);
     const ys = all.map((spot) => spot.y);
     const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-    const zoom = (whole: number, taken: number) => Math.max(80, whole - taken);
-    const k = Math.max(CLOSEST[0], Math.min(1.6, zoom(width, 2 * side) / Math.max(1, right - left), zoom(height, head + foot) / Math.max(1, bottom - top)));
+    const free = (whole: number, taken: number) => Math.max(80, whole - taken);
+    const k = Math.max(CLOSEST[0], Math.min(1.6, free(width, 2 * side) / Math.max(1, right - left), free(height, head + foot) / Math.max(1, bottom - top)));
     const to = zoomIdentity.translate(width / 2 - (k * (left + right)) / 2, (head + height - foot) / 2 - (k * (top + bottom)) / 2).scale(k);
     behavior.current.transform(select(svg.current), to);
     isMoved.current = false;
