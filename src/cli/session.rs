@@ -162,10 +162,10 @@ impl Session {
                 return answer;
             }
         }
-        let workspace = self.workspaces.at(&root)?;
+        let asks_index = tools::find(tool)?.asks_index;
+        let workspace = if asks_index { self.workspaces.at(&root)? } else { self.workspaces.without_index(&root)? };
         let was_built = workspace.is_built(&budget);
         let waits = self.waits || was_built;
-        let asks_index = tools::find(tool)?.asks_index;
         if waits && asks_index {
             match freshen_within(&workspace, Duration::MAX, &budget) {
                 Err(error) if error.kind == ErrorKind::Busy => {}

@@ -114,7 +114,7 @@ impl IndexedFirst {
 /// Applies a plan until it is done or overtaken, and adds what was done to the tally.
 pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<ApplyOutcome> {
     let Plan { mut tasks, edited, cheap, extraction, revision, stage, .. } = plan;
-    let (repository, store) = (update.repository, &update.repository.store);
+    let (repository, store) = (update.repository, update.repository.store()?);
     update.progress.begin(tasks.len() as u64, tasks.iter().map(|task| task.size).sum());
     if stage != Stage::Entities {
         update.progress.set_planned();
@@ -332,7 +332,7 @@ fn write(
     let are_files_requested = || outcomes.pauses.yields && update.progress.are_files_requested();
     let is_interrupted = || are_files_requested() || pauses.is_now();
     let write_batch = |tally: &mut Tally| {
-        update.repository.store.write(|batch| {
+        update.repository.store()?.write(|batch| {
             let (mut files, mut bytes, mut any) = (0, 0, false);
             while files < BATCH_FILES && bytes < BATCH_BYTES {
                 let (outcome, size) = match outcomes.next(is_interrupted) {

@@ -129,13 +129,13 @@ impl Documents {
             if state.put(chosen.clone()) {
                 self.repository.save_state(&state)?;
                 // What was skipped may be indexed with the folder's options.
-                self.repository.store.write(|batch| batch.unskip_in(&path))?;
+                self.repository.store()?.write(|batch| batch.unskip_in(&path))?;
             }
         }
         // If this breaks off, the next update reports what was done.
-        self.repository.store.write(|batch| batch.begin_count(&consumer(&path)))?;
+        self.repository.store()?.write(|batch| batch.begin_count(&consumer(&path)))?;
         self.bring_up_to_date(progress, budget)?;
-        self.repository.store.write(|batch| batch.count_changes(&consumer(&path)))?;
+        self.repository.store()?.write(|batch| batch.count_changes(&consumer(&path)))?;
         let mut report = self.report_of(&chosen, budget)?;
         report.skipped.splice(0..0, unread);
         Ok(report)
@@ -162,7 +162,7 @@ impl Documents {
         let chosen = folders.all().iter().find(|folder| folder.path == asked);
         let chosen = chosen.or_else(|| folders.of_file(below.as_ref()?)).ok_or_else(never)?.clone();
         // An index that was rebuilt has no count.
-        self.repository.store.write(|batch| batch.begin_count(&consumer(&chosen.path)))?;
+        self.repository.store()?.write(|batch| batch.begin_count(&consumer(&chosen.path)))?;
         self.bring_up_to_date(progress, budget)?;
         let report = self.report_of(&chosen, budget)?;
         let base = if asked == ROOT { self.repository.root.clone() } else { self.repository.root.join(&asked) };
@@ -188,7 +188,8 @@ impl Documents {
             let among = || named.iter().any(|one| is_in(path, one.as_str()));
             is_in(path, &asked) && (everything || among())
         };
-        let counted = self.repository.store.write(|batch| batch.count_changes_of(&consumer(&chosen.path), is_asked))?;
+        let counted =
+            self.repository.store()?.write(|batch| batch.count_changes_of(&consumer(&chosen.path), is_asked))?;
         let indexed = self.repository.read(budget, |snapshot| snapshot.chunks_of_files_in(&asked))?;
         let there = indexed.iter().filter(|(path, _)| is_asked(path)).count();
         let problems = report.problems.into_iter().filter(|(path, _)| is_asked(path)).collect();
@@ -256,11 +257,11 @@ impl Documents {
             let mut state = self.repository.state_to_change()?;
             if state.remove(&path) {
                 self.repository.save_state(&state)?;
-                self.repository.store.write(|batch| batch.unskip_in(&path))?;
+                self.repository.store()?.write(|batch| batch.unskip_in(&path))?;
             }
         }
         self.updates.run_here(Thoroughness::Changed, progress, budget)?;
-        self.repository.store.write(|batch| batch.end_count(&consumer(&path)))?;
+        self.repository.store()?.write(|batch| batch.end_count(&consumer(&path)))?;
         let stay = files(budget)?;
         let is_there = |file: &str| stay.binary_search_by(|(other, _)| other.as_str().cmp(file)).is_ok();
         Ok(RemovalReport {
@@ -304,7 +305,7 @@ impl Documents {
         let begin = |batch: &mut Batch| {
             settings.folders.all().iter().try_for_each(|folder| batch.begin_count(&consumer(&folder.path)))
         };
-        self.repository.store.write(begin)
+        self.repository.store()?.write(begin)
     }
 
     /// All document folders.

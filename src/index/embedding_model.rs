@@ -170,7 +170,7 @@ impl EmbeddingModel {
         }
         if state.model.is_none() {
             let built_in = key(built_in());
-            self.repository.store.write(|batch| batch.keep_only(&built_in, built_in.model))?;
+            self.repository.store()?.write(|batch| batch.keep_only(&built_in, built_in.model))?;
         }
         Ok(())
     }
@@ -330,12 +330,12 @@ impl EmbeddingModel {
         computed: &[(Vec<u8>, Vector)],
         wanted: &[ChunkId],
     ) -> Result<()> {
-        if self.repository.store.is_read_only() {
+        if self.repository.is_read_only() {
             return Ok(());
         }
         if !computed.is_empty() {
             let key = key(model);
-            self.repository.store.write(|batch| {
+            self.repository.store()?.write(|batch| {
                 let space = batch.use_space(&key)?;
                 let vectors = computed.iter().map(|(hash, vector)| (hash.as_slice(), vector.components()));
                 batch.keep_text_vectors(space, vectors)
@@ -353,7 +353,7 @@ impl EmbeddingModel {
 
     /// Starts the background work unless it is running, in a process that stays and with a model.
     pub(super) fn work_in_background(self: &Arc<Self>) {
-        if self.repository.watch().is_none() || self.repository.store.is_read_only() || self.selected().is_none() {
+        if self.repository.watch().is_none() || self.repository.is_read_only() || self.selected().is_none() {
             return;
         }
         if self.is_working.swap(true, Ordering::SeqCst) {
@@ -405,8 +405,8 @@ impl EmbeddingModel {
     /// Embeds the best hits of queries.
     fn embed_wanted(&self, model: &Transformer, wanted: &[ChunkId]) -> Result<()> {
         let key = key(model);
-        let space = self.repository.store.write(|batch| batch.use_space(&key))?;
-        let chunks = self.repository.store.read(&Budget::unlimited(), |snapshot| {
+        let space = self.repository.store()?.write(|batch| batch.use_space(&key))?;
+        let chunks = self.repository.store()?.read(&Budget::unlimited(), |snapshot| {
             let mut chunks = snapshot.to_embed(wanted)?;
             let mut missing = Vec::with_capacity(chunks.len());
             for chunk in chunks.drain(..) {
@@ -417,7 +417,7 @@ impl EmbeddingModel {
             Ok(missing)
         })?;
         let vectors = self.timed(model, &chunks, 1)?;
-        self.repository.store.write(|batch| {
+        self.repository.store()?.write(|batch| {
             let space = batch.use_space(&key)?;
             let kept = chunks.iter().zip(&vectors).map(|(chunk, vector)| (chunk.hash.as_slice(), vector.components()));
             batch.keep_text_vectors(space, kept)
@@ -428,18 +428,18 @@ impl EmbeddingModel {
     fn embed_some(&self, model: &Transformer, threads: usize) -> Result<bool> {
         let Some(_alone) = if_free(&self.embedding) else { return Ok(false) };
         let key = key(model);
-        let space = self.repository.store.write(|batch| batch.use_space(&key))?;
-        let (batch, known) = self.repository.store.read(&Budget::unlimited(), |snapshot| {
+        let space = self.repository.store()?.write(|batch| batch.use_space(&key))?;
+        let (batch, known) = self.repository.store()?.read(&Budget::unlimited(), |snapshot| {
             let batch = snapshot.unembedded(space, BATCH * threads)?;
             let known = batch.iter().map(|chunk| snapshot.text_vector(space, &chunk.hash));
             let known = known.collect::<Result<Vec<_>>>()?;
             Ok((batch, known))
         })?;
         if batch.is_empty() {
-            let was_whole = self.repository.store.read(&Budget::unlimited(), |snapshot| snapshot.is_whole(space))?;
-            if !was_whole && self.repository.store.write(|batch| batch.make_whole(space))? {
+            let was_whole = self.repository.store()?.read(&Budget::unlimited(), |snapshot| snapshot.is_whole(space))?;
+            if !was_whole && self.repository.store()?.write(|batch| batch.make_whole(space))? {
                 tracing::info!("{} answers from now on", key.model);
-                self.repository.store.write(|batch| batch.keep_only(&key, &built_in().space().model))?;
+                self.repository.store()?.write(|batch| batch.keep_only(&key, &built_in().space().model))?;
             }
             return Ok(false);
         }
@@ -450,7 +450,7 @@ impl EmbeddingModel {
             .into_iter()
             .map(|known| known.or_else(|| made.next().map(|vector| vector.components().to_vec())).unwrap_or_default())
             .collect();
-        self.repository.store.write(|changes| {
+        self.repository.store()?.write(|changes| {
             // The database file may have been replaced: the space has another number there.
             let space = changes.use_space(&key)?;
             let rows: Vec<_> = batch

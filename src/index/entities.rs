@@ -46,7 +46,7 @@ pub(super) fn are_among(paths: &[RepoPath], config: &Config) -> bool {
 /// Counts what changed, and starts a new count.
 pub(super) fn report(repository: &Repository, budget: &Budget) -> Result<EntityReport> {
     let notes = repository.settings().config.index.notes.clone();
-    let counted = repository.store.write(|batch| batch.count_changes(CONSUMER))?;
+    let counted = repository.store()?.write(|batch| batch.count_changes(CONSUMER))?;
     let is_graph = |path: &str| RepoPath::new(path).is_some_and(|path| entity::role(&path, &notes) != Role::Document);
     let count = |paths: &[String]| paths.iter().filter(|path| is_graph(path.as_str())).count();
     let (indexed, skipped, problems) = repository.read(budget, |snapshot| {

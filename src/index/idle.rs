@@ -50,7 +50,9 @@ pub(super) fn release_memory_regularly(updates: Weak<Updates>) {
 
 /// Gives back memory and connections that were not used for a while.
 fn rest(updates: &Updates) {
-    updates.repository.store.rest_after(CLOSE_AFTER, IDLE_AFTER);
+    if let Some(store) = updates.repository.opened() {
+        store.rest_after(CLOSE_AFTER, IDLE_AFTER);
+    }
     updates.model.unload_after(IDLE_AFTER);
 }
 

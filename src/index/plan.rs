@@ -104,7 +104,7 @@ pub(super) fn make(
     let options = settings.extraction();
     let current = options.fingerprint();
     let context = format!("{current} {} {}", settings.folders.fingerprint(), extract::fingerprint());
-    let revision = repository.store.revision()?;
+    let revision = repository.store()?.revision()?;
     let facts = Facts::read(repository, budget)?;
     // A watch needs the listing's folders.
     let may_trust_fingerprint =

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::lock::{RebuildLock, UpdateLock};
-use super::repair::Repaired;
+use super::repository::Index;
 use super::update::{Coverage, Update};
 use super::{Report, Thoroughness, Workspace, folder, repair};
 use crate::budget::{Budget, Progress};
@@ -48,11 +48,11 @@ pub(super) fn from_seed(
             Thoroughness::Changed
         }
     };
-    let workspace = Workspace::with_store(root, sources, Store::open(&new, Mode::Write)?, Repaired::default())?;
+    let workspace = Workspace::with_index(root, sources, Index::of(Store::open(&new, Mode::Write)?))?;
     let repository = &*workspace.repository;
     if thoroughness == Thoroughness::Changed {
         // The report counts what differs from the seed.
-        repository.store.write(|batch| batch.count_changes("sync"))?;
+        repository.store()?.write(|batch| batch.count_changes("sync"))?;
     }
     let lock = repository.lock(budget)?;
     Update::new(repository, &lock, progress, budget).run(Coverage::Tree(thoroughness))?;

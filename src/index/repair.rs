@@ -26,6 +26,10 @@ const WITHIN_SECONDS: u64 = 3600;
 pub(super) struct Repaired(Mutex<Option<String>>);
 
 impl Repaired {
+    fn note(&self, message: String) {
+        *locked(&self.0) = Some(message);
+    }
+
     /// The message about a repair, returned once.
     pub(super) fn take(&self) -> Option<String> {
         locked(&self.0).take()
@@ -35,7 +39,7 @@ impl Repaired {
 impl Repository {
     /// Does `work`. If the index is damaged, replaces it and does `work` once more.
     pub(super) fn with_repair<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
-        let before = FileIdentity::of(self.store.path()).ok();
+        let before = FileIdentity::of(self.database()).ok();
         match work() {
             Err(error) if error.kind == ErrorKind::CorruptIndex && self.may_repair() => {
                 self.repair(error, before)?;
@@ -48,18 +52,18 @@ impl Repository {
     /// The process that builds a new database next to the index removes it if it is damaged. A database that another build of
     /// this program has put in place of ours is not damaged: two running builds must not replace each other's for ever.
     fn may_repair(&self) -> bool {
-        let database = self.store.path();
-        !self.store.is_read_only() && folder::is_index(database) && !Store::is_of_another_build(database)
+        let database = self.database();
+        !self.is_read_only() && folder::is_index(database) && !Store::is_of_another_build(database)
     }
 
     /// Puts an empty index in place of the damaged one, unless another process has replaced the damaged file already.
     fn repair(&self, damage: Error, before: Option<FileIdentity>) -> Result<()> {
-        let database = self.store.path();
+        let database = self.database();
         let _lock = UpdateLock::take(self.folder(), &Budget::lasting(OPEN_TIMEOUT))?;
         if FileIdentity::of(database).ok() == before {
             // Some systems do not replace an open file.
-            self.store.rest_after(Duration::ZERO, Duration::ZERO);
-            *locked(&self.repaired.0) = Some(replace(database, damage)?);
+            self.store()?.rest_after(Duration::ZERO, Duration::ZERO);
+            self.index()?.repaired.note(replace(database, damage)?);
         }
         self.in_flight.forget_ended();
         self.ask_for_sweep();

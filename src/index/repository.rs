@@ -15,29 +15,38 @@ use super::state::State;
 use super::unindexed::{DiskListing, Listings};
 use super::updates::InFlight;
 use super::watch::Watch;
-use super::{folder, locked};
+use super::{OPEN_TIMEOUT, folder, locked, registry, repair};
 use crate::budget::Budget;
-use crate::config::{Config, Sources, warn_once};
+use crate::config::{Config, Environment, Sources, warn_once};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract::{FORMATS, Options};
 use crate::model::RepoPath;
 use crate::organisation::is_mirror;
 use crate::scan::Rules;
-use crate::store::{Snapshot, Store};
+use crate::store::{Mode, Snapshot, Store};
 
 pub(super) struct Repository {
     pub root: PathBuf,
     pub sources: Arc<Sources>,
-    pub store: Store,
+    /// Opened when it is first needed: what reads the disk alone makes no index.
+    index: OnceLock<Index>,
+    opening: Mutex<()>,
+    /// Where the database is, or would be made, as far as is known before it is made.
+    located: PathBuf,
     settings: Mutex<Arc<Settings>>,
     watch: OnceLock<Watch>,
     /// If this is a mirror of a published repository.
     mirrored: Option<Mirrored>,
     pub in_flight: InFlight,
-    pub repaired: Repaired,
     /// For reads during a long update.
     pub listed: Mutex<Option<Arc<DiskListing>>>,
     pub listings: Listings,
+}
+
+/// The open database, and what opening it showed.
+pub(super) struct Index {
+    pub store: Store,
+    pub repaired: Repaired,
     /// What the empty index starts from.
     pub seed: Option<Seed>,
 }
@@ -49,33 +58,110 @@ pub(super) struct Settings {
     pub rules: Rules,
 }
 
+impl Index {
+    /// Opens the index of the repository at `root`, and makes an empty one if there is none: see [`super::Workspace::open`].
+    pub(super) fn open(root: &Path, environment: &Environment) -> Result<Self> {
+        let (path, mode) = folder::prepare(root, environment)?;
+        if mode == Mode::Read {
+            return Store::open(&path, mode).map(Self::of);
+        }
+        // Two processes must not create or migrate the same file at once.
+        let _lock = UpdateLock::take(folder_of(&path), &Budget::lasting(OPEN_TIMEOUT))?;
+        if !is_mirror(root, environment) && !is_dependency(root, environment) {
+            registry::note(root, environment);
+        }
+        let (store, repaired) = repair::open(&path)?;
+        let seed = Seed::of(root, &store);
+        Ok(Self { store, repaired, seed })
+    }
+
+    pub(super) fn of(store: Store) -> Self {
+        Self { store, repaired: Repaired::default(), seed: None }
+    }
+}
+
 impl Repository {
-    pub(super) fn new(root: &Path, sources: Arc<Sources>, store: Store, repaired: Repaired) -> Result<Self> {
-        let settings = Arc::new(Settings::load(root, folder_of(&store), &sources)?);
+    pub(super) fn with_index(root: &Path, sources: Arc<Sources>, index: Index) -> Result<Self> {
+        let database = index.store.path().to_owned();
+        Ok(Self { index: OnceLock::from(index), ..Self::unopened(root, sources, database)? })
+    }
+
+    /// `database`: where its index is, or would be made.
+    pub(super) fn unopened(root: &Path, sources: Arc<Sources>, database: PathBuf) -> Result<Self> {
+        let settings = Arc::new(Settings::load(root, folder_of(&database), &sources)?);
         let mirrored =
-            is_mirror(root, &sources.environment).then(|| Mirrored::new(root, store.path(), &sources.environment));
+            is_mirror(root, &sources.environment).then(|| Mirrored::new(root, &database, &sources.environment));
         Ok(Self {
             root: root.to_owned(),
             mirrored,
             sources,
-            store,
+            index: OnceLock::new(),
+            opening: Mutex::default(),
+            located: database,
             settings: Mutex::new(settings),
             watch: OnceLock::new(),
             in_flight: InFlight::default(),
-            repaired,
             listed: Mutex::default(),
             listings: Listings::default(),
-            seed: None,
         })
     }
 
+    /// The database, which is opened, and made if there is none.
+    pub(super) fn store(&self) -> Result<&Store> {
+        self.index().map(|index| &index.store)
+    }
+
+    pub(super) fn index(&self) -> Result<&Index> {
+        if let Some(index) = self.index.get() {
+            return Ok(index);
+        }
+        let _opening = locked(&self.opening);
+        match self.index.get() {
+            Some(index) => Ok(index),
+            None => {
+                let opened = Index::open(&self.root, &self.sources.environment)?;
+                Ok(self.index.get_or_init(|| opened))
+            }
+        }
+    }
+
+    /// The database, if it is open.
+    pub(super) fn opened(&self) -> Option<&Store> {
+        self.index.get().map(|index| &index.store)
+    }
+
+    /// The path of the database.
+    pub(super) fn database(&self) -> &Path {
+        self.opened().map_or(&self.located, Store::path)
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        self.store().is_ok_and(Store::is_read_only)
+    }
+
+    /// Whether there is an index; none is made to find out.
+    pub(super) fn has_index(&self) -> bool {
+        self.opened().is_some() || self.located.exists()
+    }
+
+    /// The message about a repair, returned once.
+    pub(super) fn take_repair(&self) -> Option<String> {
+        self.index.get()?.repaired.take()
+    }
+
+    /// What the empty index starts from.
+    pub(super) fn seed(&self) -> Option<&Seed> {
+        self.index.get()?.seed.as_ref()
+    }
+
     pub(super) fn read<T>(&self, budget: &Budget, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
-        self.store.read(budget, query)
+        self.store()?.read(budget, query)
     }
 
     /// The index of a sibling worktree, until this one has an index. Its rows have to be compared with the disk.
     pub(super) fn lent(&self) -> Option<&Store> {
-        self.seed.as_ref()?.lent(&self.store, || self.settings().extraction().fingerprint())
+        let index = self.index().ok()?;
+        index.seed.as_ref()?.lent(&index.store, || self.settings().extraction().fingerprint())
     }
 
     /// Reads one state of [`Self::lent`]; `None` if there is none, or it cannot be read.
@@ -86,7 +172,7 @@ impl Repository {
     ) -> Option<Result<T>> {
         match self.lent()?.read(budget, query) {
             Err(error) if matches!(error.kind, ErrorKind::CorruptIndex | ErrorKind::IndexNotFound) => {
-                self.seed.as_ref()?.give_up_lent(&error);
+                self.seed()?.give_up_lent(&error);
                 None
             }
             answer => Some(answer),
@@ -95,7 +181,7 @@ impl Repository {
 
     /// The folder of the index.
     pub(super) fn folder(&self) -> &Path {
-        folder_of(&self.store)
+        folder_of(self.database())
     }
 
     pub(super) fn settings(&self) -> Arc<Settings> {
@@ -186,7 +272,7 @@ impl Repository {
     }
 
     pub(super) fn check_writable(&self) -> Result<()> {
-        if !self.store.is_read_only() {
+        if !self.is_read_only() {
             return Ok(());
         }
         Err(Error::new(ErrorKind::ReadOnly, "the index cannot be written")
@@ -196,7 +282,8 @@ impl Repository {
     /// Takes the update lock. If the database was removed, perhaps with its folder, creates an empty one: that costs time and
     /// nothing else.
     pub(super) fn lock(&self, budget: &Budget) -> Result<UpdateLock> {
-        let is_gone = || !self.store.path().exists();
+        let database = self.store()?.path();
+        let is_gone = || !database.exists();
         let was_gone = is_gone();
         if was_gone {
             folder::restore(&self.root, self.folder(), &self.sources.environment)?;
@@ -204,15 +291,15 @@ impl Repository {
         let lock = UpdateLock::take(self.folder(), budget)?;
         if was_gone && is_gone() {
             // SQLite would take a log without its database for the log of the new one.
-            Store::make(self.store.path(), || folder::discard(self.store.path()))?;
+            Store::make(database, || folder::discard(database))?;
             self.ask_for_sweep();
         }
         Ok(lock)
     }
 }
 
-fn folder_of(store: &Store) -> &Path {
-    store.path().parent().unwrap_or(store.path())
+fn folder_of(database: &Path) -> &Path {
+    database.parent().unwrap_or(database)
 }
 
 impl Settings {

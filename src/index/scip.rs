@@ -68,13 +68,13 @@ impl Scip {
     /// Returns when the index has what the SCIP files say now.
     pub fn refresh(&self, budget: &Budget) -> Result<()> {
         let known = || self.repository.read(budget, |snapshot| snapshot.scip_stats());
-        if self.repository.store.is_read_only() || self.inputs() == known()? {
+        if self.repository.is_read_only() || self.inputs() == known()? {
             return Ok(());
         }
         let _alone = locked(&self.loading);
         let (inputs, known) = (self.inputs(), known()?);
         for (path, _) in known.iter().filter(|(path, _)| !inputs.iter().any(|(input, _)| input == path)) {
-            self.repository.store.write(|batch| batch.remove_scip_file(path))?;
+            self.repository.store()?.write(|batch| batch.remove_scip_file(path))?;
         }
         for (path, stat) in inputs.iter().filter(|input| !known.contains(input)) {
             budget.check()?;
@@ -85,7 +85,7 @@ impl Scip {
                     ScipRows { problem: Some(error.message), ..ScipRows::default() }
                 }
             };
-            self.repository.store.write(|batch| batch.replace_scip_file(path, stat, &rows))?;
+            self.repository.store()?.write(|batch| batch.replace_scip_file(path, stat, &rows))?;
         }
         Ok(())
     }

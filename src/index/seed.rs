@@ -146,8 +146,8 @@ impl Update<'_> {
     /// Replaces the index, if it is empty, by a copy of a sibling's. Whatever prevents it costs time and nothing else: the index
     /// is then built from nothing.
     pub(super) fn copy_sibling(&self) -> Result<()> {
-        let (store, begun) = (&self.repository.store, Instant::now());
-        let Some(seed) = self.repository.seed.as_ref().filter(|_| is_empty(store).unwrap_or(false)) else {
+        let (store, begun) = (self.repository.store()?, Instant::now());
+        let Some(seed) = self.repository.seed().filter(|_| is_empty(store).unwrap_or(false)) else {
             return Ok(());
         };
         let options = self.repository.settings().extraction().fingerprint();

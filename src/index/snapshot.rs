@@ -40,7 +40,7 @@ pub struct Header {
 
 /// Writes the index to `file`. It must be up to date. Secrets and files outside the repository are left out.
 pub fn save(workspace: &Workspace, file: &Path) -> Result<Header> {
-    let copy = workspace.repository.store.path().with_extension("db.copy");
+    let copy = workspace.repository.database().with_extension("db.copy");
     folder::discard(&copy)?;
     // If secrets are indexed, only the file itself shows whether it is one.
     let has_secrets = !workspace.repository.settings().config.index.skip_secrets;
@@ -49,7 +49,7 @@ pub fn save(workspace: &Workspace, file: &Path) -> Result<Header> {
         !has_secrets || read().is_ok_and(|content| !secrets::is_secret(path.as_str(), &content.bytes))
     };
     let admits = |path: &str| !path.starts_with('/') && RepoPath::new(path).is_some_and(|path| may_leave(&path));
-    let saved = workspace.repository.store.copy(&copy, admits).and_then(|()| pack(&copy, file));
+    let saved = workspace.repository.store()?.copy(&copy, admits).and_then(|()| pack(&copy, file));
     folder::discard(&copy)?;
     saved
 }

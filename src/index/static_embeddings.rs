@@ -62,7 +62,7 @@ impl StaticEmbeddings {
         if self.repository.read(budget, |snapshot| snapshot.vectors_pending(&self.space()))? > MAX_PENDING {
             return Ok(());
         }
-        embed_missing(&self.repository.store, None, Instant::now().checked_add(time), budget)
+        embed_missing(self.repository.store()?, None, Instant::now().checked_add(time), budget)
     }
 
     /// Returns when no chunk up to `last` lacks its vector; `None` means all chunks.
@@ -70,7 +70,7 @@ impl StaticEmbeddings {
         loop {
             budget.check()?;
             if let Some(_alone) = if_free(&self.embedding) {
-                return embed_missing(&self.repository.store, last, None, budget);
+                return embed_missing(self.repository.store()?, last, None, budget);
             }
             std::thread::sleep(POLL);
             let key = self.space();
@@ -92,7 +92,7 @@ impl StaticEmbeddings {
         while self.embed_again.load(Ordering::SeqCst) {
             let Some(_alone) = if_free(&self.embedding) else { return Ok(()) };
             self.embed_again.store(false, Ordering::SeqCst);
-            embed_missing(&self.repository.store, None, None, &Budget::unlimited())?;
+            embed_missing(self.repository.store()?, None, None, &Budget::unlimited())?;
         }
         Ok(())
     }

@@ -62,7 +62,7 @@ impl Trigrams {
     fn gather(&self, budget: &Budget) -> Result<()> {
         let from = self.repository.settings().config.index.trigrams_from;
         let share = if self.repository.is_mirror() { MIRROR_SHARE } else { 1 };
-        gather(&self.repository.store, from / share, budget)
+        gather(self.repository.store()?, from / share, budget)
     }
 }
 

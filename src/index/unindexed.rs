@@ -210,7 +210,7 @@ impl Unindexed {
         let (mut tasks, CheapChanges { gone, .. }) =
             plan::compare(listing, files, skipped, thoroughness, &HashSet::new(), are_usable);
         let folder = Folder::open(&repository.root).ok();
-        if let Some(seed) = &repository.seed {
+        if let Some(seed) = repository.seed() {
             let read = |path: &RepoPath| read(repository, &settings, folder.as_ref(), path);
             let unchanged = seed.unchanged(&tasks, &stats, &read, budget)?;
             tasks.retain(|task| !unchanged.contains(&task.path));

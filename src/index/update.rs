@@ -115,13 +115,13 @@ impl<'u> Update<'u> {
             if *scope == Dirty::Everything {
                 self.copy_sibling()?;
             }
-            self.repository.store.follow_splitter(self.budget)?;
+            self.repository.store()?.follow_splitter(self.budget)?;
             if *scope == Dirty::Everything && !self.is_built()? {
                 self.entities(thoroughness, &mut tally)?;
             }
             self.rounds(scope, thoroughness, &mut tally)?;
             if tally.is_bulk {
-                self.repository.store.settle(true)?;
+                self.repository.store()?.settle(true)?;
                 if *scope == Dirty::Everything {
                     // It took a while: this indexes what was saved in the meantime, and leaves a listing fingerprint to compare
                     // the next sync with.
@@ -129,7 +129,7 @@ impl<'u> Update<'u> {
                 }
             }
         }
-        if let Some(seed) = self.repository.seed.as_ref().filter(|_| *scope == Dirty::Everything) {
+        if let Some(seed) = self.repository.seed().filter(|_| *scope == Dirty::Everything) {
             seed.end();
         }
         if let Some(claim) = claim {
@@ -140,7 +140,7 @@ impl<'u> Update<'u> {
 
     /// Plans and applies until a plan is done before another process has changed what it is based on.
     fn rounds(&self, scope: &Dirty, thoroughness: Thoroughness, tally: &mut Tally) -> Result<()> {
-        let store = &self.repository.store;
+        let store = self.repository.store()?;
         let mut may_be_overtaken = MAX_OVERTAKEN;
         loop {
             let Some(plan) = plan::make(self.repository, scope, thoroughness, tally, self.budget)? else {
@@ -262,12 +262,12 @@ pub struct Report {
 impl Report {
     /// Counts what changed since the last report.
     pub(super) fn of(repository: &Repository, started: Instant, budget: &Budget) -> Result<Self> {
-        let (counted, chunks, symbols) = repository.store.write(|batch| {
+        let (counted, chunks, symbols) = repository.store()?.write(|batch| {
             let counted = batch.count_changes("sync")?;
             let (chunks, symbols) = batch.count_rows()?;
             Ok((counted, chunks, symbols))
         })?;
-        repository.store.settle(false)?;
+        repository.store()?.settle(false)?;
         repository.read(budget, |snapshot| {
             let files = usize::try_from(snapshot.file_count()?).unwrap_or(usize::MAX);
             Ok(Self {
@@ -279,7 +279,7 @@ impl Report {
                 chunks,
                 symbols,
                 seconds: (started.elapsed().as_secs_f64() * 1000.0).round() / 1000.0,
-                db_bytes: repository.store.size(),
+                db_bytes: repository.store()?.size(),
                 warning: None,
             })
         })
@@ -297,7 +297,7 @@ mod tests {
 
     use super::*;
     use crate::config::{Environment, Flags, Sources};
-    use crate::index::repair::Repaired;
+    use crate::index::repository::Index;
     use crate::store::{Mode, Store};
 
     /// Two updates take turns. The other one had recorded the new options and was overtaken before it came to this file.
@@ -314,7 +314,7 @@ mod tests {
         let environment = Environment::new([], root.path().join("no-home"), root.path().to_owned());
         let sources = Arc::new(Sources { flags: Flags::default(), environment });
         let store = Store::open(&root.path().join("index.db"), Mode::Write).unwrap();
-        let repository = Repository::new(root.path(), sources, store, Repaired::default()).unwrap();
+        let repository = Repository::with_index(root.path(), sources, Index::of(store)).unwrap();
         let lock = UpdateLock::take(root.path(), &Budget::unlimited()).unwrap();
         let (progress, budget) = (Progress::default(), Budget::unlimited());
         let update = Update::new(&repository, &lock, &progress, &budget);
@@ -326,7 +326,7 @@ mod tests {
         save(".ixmcp.toml", "[entities]\nnotes = [\".\"]\n");
         let other = plan::make(&repository, &Dirty::Everything, Thoroughness::Changed, &Tally::default(), &budget);
         let mark = other.unwrap().unwrap().options_before.unwrap();
-        repository.store.write(|batch| batch.set_fact(Fact::Options, &mark)).unwrap();
+        repository.store().unwrap().write(|batch| batch.set_fact(Fact::Options, &mark)).unwrap();
 
         let plan = plan::make(&repository, &Dirty::Everything, Thoroughness::Changed, &tally, &budget);
         let tasks = plan.unwrap().unwrap().tasks;

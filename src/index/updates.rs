@@ -138,14 +138,14 @@ impl Updates {
         timeout: Option<Duration>,
         budget: &Budget,
     ) -> Result<Freshness> {
-        if self.repository.store.is_read_only() {
+        if self.repository.is_read_only() {
             return Ok(Freshness::Stale(
                 "the index cannot be written: its folder is read-only, or its disk full".to_owned(),
             ));
         }
         let mut since = Instant::now();
         let deadline = since.checked_add(timeout.unwrap_or(TIMEOUT));
-        if !self.repository.store.path().exists() {
+        if !self.repository.database().exists() {
             self.repository.ask_for_sweep();
         }
         if let Some(watch) = self.repository.full_watch() {
@@ -347,7 +347,7 @@ impl Updates {
             self.run_here(thoroughness, progress, budget)?;
             self.model.check_required_gpu()?;
             let report = Report::of(&self.repository, started, budget)?;
-            Ok(Report { warning: self.repository.repaired.take(), ..report })
+            Ok(Report { warning: self.repository.take_repair(), ..report })
         })
     }
 
@@ -400,9 +400,7 @@ impl Updates {
             match outcome {
                 // Without an index, only a caller that waits has one built.
                 Err(error)
-                    if is_given_up(&error)
-                        && caller == Caller::NotWaiting
-                        && !self.repository.store.path().exists() =>
+                    if is_given_up(&error) && caller == Caller::NotWaiting && !self.repository.database().exists() =>
                 {
                     return Err(error);
                 }
@@ -442,7 +440,7 @@ impl Updates {
                 let budget = Budget::unlimited();
                 let update = || {
                     repository.with_repair(|| {
-                        if caller == Caller::NotWaiting && !repository.store.path().exists() {
+                        if caller == Caller::NotWaiting && !repository.database().exists() {
                             return Err(Error::new(ErrorKind::Cancelled, "there is no index, and no caller needs one"));
                         }
                         let lock = repository.lock(&budget)?;
@@ -494,7 +492,8 @@ impl Updates {
     }
 
     pub(super) fn was_built(&self, budget: &Budget) -> bool {
-        self.repository.read(budget, |snapshot| snapshot.fact(Fact::Built)).is_ok_and(|fact| fact.is_some())
+        let read = || self.repository.read(budget, |snapshot| snapshot.fact(Fact::Built));
+        self.repository.has_index() && read().is_ok_and(|fact| fact.is_some())
     }
 }
 

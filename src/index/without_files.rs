@@ -50,6 +50,9 @@ pub fn without_files(root: &Path, rules: &Rules, skipped: &[(String, u64)]) -> S
 impl Workspace {
     /// The warning about an index that is complete and has no files.
     pub fn without_files(&self, budget: &Budget) -> Result<Option<String>> {
+        if !self.repository.has_index() {
+            return Ok(None);
+        }
         let skipped = self.read(budget, |snapshot| {
             let is_without = !snapshot.has_files()? && snapshot.fact(Fact::Built)?.is_some();
             is_without.then(|| snapshot.skipped_counts()).transpose()

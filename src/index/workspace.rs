@@ -6,31 +6,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::dependency_indexes::is_dependency;
 use super::documents::Documents;
 use super::embedding_model::EmbeddingModel;
 use super::files::Files;
 use super::history::History;
-use super::lock::UpdateLock;
-use super::repair::Repaired;
-use super::repository::Repository;
+use super::repository::{Index, Repository};
 use super::scip::Scip;
-use super::seed::Seed;
 use super::static_embeddings::StaticEmbeddings;
 use super::trigrams::Trigrams;
 use super::unindexed::{DiskListing, Unindexed};
 use super::update::{Coverage, Report, Thoroughness};
 use super::updates::{Caller, Freshness, Part, Updates};
 use super::watch::{UNREPORTED, Watch};
-use super::{OPEN_TIMEOUT, folder, idle, registry, repair};
+use super::{folder, idle};
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::Result;
 use crate::model::RepoPath;
-use crate::organisation::is_mirror;
 use crate::platform::files;
 use crate::pytypes::Engines;
-use crate::store::{Fact, HeldState, Mode, Snapshot, Store};
+use crate::store::{Fact, HeldState, Snapshot, Store};
 
 /// One open repository with its index.
 pub struct Workspace {
@@ -71,24 +66,18 @@ impl Workspace {
     ///
     /// `READ_ONLY` if there is none and none can be created.
     pub fn open(root: &Path, sources: Arc<Sources>) -> Result<Self> {
-        let (path, mode) = folder::prepare(root, &sources.environment)?;
-        if mode == Mode::Read {
-            return Self::with_store(root, sources, Store::open(&path, mode)?, Repaired::default());
-        }
-        // Two processes must not create or migrate the same file at once.
-        let _lock = UpdateLock::take(path.parent().unwrap_or(root), &Budget::lasting(OPEN_TIMEOUT))?;
-        if !is_mirror(root, &sources.environment) && !is_dependency(root, &sources.environment) {
-            registry::note(root, &sources.environment);
-        }
-        let (store, repaired) = repair::open(&path)?;
-        let seed = Seed::of(root, &store);
-        let mut repository = Repository::new(root, sources, store, repaired)?;
-        repository.seed = seed;
-        Ok(Self::of(repository))
+        let index = Index::open(root, &sources.environment)?;
+        Self::with_index(root, sources, index)
     }
 
-    pub(super) fn with_store(root: &Path, sources: Arc<Sources>, store: Store, repaired: Repaired) -> Result<Self> {
-        Repository::new(root, sources, store, repaired).map(Self::of)
+    /// The repository at `root`, whose index is opened, or made, when it is first needed.
+    pub(super) fn unopened(root: &Path, sources: Arc<Sources>) -> Result<Self> {
+        let database = folder::database(root, &sources.environment);
+        Repository::unopened(root, sources, database).map(Self::of)
+    }
+
+    pub(super) fn with_index(root: &Path, sources: Arc<Sources>, index: Index) -> Result<Self> {
+        Repository::with_index(root, sources, index).map(Self::of)
     }
 
     fn of(repository: Repository) -> Self {
@@ -127,7 +116,7 @@ impl Workspace {
 
     /// The database of the index. Where the repository cannot hold it, it is in a folder of the user.
     pub fn database(&self) -> &Path {
-        self.repository.store.path()
+        self.repository.database()
     }
 
     /// The folder of the index.
@@ -176,22 +165,23 @@ impl Workspace {
         let lent = self.repository.lent().filter(|_| may_be_incomplete);
         match lent.map(|lent| lent.hold(budget)) {
             Some(Ok(held)) => Ok(held),
-            _ => self.repository.store.hold(budget),
+            _ => self.repository.store()?.hold(budget),
         }
     }
 
     /// Watches for changes from now on. If the system cannot, every read sweeps. Mirrors need no watch: see [`super::mirrored`].
     pub fn watch(&self) {
-        if self.repository.store.is_read_only() || self.repository.watch().is_some() {
+        let Ok(store) = self.repository.store() else { return };
+        if store.is_read_only() || self.repository.watch().is_some() {
             return;
         }
         if self.repository.is_mirror() {
-            self.repository.store.stay();
+            store.stay();
             idle::release_memory_regularly(Arc::downgrade(&self.updates));
             return;
         }
         if !files::reports_all_changes(&self.repository.root) {
-            self.repository.store.stay();
+            store.stay();
             return;
         }
         let updates = Arc::downgrade(&self.updates);
@@ -203,7 +193,7 @@ impl Workspace {
         match Watch::start(&self.repository.root, self.repository.folder(), when_quiet) {
             Ok(watch) => {
                 self.repository.set_watch(watch);
-                self.repository.store.stay();
+                store.stay();
                 idle::sweep_regularly(Arc::downgrade(&self.updates));
             }
             Err(error) => tracing::warn!("{error}"),
@@ -241,7 +231,7 @@ impl Workspace {
 
     /// Bytes of the database on disk.
     pub fn index_size(&self) -> u64 {
-        self.repository.store.size()
+        self.repository.opened().map_or(0, Store::size)
     }
 
     /// What a snapshot lacks of a listing that was made before it.
@@ -256,7 +246,7 @@ impl Workspace {
 
     /// What is wrong with the database, in words; empty if it is sound.
     pub fn faults(&self) -> Result<Vec<String>> {
-        self.repository.store.faults()
+        self.repository.store()?.faults()
     }
 
     /// When a row last changed that an answer could show: a value to compare with.
@@ -283,7 +273,7 @@ impl Workspace {
 
     /// Starts an update in the background, and does not wait for it.
     pub fn begin_update(&self) {
-        if self.repository.store.is_read_only() {
+        if self.repository.is_read_only() {
             return;
         }
         if let Err(error) = self.updates.join_or_start(Caller::NotWaiting, Coverage::Dirty, Instant::now()) {
@@ -303,7 +293,7 @@ impl Workspace {
             if !self.is_built(budget) {
                 self.freshen(Some(Duration::MAX), budget)?;
             }
-            if self.repository.store.is_read_only() {
+            if self.repository.is_read_only() {
                 return Ok(());
             }
             self.updates.finish(budget)
@@ -317,6 +307,6 @@ impl Workspace {
 
     /// The message about a repair, returned once.
     pub fn take_repair(&self) -> Option<String> {
-        self.repository.repaired.take()
+        self.repository.take_repair()
     }
 }

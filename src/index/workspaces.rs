@@ -55,12 +55,22 @@ impl Workspaces {
 
     /// The workspace of the repository at `root`, which this process has found before.
     pub fn of_root(&self, root: &Path) -> Result<Arc<Workspace>> {
+        self.open(root, Workspace::open)
+    }
+
+    /// The workspace of the repository at `root`, for callers that read the disk alone: if it has no index, none is made before one
+    /// is needed.
+    pub fn without_index(&self, root: &Path) -> Result<Arc<Workspace>> {
+        self.open(root, Workspace::unopened)
+    }
+
+    fn open(&self, root: &Path, open: impl FnOnce(&Path, Arc<Sources>) -> Result<Workspace>) -> Result<Arc<Workspace>> {
         let slot = Arc::clone(locked(&self.opened).entry(root.to_owned()).or_default());
         let mut opened = locked(&slot);
         if let Some(workspace) = &*opened {
             return Ok(Arc::clone(workspace));
         }
-        let workspace = Arc::new(Workspace::open(root, Arc::clone(&self.sources))?);
+        let workspace = Arc::new(open(root, Arc::clone(&self.sources))?);
         let may_watch = || workspace.is_mirror() || self.watched.fetch_add(1, Ordering::Relaxed) < MAX_WATCHED;
         if self.watching == Watching::Yes && may_watch() {
             workspace.watch();

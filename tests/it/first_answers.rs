@@ -257,12 +257,18 @@ pub fn price() -> u8 { 1 }
     for arguments in [&["check"][..], &["infer"], &["type-at", "shop.py:1:5"], &["def", "shop.py:1:5"]] {
         let output = repo.plain_command(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(files(), "0\n", "{arguments:?}");
+        assert!(!repo.path().join(".ixmcp").exists(), "{arguments:?}");
     }
+    // A definition in the standard library is shown in a copy, next to which the index would be.
+    repo.write("paper.py", "size: int = 4\n");
+    let output = repo.plain_command(&["def", "paper.py:1:7"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(std::fs::read_to_string(repo.path().join(".ixmcp/.gitignore")).unwrap(), "*\n");
+    assert!(!repo.database().exists());
     // Definitions in other languages come from the index.
     let output = repo.plain_command(&["def", "lib.rs:1:8"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(files(), "2\n");
+    assert_eq!(files(), "3\n");
 }
 
 /// Starts a build, or goes on with it, without waiting for it.

@@ -18,6 +18,9 @@ use super::lines::Lines;
 use crate::platform::replace::{Durability, Permissions, replace};
 use crate::pytypes::values::Definition;
 
+/// The folder of the index.
+const FOLDER: &str = ".ixmcp";
+
 /// The folder for bundled stubs, relative to the repository.
 pub(super) const STUBS: &str = ".ixmcp/typeshed";
 
@@ -77,6 +80,12 @@ impl PathDisplay {
         }
         if let Err(error) = write_beneath(&self.root, &target, text.as_bytes()) {
             tracing::debug!(%error, "a bundled stub cannot be written");
+            return;
+        }
+        // Without an index, this made the folder.
+        let ignore = self.root.join(FOLDER).join(".gitignore");
+        if ignore.symlink_metadata().is_err() {
+            let _ = fs::write(ignore, "*\n");
         }
     }
 }
