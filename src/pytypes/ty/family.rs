@@ -11,13 +11,14 @@ use ruff_python_ast::find_node::covering_node;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal, walk_stmt};
 use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
+use ty_python_core::ProgramFile;
 use ty_python_core::definition::DefinitionKind;
 use ty_python_core::scope::ScopeKind;
 use ty_python_semantic::types::ide_support::type_hierarchy_supertypes;
 use ty_python_semantic::{Db as _, HasType, ResolvedDefinition, SemanticModel, contains_identifier};
 
 use super::by_syntax;
-use super::db::Database;
+use super::db::{Database, Db};
 use super::string_names;
 
 /// A class, identified by its file and the range of its name.
@@ -112,7 +113,7 @@ impl<'a> Families<'a> {
         let mut found = HashSet::new();
         let mut waiting = vec![class];
         while let Some(next) = waiting.pop() {
-            for above in bases(self.db, next) {
+            for &above in bases(self.db, next) {
                 if found.insert(above) {
                     waiting.push(above);
                 }
@@ -226,11 +227,17 @@ pub(super) fn named<'a>(body: &'a [Stmt], name: &str) -> Vec<&'a Stmt> {
 }
 
 /// The direct base classes.
-pub(super) fn bases(db: &Database, (file, range): Class) -> Vec<Class> {
-    let program_file = db.program_file(file);
-    let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+pub(super) fn bases(db: &Database, (file, range): Class) -> &[Class] {
+    bases_of(db, db.program_file(file), range)
+}
+
+/// Memoized until a type that it depends on changes.
+#[salsa::tracked(returns(deref))]
+fn bases_of<'db>(db: &'db dyn Db, file: ProgramFile<'db>, range: TextRange) -> Vec<Class> {
+    let db = db.itself();
+    let parsed = parsed_module(db, file.python_file(db)).load(db);
     let Some(class) = class_at(parsed.syntax().into(), range) else { return Vec::new() };
-    let model = SemanticModel::new(db, program_file);
+    let model = SemanticModel::new(db, file);
     let Some(inferred) = class.inferred_type(&model) else { return Vec::new() };
     let above = type_hierarchy_supertypes(db, &model.program_environment(), inferred);
     let mut found: Vec<Class> = above.into_iter().map(|one| (one.file.file(db), one.selection_range)).collect();

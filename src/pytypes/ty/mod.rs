@@ -227,7 +227,7 @@ impl Engine for Embedded {
         Ok(match query {
             // It applies edits, so it works on a database of its own and blocks no other query.
             Query::Infer { .. } | Query::InferAll { .. } => {
-                Box::new(Isolated { root: self.display.root.clone(), is_over: Arc::default() })
+                Box::new(Isolated { root: self.display.root.clone(), is_over: Arc::default(), stays: !self.is_frozen })
             }
             _ => Box::new(View {
                 db: self.db.held(Arc::default()),
@@ -248,12 +248,16 @@ const MAX_ALONE: u64 = 200_000;
 struct Isolated {
     root: PathBuf,
     is_over: Arc<AtomicBool>,
+    /// The process will answer further queries.
+    stays: bool,
 }
 
 impl Isolated {
     /// Infers annotations of many files.
     fn infer_all(&self, within: &[String], min_confidence: Confidence, observer: &dyn Observer) -> Result<Answered> {
-        let work = AssertUnwindSafe(|| infer::infer_all(&self.root, within, min_confidence, observer, &self.is_over));
+        let work = AssertUnwindSafe(|| {
+            infer::infer_all(&self.root, within, min_confidence, observer, &self.is_over, self.stays)
+        });
         match ruff_db::panic::catch_unwind(work) {
             Ok(_) if self.is_over.load(Ordering::Relaxed) => Ok(Answered::Cancelled),
             Ok(inferred) => Ok(Answered::Done(Box::new(Answer::Infer(inferred?)))),

@@ -147,7 +147,7 @@ impl<'w, 'db> UncertainSearch<'w, 'db> {
                 is_key |= name_literals::is_typed_dictionary(db, (file, range));
                 let mut waiting = vec![(file, range)];
                 while let Some(class) = waiting.pop() {
-                    waiting.extend(family::bases(db, class).into_iter().filter(|base| above.insert(*base)));
+                    waiting.extend(family::bases(db, class).iter().copied().filter(|base| above.insert(*base)));
                 }
             }
         }

@@ -112,6 +112,11 @@ impl Trial {
         found
     }
 
+    /// Leaves the memory of the database to the end of the process: freeing it takes time.
+    pub fn abandon(self) {
+        std::mem::forget(self);
+    }
+
     /// The number of files at which the checker panicked in any check.
     pub fn panicked(&self) -> usize {
         locked(&self.panicked).len()

@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
-use std::sync::Arc;
 
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
@@ -15,18 +14,19 @@ use ruff_python_ast::{self as ast, AnyNodeRef, Expr, ExprRef, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 use ty_python_core::ProgramFile;
 use ty_python_core::definition::Definition;
-use ty_python_semantic::types::Type;
+use ty_python_semantic::types::{Type, TypeDefinition};
 use ty_python_semantic::{
-    Db as SemanticDb, HasDefinition, HasType, ImportAliasResolution, ProgramEnvironment, SemanticModel,
-    contains_identifier,
+    Db as SemanticDb, HasDefinition, HasType, ImportAliasResolution, ProgramEnvironment, ResolvedDefinition,
+    SemanticModel, contains_identifier, definitions_for_attribute,
 };
 
 use super::SlotState;
 use super::evidence::{is_mock, known_part};
 use super::slots::{Slot, SlotSource, is_decorated};
-use crate::pytypes::ty::checker_panics::caught_in_query;
-use crate::pytypes::ty::db::{Database, Db};
-use crate::pytypes::ty::target::Target;
+use crate::pytypes::ty::checker_panics::caught;
+use crate::pytypes::ty::db::{Database, Db as _};
+use crate::pytypes::ty::keyword_members::dotted;
+use crate::pytypes::ty::target::{self, Target};
 
 /// The maximum number of files that are searched for calls of the functions of one file.
 const MAX_FILES: usize = 300;
@@ -41,14 +41,19 @@ pub(super) struct Called<'a, 'db> {
     /// The name of the class around it.
     pub class: Option<String>,
     pub file: File,
+    /// Evidence for one of its parameters is asked for.
+    is_asked: bool,
 }
 
 impl Called<'_, '_> {
+    fn is_constructor(&self) -> bool {
+        matches!(self.function.name.as_str(), "__init__" | "__new__")
+    }
+
     /// Whether a call of one of these names may be a call of this function.
     fn is_named_by(&self, names: &BTreeSet<String>) -> bool {
-        let is_constructor = matches!(self.function.name.as_str(), "__init__" | "__new__");
         names.contains(self.function.name.as_str())
-            || is_constructor
+            || self.is_constructor()
                 && (self.class.as_ref().is_some_and(|class| names.contains(class))
                     || CONSTRUCTING.iter().any(|name| names.contains(*name)))
     }
@@ -65,11 +70,12 @@ pub(super) struct Calls<'db> {
 /// The classes that types `Self@method` stand for.
 pub(super) type Receivers<'db> = HashMap<Type<'db>, Definition<'db>>;
 
-/// The functions with a parameter that lacks an annotation.
+/// The functions with a parameter that lacks an annotation in the original. `is_asked`: whether the evidence for a slot is asked for.
 pub(super) fn open_functions<'a, 'db>(
     model: &SemanticModel<'db>,
     slots: &[Slot<'a>],
     states: &[SlotState],
+    is_asked: impl Fn(usize) -> bool,
 ) -> Vec<Called<'a, 'db>> {
     let mut functions = Vec::new();
     for (at, slot) in slots.iter().enumerate() {
@@ -77,11 +83,13 @@ pub(super) fn open_functions<'a, 'db>(
         // The slots of its parameters follow it.
         let is_own =
             |other: &&Slot<'_>| matches!(&other.of, SlotSource::Parameter(of, _) if std::ptr::eq(*of, *function));
-        let parameters = slots[at + 1..].iter().take_while(is_own).count();
-        if states[at + 1..=at + parameters].iter().any(|state| state.is_open) {
+        let count = slots[at + 1..].iter().take_while(is_own).count();
+        let parameters = at + 1..=at + count;
+        if states[parameters.clone()].iter().any(|state| state.is_open) {
             let class = slot.container.as_ref().filter(|_| context.in_class);
             let class = class.and_then(|class| class.rsplit('.').next()).map(str::to_owned);
-            functions.push(Called { definition: function.definition(model), function, class, file: model.file() });
+            let (definition, is_asked) = (function.definition(model), parameters.into_iter().any(&is_asked));
+            functions.push(Called { definition, function, class, file: model.file(), is_asked });
         }
     }
     functions
@@ -92,33 +100,30 @@ pub(super) fn open_functions<'a, 'db>(
 pub(super) struct Searched {
     functions: BTreeSet<String>,
     classes: BTreeSet<String>,
-    names: Arc<BTreeSet<String>>,
+    /// What calls of the constructors are called by: the classes and those below them.
+    constructing: BTreeSet<String>,
     files: Vec<File>,
 }
 
 /// Searches the project for calls of these functions. `searched` is what the last search of the same functions left.
 pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>], searched: &mut Option<Searched>) -> Calls<'db> {
     let mut calls = Calls { arguments: HashMap::new(), files: HashMap::new(), receivers: HashMap::new() };
-    // A constructor is called by the name of its class.
-    let (mut names, mut classes) = (BTreeSet::new(), BTreeSet::new());
-    for Called { function, class, .. } in functions {
-        match function.name.as_str() {
-            "__init__" | "__new__" => classes.extend(class.clone()),
-            "__call__" => {}
-            name => drop(names.insert(name.to_owned())),
-        }
-    }
-    if names.is_empty() && classes.is_empty() {
+    let (functions_named, classes_named) = names_of(functions.iter());
+    if functions_named.is_empty() && classes_named.is_empty() {
         return calls;
     }
-    let known = searched.take().filter(|last| last.functions == names && last.classes == classes);
-    let known = known.unwrap_or_else(|| search(db, functions, names, classes));
-    let by_definition: HashMap<Definition<'db>, &Called<'_, 'db>> =
-        functions.iter().map(|one| (one.definition, one)).collect();
+    let known = searched.take().filter(|last| last.functions == functions_named && last.classes == classes_named);
+    let known = known.unwrap_or_else(|| search(db, functions, functions_named, classes_named));
+    let asked = || functions.iter().filter(|called| called.is_asked);
+    let (mut names, _) = names_of(asked());
+    if asked().any(Called::is_constructor) {
+        names.extend(known.constructing.iter().cloned());
+    }
+    let by_definition: HashMap<Definition<'db>, &Called<'_, 'db>> = asked().map(|one| (one.definition, one)).collect();
     for &file in &known.files {
-        let found = calls_in(db, db.program_file(file), Arc::clone(&known.names));
+        let found = calls_in(db, db.program_file(file), &names);
         if !found.panicked.is_empty() {
-            let named = functions.iter().filter(|called| called.is_named_by(&found.panicked));
+            let named = asked().filter(|called| called.is_named_by(&found.panicked));
             named.for_each(|called| calls.note_unknown(called));
         }
         for call in &found.calls {
@@ -134,6 +139,21 @@ pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>], searched
     }
     *searched = Some(known);
     calls
+}
+
+/// The names by which functions are called, and the classes by which constructors are.
+fn names_of<'c, 'a: 'c, 'db: 'c>(
+    functions: impl Iterator<Item = &'c Called<'a, 'db>>,
+) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut names, mut classes) = (BTreeSet::new(), BTreeSet::new());
+    for called in functions {
+        match called.function.name.as_str() {
+            _ if called.is_constructor() => classes.extend(called.class.clone()),
+            "__call__" => {}
+            name => drop(names.insert(name.to_owned())),
+        }
+    }
+    (names, classes)
 }
 
 fn search(
@@ -171,13 +191,10 @@ fn search(
             break;
         }
     }
-    let has_classes = !classes.is_empty();
-    names.append(&mut classes);
+    names.extend(classes.iter().cloned());
     let files = holding(&names);
-    if has_classes {
-        names.extend(CONSTRUCTING.iter().map(|&name| name.to_owned()));
-    }
-    Searched { functions: functions_named, classes: classes_named, names: Arc::new(names), files }
+    classes.extend(CONSTRUCTING.iter().map(|&name| name.to_owned()));
+    Searched { functions: functions_named, classes: classes_named, constructing: classes, files }
 }
 
 /// The maximum depth of subclasses that are followed to find calls of an inherited constructor.
@@ -234,7 +251,7 @@ pub(super) fn last_name(expression: &Expr) -> Option<&str> {
 }
 
 /// The calls in one file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, salsa::SalsaValue)]
+#[derive(Default)]
 struct FileCalls<'db> {
     calls: Vec<FoundCall<'db>>,
     /// The names of callees at whose calls the checker panics.
@@ -242,7 +259,6 @@ struct FileCalls<'db> {
 }
 
 /// A call, as far as it is evidence.
-#[derive(Clone, Debug, PartialEq, Eq, salsa::SalsaValue)]
 struct FoundCall<'db> {
     range: TextRange,
     callees: Vec<Definition<'db>>,
@@ -255,7 +271,6 @@ struct FoundCall<'db> {
     receivers: Vec<(Type<'db>, Definition<'db>)>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, salsa::SalsaValue)]
 struct Argument<'db> {
     /// The keyword; `None` for a positional argument, or after `**`.
     name: Option<String>,
@@ -266,9 +281,8 @@ struct Argument<'db> {
     is_partly_unknown: bool,
 }
 
-/// The calls in a file whose callee has one of these names. Memoized until a type that they depend on changes.
-#[salsa::tracked(returns(ref))]
-fn calls_in<'db>(db: &'db dyn Db, file: ProgramFile<'db>, names: Arc<BTreeSet<String>>) -> FileCalls<'db> {
+/// The calls in a file whose callee has one of these names.
+fn calls_in<'db>(db: &'db Database, file: ProgramFile<'db>, names: &BTreeSet<String>) -> FileCalls<'db> {
     let model = SemanticModel::new(db, file);
     let parsed = parsed_module(db, file.python_file(db)).load(db);
     let mut finder = CallFinder { model: &model, names, class: None, found: FileCalls::default() };
@@ -278,7 +292,7 @@ fn calls_in<'db>(db: &'db dyn Db, file: ProgramFile<'db>, names: Arc<BTreeSet<St
 
 struct CallFinder<'a, 'db> {
     model: &'a SemanticModel<'db>,
-    names: Arc<BTreeSet<String>>,
+    names: &'a BTreeSet<String>,
     /// The class around.
     class: Option<Definition<'db>>,
     found: FileCalls<'db>,
@@ -297,7 +311,7 @@ impl<'s> SourceOrderVisitor<'s> for CallFinder<'_, '_> {
     fn visit_expr(&mut self, expression: &'s Expr) {
         if let Expr::Call(call) = expression
             && let Some(name) = last_name(&call.func).filter(|name| self.names.contains(*name))
-            && caught_in_query(self.model.db(), || self.call(call)).is_none()
+            && caught(|| self.call(call)).is_err()
         {
             self.found.panicked.insert(name.to_owned());
         }
@@ -307,11 +321,7 @@ impl<'s> SourceOrderVisitor<'s> for CallFinder<'_, '_> {
 
 impl<'db> CallFinder<'_, 'db> {
     fn call(&mut self, call: &ast::ExprCall) {
-        let target = Target::Callee { callee: ExprRef::from(&*call.func), call, on_parenthesis: true };
-        let mut callees: Vec<Definition<'db>> = Vec::new();
-        for declared in target.declared(self.model, ImportAliasResolution::ResolveAliases) {
-            callees.extend(declared.definition().filter(|found| !callees.contains(found)));
-        }
+        let callees = self.callees(call);
         if callees.is_empty() {
             return;
         }
@@ -337,6 +347,38 @@ impl<'db> CallFinder<'_, 'db> {
             arguments,
             receivers,
         });
+    }
+
+    /// The functions that a call may run, as far as it is evidence for their parameters.
+    fn callees(&self, call: &ast::ExprCall) -> Vec<Definition<'db>> {
+        let (callee, aliases) = (ExprRef::from(&*call.func), ImportAliasResolution::ResolveAliases);
+        let called = call.func.inferred_type(self.model);
+        let function = called.and_then(|called| called.definition(self.model.db(), &self.model.program_environment()));
+        // What a call refers to is also found by matching its arguments with all parameters, which takes long.
+        let (mut callees, declared) = match (called, function) {
+            (Some(Type::BoundMethod(_)), Some(TypeDefinition::Function(only))) => (vec![only], Vec::new()),
+            // Other definitions of the name are those for other platforms and versions.
+            (Some(Type::FunctionLiteral(_)), Some(TypeDefinition::Function(one))) => {
+                (vec![one], target::of_expression(self.model, callee, aliases))
+            }
+            (Some(Type::ClassLiteral(_) | Type::GenericAlias(_) | Type::SubclassOf(_)), _) => {
+                (Vec::new(), self.constructors(&call.func))
+            }
+            _ => {
+                let target = Target::Callee { callee, call, on_parenthesis: true };
+                (Vec::new(), target.declared(self.model, aliases))
+            }
+        };
+        for declared in declared {
+            callees.extend(declared.definition().filter(|found| !callees.contains(found)));
+        }
+        callees
+    }
+
+    fn constructors(&self, class: &Expr) -> Vec<ResolvedDefinition<'db>> {
+        let named = |name: &str| dotted(class, &ast::Identifier::new(name, class.range()));
+        let definitions = |name: &&str| definitions_for_attribute(self.model, &named(name));
+        ["__init__", "__new__"].iter().flat_map(definitions).collect()
     }
 
     /// `value` is `None` for what is unpacked.

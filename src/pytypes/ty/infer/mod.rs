@@ -141,7 +141,14 @@ pub(super) fn infer(
         return Err(Error::not_found(format!("no class, function or variable `{name}` in this file"))
             .hint("Name it as Class.method; `symbols` lists them."));
     }
-    let mut work = InferenceRun { trial, checked: Vec::new(), near: 0, is_over, searched: RefCell::default() };
+    let mut work = InferenceRun {
+        trial,
+        checked: Vec::new(),
+        near: 0,
+        is_over,
+        searched: RefCell::default(),
+        refuted: BTreeMap::new(),
+    };
     work.run(own, min_confidence)
 }
 
@@ -231,6 +238,8 @@ struct InferenceRun<'w> {
     is_over: &'w dyn Fn() -> bool,
     /// Where calls were searched for the last time.
     searched: RefCell<Option<calls::Searched>>,
+    /// The first guesses about slots that did not hold.
+    refuted: BTreeMap<Key, String>,
 }
 
 impl InferenceRun<'_> {
@@ -371,7 +380,8 @@ impl InferenceRun<'_> {
             let text = &texts[*file];
             if text.is_asked_for {
                 if asks_calls {
-                    functions.extend(calls::open_functions(model, slots, &text.states));
+                    let is_asked_of = |at: usize| is_asked((*file, at), &text.states[at]);
+                    functions.extend(calls::open_functions(model, slots, &text.states, is_asked_of));
                 }
                 let open = open_classes(slots, &text.states).into_iter();
                 classes.extend(open.map(|(class, range)| ((text.file, range), (text.file, class))));

@@ -26,33 +26,37 @@ impl InferenceRun<'_> {
     /// Annotations for parameters that have nothing but namesakes.
     pub(super) fn namesakes(&self, texts: &[FileState]) -> BTreeMap<Key, Inference> {
         let db = self.trial.db();
-        let mut files = Vec::new();
-        let mut by_name: HashMap<String, Vec<Type<'_>>> = HashMap::new();
-        for (number, text) in texts.iter().enumerate() {
+        let of_file = |text: &FileState| {
             let program_file = db.program_file(text.file);
-            let model = SemanticModel::new(db, program_file);
             let parsed = parsed_module(db, program_file.python_file(db)).load(db);
-            for slot in slots::find(parsed.suite()) {
+            (SemanticModel::new(db, program_file), parsed)
+        };
+        let files: Vec<_> = texts.iter().map(of_file).collect();
+        let slots: Vec<_> = files.iter().map(|(_, parsed)| slots::find(parsed.suite())).collect();
+        let mut by_name: HashMap<&str, Vec<Type<'_>>> = HashMap::new();
+        for ((model, _), slots) in files.iter().zip(&slots) {
+            for slot in slots {
                 let SlotSource::Parameter(function, Parameter { is_variadic: false, .. }) = &slot.of else { continue };
                 let mut all = function.parameters.iter_non_variadic_params();
                 let annotation = all.find(|one| one.parameter.name.as_str() == slot.name);
                 let annotation = annotation.and_then(|one| one.parameter.annotation.as_deref());
-                if let Some(declared) = annotation.and_then(|one| caught(|| one.inferred_type(&model)).ok()?) {
-                    by_name.entry(slot.name).or_default().push(declared);
+                if let Some(declared) = annotation.and_then(|one| caught(|| one.inferred_type(model)).ok()?) {
+                    by_name.entry(&slot.name).or_default().push(declared);
                 }
             }
-            files.push((number, model, parsed));
         }
         let mut found = BTreeMap::new();
-        for (number, model, parsed) in &files {
-            let (text, environment) = (&texts[*number], model.program_environment());
-            for (at, slot) in slots::find(parsed.suite()).iter().enumerate() {
+        for (number, (text, ((model, _), slots))) in texts.iter().zip(files.iter().zip(&slots)).enumerate() {
+            let environment = model.program_environment();
+            for (at, slot) in slots.iter().enumerate() {
                 let reason = text.reasons.get(&at).map(String::as_str);
                 let is_open = text.states[at].is_open && !text.found.contains_key(&at);
                 if !is_open || slot.kind != slots::Kind::Parameter {
                     continue;
                 }
-                let Some(declared) = by_name.get(&slot.name).filter(|all| all.len() >= MIN_NAMESAKES) else { continue };
+                let Some(declared) = by_name.get(slot.name.as_str()).filter(|all| all.len() >= MIN_NAMESAKES) else {
+                    continue;
+                };
                 let mut classes = declared.iter().map(|one| without_none(db, &environment, *one));
                 let Some(first) = classes.next().filter(|first| classes.all(|one| one == *first)) else { continue };
                 let Some(class) = class_of_project(db, &environment, first) else { continue };
@@ -73,7 +77,7 @@ impl InferenceRun<'_> {
                 };
                 let inferred = concluded(|| self.inference(db, model, evidence, slot, &HashMap::new()));
                 let inferred = inferred.ok().filter(|one| text.rejected.get(&at) != Some(&one.annotation.text));
-                found.extend(inferred.map(|one| ((*number, at), one)));
+                found.extend(inferred.map(|one| ((number, at), one)));
             }
         }
         found

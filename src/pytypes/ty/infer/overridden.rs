@@ -115,7 +115,7 @@ fn above<'db, T>(
         return None;
     }
     let own = family::class_around(db, model.file(), function.name.range)?;
-    let mut waiting = VecDeque::from(family::bases(db, own));
+    let mut waiting = VecDeque::from(family::bases(db, own).to_vec());
     let mut seen = Vec::new();
     while let Some(class) = waiting.pop_front() {
         if seen.contains(&class) || seen.len() >= MAX_CLASSES {
@@ -186,8 +186,8 @@ impl<'db> Below<'db> {
             let parsed = parsed_module(db, program_file.python_file(db)).load(db);
             for class in subclasses(parsed.suite(), &names) {
                 let read = || {
-                    let above = family::bases(db, (file, class.name.range)).into_iter();
-                    above.filter_map(|above| classes.get(&above)).for_each(|above| below.read(&model, above, class));
+                    let above = family::bases(db, (file, class.name.range)).iter();
+                    above.filter_map(|above| classes.get(above)).for_each(|above| below.read(&model, above, class));
                 };
                 // What the checker panics at is left out.
                 let _panicked = caught(read);

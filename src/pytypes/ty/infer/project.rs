@@ -37,8 +37,12 @@ const MAX_TRIES: usize = 40;
 /// After as many annotations that were not the cause of a diagnostic, it is searched for by bisection.
 const MAX_SUSPECTS: usize = 3;
 
-/// With as few new annotations, weaker evidence is consulted in the same round.
+/// With so few new annotations, or so few for each thousand of those found before, weaker evidence is consulted in the same round.
 const FEW: usize = 4;
+const FEW_PER_MILLE: usize = 60;
+
+/// A round is not worth its check if it has fewer new annotations for each thousand of those found before.
+const MIN_PER_MILLE: usize = 12;
 
 /// In how many lines before a diagnostic its cause may be named.
 const LINES_ABOVE: usize = 12;
@@ -46,15 +50,17 @@ const LINES_ABOVE: usize = 12;
 /// How many annotations are searched first for the cause of a diagnostic, each time four times as many.
 const FIRST_SEARCHED: usize = 4;
 
-/// Infers annotations of the project's files that are, or lie below, `within`; of all if it is empty. Setting `flag` cancels it.
+/// Infers annotations of the project's files that are, or lie below, `within`; of all if it is empty. Setting `flag` cancels it. The
+/// process `stays`, or exits next.
 pub(in crate::pytypes::ty) fn infer_all(
     root: &Path,
     within: &[String],
     min_confidence: Confidence,
     observer: &dyn Observer,
     flag: &Arc<AtomicBool>,
+    stays: bool,
 ) -> Result<Inferred> {
-    infer_in(root, within, min_confidence, MAX_TRIES, observer, flag)
+    infer_in(root, within, min_confidence, MAX_TRIES, observer, flag, stays)
 }
 
 fn infer_in(
@@ -64,6 +70,7 @@ fn infer_in(
     tries: usize,
     observer: &dyn Observer,
     flag: &Arc<AtomicBool>,
+    stays: bool,
 ) -> Result<Inferred> {
     let mut trial = Trial::open(root, Arc::clone(flag))?;
     for path in within.iter().map(Path::new).filter(|path| path.is_file()) {
@@ -74,7 +81,14 @@ fn infer_in(
     let checked = checked(trial.db());
     let texts: Vec<FileState> = targets.iter().map(|file| FileState::new(trial.db(), *file, None, true)).collect();
     let is_over = || flag.load(Ordering::Relaxed);
-    let run = InferenceRun { trial, checked, near: 0, is_over: &is_over, searched: RefCell::default() };
+    let run = InferenceRun {
+        trial,
+        checked,
+        near: 0,
+        is_over: &is_over,
+        searched: RefCell::default(),
+        refuted: BTreeMap::new(),
+    };
     let before = run.trial.findings_observed(&run.checked, observer);
     let mut run = ProjectRun {
         run,
@@ -103,6 +117,9 @@ fn infer_in(
         answer.skipped.append(&mut one.skipped);
     }
     answer.panicked = run.run.trial.panicked();
+    if !stays {
+        run.run.trial.abandon();
+    }
     Ok(answer)
 }
 
@@ -236,12 +253,13 @@ impl ProjectRun<'_> {
                 }
             }
             more.retain(|key, _| !self.held.contains_key(key));
-            if more.len() <= FEW && !self.is_over() {
+            let known: usize = self.texts.iter().map(|text| text.found.len()).sum();
+            if more.len() <= FEW.max(known * FEW_PER_MILLE / 1000) && !self.is_over() {
                 // Little more follows directly.
+                let namesakes =
+                    if level <= Confidence::Medium { self.run.namesakes(&self.texts) } else { BTreeMap::new() };
                 let mut weaker = self.run.guess(&self.texts, level);
-                if level <= Confidence::Medium {
-                    weaker.extend(self.run.namesakes(&self.texts));
-                }
+                weaker.extend(namesakes);
                 // They are written already.
                 self.outdated.extend(weaker.keys().map(|(file, _)| *file));
                 weaker.retain(|key, _| !self.held.contains_key(key) && !more.contains_key(key));
@@ -251,7 +269,13 @@ impl ProjectRun<'_> {
             if self.is_over() {
                 return;
             }
-            if more.is_empty() {
+            if more.len() < 1.max(known * MIN_PER_MILLE / 1000) {
+                for ((file, at), one) in more {
+                    let text = &one.annotation.text;
+                    let reason = format!("`{text}` follows from other annotations: apply those and infer again");
+                    self.texts[file].reasons.insert(at, reason);
+                }
+                self.write_outdated();
                 self.finish();
                 return;
             }
@@ -548,6 +572,32 @@ def length():
     return len(make())
 ";
 
+    /// Each function of a chain follows from the one before.
+    #[test]
+    fn a_chain_that_adds_little_to_many_annotations_is_left_with_a_reason() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let many =
+            (0..200).fold(String::new(), |text, number| text + &format!("def plain{number}():\n    return 1\n\n"));
+        let chain = "def link0():\n    return 1\n\n".to_owned();
+        let chain = (1..9)
+            .fold(chain, |text, number| text + &format!("def link{number}():\n    return link{}()\n\n", number - 1));
+        let infer = |text: &str| {
+            std::fs::write(folder.path().join("library.py"), text).expect("a file");
+            infer_in(folder.path(), &[], Confidence::Medium, MAX_TRIES, &Unobserved, &Arc::default(), true)
+        };
+        assert!(infer(&chain).expect("an answer").skipped.is_empty());
+        let skipped = infer(&(many + &chain)).expect("an answer").skipped;
+        let reasons: BTreeSet<&str> = skipped.iter().map(|one| one.reason.as_str()).collect();
+        assert_eq!(
+            Vec::from_iter(reasons),
+            [
+                "`int` follows from other annotations: apply those and infer again",
+                "a returned value has an unknown type"
+            ],
+            "{skipped:?}"
+        );
+    }
+
     #[test]
     fn what_is_suspected_when_the_tries_end_is_rejected_with_a_reason() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -555,7 +605,7 @@ def length():
             std::fs::write(folder.path().join(name), text).expect("a file");
         }
         let rejected = |tries| {
-            let found = infer_in(folder.path(), &[], Confidence::Medium, tries, &Unobserved, &Arc::default());
+            let found = infer_in(folder.path(), &[], Confidence::Medium, tries, &Unobserved, &Arc::default(), true);
             let skipped = found.expect("an answer").skipped.into_iter();
             let mut reasons: Vec<String> = skipped.map(|one| format!("{}: {}", one.name, one.reason)).collect();
             reasons.sort();
