@@ -164,7 +164,8 @@ impl Session {
         }
         let asks_index = tools::find(tool)?.asks_index;
         let workspace = if asks_index { self.workspaces.at(&root)? } else { self.workspaces.without_index(&root)? };
-        let was_built = workspace.is_built(&budget);
+        // A tool that reads the disk alone rarely needs an index that is there.
+        let was_built = if asks_index { workspace.is_built(&budget) } else { workspace.has_index() };
         let waits = self.waits || was_built;
         if waits && asks_index {
             match freshen_within(&workspace, Duration::MAX, &budget) {

@@ -39,7 +39,7 @@ impl Repaired {
 impl Repository {
     /// Does `work`. If the index is damaged, replaces it and does `work` once more.
     pub(super) fn with_repair<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
-        let before = FileIdentity::of(self.database()).ok();
+        let before = self.opened().and_then(|store| FileIdentity::of(store.path()).ok());
         match work() {
             Err(error) if error.kind == ErrorKind::CorruptIndex && self.may_repair() => {
                 self.repair(error, before)?;
@@ -52,17 +52,19 @@ impl Repository {
     /// The process that builds a new database next to the index removes it if it is damaged. A database that another build of
     /// this program has put in place of ours is not damaged: two running builds must not replace each other's for ever.
     fn may_repair(&self) -> bool {
-        let database = self.database();
-        !self.is_read_only() && folder::is_index(database) && !Store::is_of_another_build(database)
+        let may_write = |store: &&Store| !store.is_read_only() && folder::is_index(store.path());
+        self.opened().filter(may_write).is_some_and(|store| !Store::is_of_another_build(store.path()))
     }
 
     /// Puts an empty index in place of the damaged one, unless another process has replaced the damaged file already.
     fn repair(&self, damage: Error, before: Option<FileIdentity>) -> Result<()> {
-        let database = self.database();
+        let store = self.store()?;
+        let database = store.path();
         let _lock = UpdateLock::take(self.folder(), &Budget::lasting(OPEN_TIMEOUT))?;
-        if FileIdentity::of(database).ok() == before {
+        // `work` may have opened it.
+        if before.is_none() || FileIdentity::of(database).ok() == before {
             // Some systems do not replace an open file.
-            self.store()?.rest_after(Duration::ZERO, Duration::ZERO);
+            store.rest_after(Duration::ZERO, Duration::ZERO);
             self.index()?.repaired.note(replace(database, damage)?);
         }
         self.in_flight.forget_ended();

@@ -31,7 +31,7 @@ pub(super) struct Repository {
     /// Opened when it is first needed: what reads the disk alone makes no index.
     index: OnceLock<Index>,
     opening: Mutex<()>,
-    /// Where the database is, or would be made, as far as is known before it is made.
+    /// Where the database is expected: if none can be made there, it is elsewhere.
     located: PathBuf,
     settings: Mutex<Arc<Settings>>,
     watch: OnceLock<Watch>,
@@ -120,7 +120,11 @@ impl Repository {
             Some(index) => Ok(index),
             None => {
                 let opened = Index::open(&self.root, &self.sources.environment)?;
-                Ok(self.index.get_or_init(|| opened))
+                let index = self.index.get_or_init(|| opened);
+                if index.store.path() != self.located {
+                    self.reload_settings()?;
+                }
+                Ok(index)
             }
         }
     }
@@ -135,11 +139,12 @@ impl Repository {
         self.opened().map_or(&self.located, Store::path)
     }
 
+    /// Opens the index. One that cannot be opened counts as writable: what writes then reports why.
     pub(super) fn is_read_only(&self) -> bool {
         self.store().is_ok_and(Store::is_read_only)
     }
 
-    /// Whether there is an index; none is made to find out.
+    /// Whether there is an index, without opening or making one.
     pub(super) fn has_index(&self) -> bool {
         self.opened().is_some() || self.located.exists()
     }

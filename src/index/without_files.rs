@@ -48,9 +48,9 @@ pub fn without_files(root: &Path, rules: &Rules, skipped: &[(String, u64)]) -> S
 }
 
 impl Workspace {
-    /// The warning about an index that is complete and has no files.
+    /// The warning about an open index that is complete and has no files.
     pub fn without_files(&self, budget: &Budget) -> Result<Option<String>> {
-        if !self.repository.has_index() {
+        if self.repository.opened().is_none() {
             return Ok(None);
         }
         let skipped = self.read(budget, |snapshot| {

@@ -171,7 +171,10 @@ impl Workspace {
 
     /// Watches for changes from now on. If the system cannot, every read sweeps. Mirrors need no watch: see [`super::mirrored`].
     pub fn watch(&self) {
-        let Ok(store) = self.repository.store() else { return };
+        let store = match self.repository.store() {
+            Ok(store) => store,
+            Err(error) => return tracing::warn!("{error}"),
+        };
         if store.is_read_only() || self.repository.watch().is_some() {
             return;
         }
@@ -264,6 +267,11 @@ impl Workspace {
     /// Reports what changed since the last report, without an update.
     pub fn report(&self, started: Instant, budget: &Budget) -> Result<Report> {
         Report::of(&self.repository, started, budget)
+    }
+
+    /// Whether there is an index, built or not, without opening or making one.
+    pub fn has_index(&self) -> bool {
+        self.repository.has_index()
     }
 
     /// Whether an index was built; if not, the next read builds one.

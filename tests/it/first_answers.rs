@@ -265,6 +265,11 @@ pub fn price() -> u8 { 1 }
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(std::fs::read_to_string(repo.path().join(".ixmcp/.gitignore")).unwrap(), "*\n");
     assert!(!repo.database().exists());
+    // A folder that is there without an index stays as it is.
+    std::fs::remove_dir_all(repo.path().join(".ixmcp")).unwrap();
+    std::fs::create_dir(repo.path().join(".ixmcp")).unwrap();
+    assert!(repo.plain_command(&["check"]).output().unwrap().status.success());
+    assert_eq!(std::fs::read_dir(repo.path().join(".ixmcp")).unwrap().count(), 0);
     // Definitions in other languages come from the index.
     let output = repo.plain_command(&["def", "lib.rs:1:8"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::process::Command;
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
@@ -230,6 +231,153 @@ def note(either):
     assert!(!found.iter().any(|one| one.contains("either Self") || one.contains("either Runner")), "{found:#?}");
     repo.ok(&["infer", "--apply"]);
     assert_eq!(repo.call("check", &json!({}))["total"], 0);
+}
+
+#[test]
+fn arguments_belong_to_the_function_that_a_call_runs() {
+    let repo = Repo::new(
+        r#"
+//- /calls.py
+import sys
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Event:
+    def __init__(self, source):
+        self.source = source
+
+
+@dataclass
+class Click(Event):
+    x: int
+
+
+class Converting(type):
+    def __call__(cls, raw):
+        return super().__call__(str(raw))
+
+
+class Parsed(metaclass=Converting):
+    def __init__(self, text):
+        self.text = text
+
+
+class Made:
+    def __new__(cls, size):
+        return super().__new__(cls)
+
+    def __init__(self, size):
+        pass
+
+
+class Plain:
+    def __init__(self, amount):
+        self.amount = amount
+
+
+class Below(Plain):
+    pass
+
+
+class Box(Generic[T]):
+    def __init__(self, limit=None):
+        self.limit = limit
+
+
+class Port:
+    if sys.platform == "win32":
+        def send(self, handle):
+            return 1
+    else:
+        def send(self, number):
+            return 2
+
+
+Click(3)
+Parsed(1)
+Parsed(2)
+Made(4)
+Below(1.5)
+Below(2.5)
+Box[int](5)
+Box[str](limit=6)
+Port().send(7)
+Port().send(8)
+"#,
+    );
+    let answer = repo.call("infer_types", &json!({ "file": ".", "min_confidence": "low" }));
+    let parameters = answer["suggestions"].as_array().unwrap().iter().filter(|one| one["kind"] == "parameter");
+    let shown: Vec<String> = parameters
+        .map(|one| {
+            format!("{}.{}: {}\n", one["container"].as_str().unwrap(), one["name"].as_str().unwrap(), one["type"])
+        })
+        .collect();
+    expect![[r#"
+        Converting.__call__.raw: "int"
+        Made.__new__.size: "int"
+        Plain.__init__.amount: "float"
+        Box.__init__.limit: "int | None"
+        Port.send.handle: "int"
+        Port.send.number: "int"
+    "#]].assert_eq(&shown.concat());
+}
+
+#[test]
+fn a_call_of_an_overridden_method_is_evidence_even_if_that_one_is_left_alone() {
+    let repo = Repo::new(
+        r"
+//- /lib.py
+class Shape:
+    def grow(self, amount):
+        return amount.units
+
+
+def use(shape: Shape):
+    shape.grow(1)
+    shape.grow(2)
+//- /square.py
+from lib import Shape
+
+
+class Square(Shape):
+    def grow(self, amount):
+        return amount + 1
+",
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "." }));
+    let found = suggested(&answer);
+    assert!(found.contains(&"square.py: amount int".to_owned()), "{answer:#}");
+    assert!(!found.contains(&"lib.py: amount int".to_owned()), "{answer:#}");
+}
+
+#[test]
+fn a_function_that_calls_itself_is_annotated_once_the_rest_of_its_values_are_known() {
+    let repo = Repo::new(
+        r"
+//- /count.py
+class Node:
+    def __init__(self):
+        self.size = 1
+
+
+def weigh(node):
+    return node.size
+
+
+def total(number):
+    if number == 0:
+        return 1
+    return total(number - 1) + weigh(Node())
+
+
+total(3)
+",
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "." }));
+    assert!(suggested(&answer).contains(&"count.py: total int".to_owned()), "{answer:#}");
 }
 
 #[test]

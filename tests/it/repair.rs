@@ -192,21 +192,24 @@ fn many_calls_of_one_process_build_it_again_once() {
 
 #[test]
 fn an_index_that_is_damaged_time_and_again_is_left_to_a_person() {
-    let repo = Repo::new("//- /a.py\ndef only_one(): pass\n");
+    let repo = Repo::new("//- /a.py\ndef only_one(): pass\n//- /b.rs\nfn f() {}\n");
     repo.sync();
     let damage = |text: &str| fs::write(repo.database(), text).unwrap();
     for round in 1..=3 {
         damage(&format!("diary {round}"));
-        assert_eq!(repo.call("stats", &json!({}))["total_files"], 1, "{round}");
+        assert_eq!(repo.call("stats", &json!({}))["total_files"], 2, "{round}");
         assert_eq!(kept(&repo), ["index.db.bad"]);
         let text = fs::read_to_string(repo.path().join(".ixmcp/index.db.bad")).unwrap();
         assert_eq!(text, format!("diary {round}"), "the last one is kept");
     }
     damage("diary 4");
-    let reported = repo.fails(&["call", "stats"]);
-    assert!(reported.contains("CORRUPT_INDEX") && reported.contains("ixmcp rebuild"), "{reported}");
+    // The second one opens an index only for a file that is not Python.
+    for command in [["call", "stats"], ["def", "b.rs:1:4"]] {
+        let reported = repo.fails(&command);
+        assert!(reported.contains("CORRUPT_INDEX") && reported.contains("ixmcp rebuild"), "{command:?}: {reported}");
+    }
     assert_eq!(fs::read_to_string(repo.database()).unwrap(), "diary 4", "nothing is done about it");
     repo.ok(&["rebuild"]);
     damage("diary 5");
-    assert_eq!(repo.call("stats", &json!({}))["total_files"], 1, "a person has looked at it");
+    assert_eq!(repo.call("stats", &json!({}))["total_files"], 2, "a person has looked at it");
 }

@@ -15,6 +15,7 @@ use ty_python_semantic::ResolvedDefinition;
 
 use super::db::Database;
 use super::lines::Lines;
+use crate::platform::files::is_own;
 use crate::platform::replace::{Durability, Permissions, replace};
 use crate::pytypes::values::Definition;
 
@@ -82,7 +83,7 @@ impl PathDisplay {
             tracing::debug!(%error, "a bundled stub cannot be written");
             return;
         }
-        // Without an index, this made the folder.
+        // If there is no index, the folder is new.
         let ignore = self.root.join(FOLDER).join(".gitignore");
         if ignore.symlink_metadata().is_err() {
             let _ = fs::write(ignore, "*\n");
@@ -90,15 +91,15 @@ impl PathDisplay {
     }
 }
 
-/// Writes a file; fails if a folder between it and `root` is a symbolic link.
+/// Writes a file; fails if a folder between it and `root` is a symbolic link or belongs to another user.
 fn write_beneath(root: &Path, target: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = target.parent().unwrap_or(root);
     let mut at = root.to_owned();
     for part in folder.strip_prefix(root).unwrap_or(folder) {
         at.push(part);
         match fs::symlink_metadata(&at) {
-            Ok(data) if data.is_dir() => {}
-            Ok(_) => return Err(std::io::Error::other("a file or link is in the way")),
+            Ok(data) if data.is_dir() && is_own(&data) => {}
+            Ok(_) => return Err(std::io::Error::other("a file, a link or another user's folder is in the way")),
             Err(_) => fs::create_dir(&at).or_else(|error| if at.is_dir() { Ok(()) } else { Err(error) })?,
         }
     }

@@ -117,7 +117,7 @@ pub(super) fn is_call_of(model: &SemanticModel<'_>, call: &ast::ExprCall, functi
 }
 
 /// A synthetic `owner.name`. The owner keeps its node in the tree, through which its type is known.
-pub(super) fn dotted(owner: &Expr, name: &ast::Identifier) -> ast::ExprAttribute {
+fn dotted(owner: &Expr, name: &ast::Identifier) -> ast::ExprAttribute {
     ast::ExprAttribute {
         node_index: ast::AtomicNodeIndex::NONE,
         range: owner.range(),

@@ -16,16 +16,16 @@ use ty_python_core::ProgramFile;
 use ty_python_core::definition::Definition;
 use ty_python_semantic::types::{Type, TypeDefinition};
 use ty_python_semantic::{
-    Db as SemanticDb, HasDefinition, HasType, ImportAliasResolution, ProgramEnvironment, ResolvedDefinition,
-    SemanticModel, contains_identifier, definitions_for_attribute,
+    Db as SemanticDb, HasDefinition, HasType, ImportAliasResolution, ProgramEnvironment, SemanticModel,
+    contains_identifier,
 };
 
 use super::SlotState;
+use super::constructors::Constructors;
 use super::evidence::{is_mock, known_part};
 use super::slots::{Slot, SlotSource, is_decorated};
 use crate::pytypes::ty::checker_panics::caught;
 use crate::pytypes::ty::db::{Database, Db as _};
-use crate::pytypes::ty::keyword_members::dotted;
 use crate::pytypes::ty::target::{self, Target};
 
 /// The maximum number of files that are searched for calls of the functions of one file.
@@ -46,13 +46,17 @@ pub(super) struct Called<'a, 'db> {
 }
 
 impl Called<'_, '_> {
+    fn name(&self) -> &str {
+        self.function.name.as_str()
+    }
+
     fn is_constructor(&self) -> bool {
-        matches!(self.function.name.as_str(), "__init__" | "__new__")
+        matches!(self.name(), "__init__" | "__new__")
     }
 
     /// Whether a call of one of these names may be a call of this function.
     fn is_named_by(&self, names: &BTreeSet<String>) -> bool {
-        names.contains(self.function.name.as_str())
+        names.contains(self.name())
             || self.is_constructor()
                 && (self.class.as_ref().is_some_and(|class| names.contains(class))
                     || CONSTRUCTING.iter().any(|name| names.contains(*name)))
@@ -100,7 +104,7 @@ pub(super) fn open_functions<'a, 'db>(
 pub(super) struct Searched {
     functions: BTreeSet<String>,
     classes: BTreeSet<String>,
-    /// What calls of the constructors are called by: the classes and those below them.
+    /// The names by which constructors are called: those of the classes and of the classes below them, and `cls`, `super().__init__` etc.
     constructing: BTreeSet<String>,
     files: Vec<File>,
 }
@@ -114,14 +118,17 @@ pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>], searched
     }
     let known = searched.take().filter(|last| last.functions == functions_named && last.classes == classes_named);
     let known = known.unwrap_or_else(|| search(db, functions, functions_named, classes_named));
-    let asked = || functions.iter().filter(|called| called.is_asked);
+    // A call of an overridden method is evidence for those that override it.
+    let asked_names: BTreeSet<&str> = functions.iter().filter(|called| called.is_asked).map(Called::name).collect();
+    let asked = || functions.iter().filter(|called| asked_names.contains(called.name()));
     let (mut names, _) = names_of(asked());
     if asked().any(Called::is_constructor) {
         names.extend(known.constructing.iter().cloned());
     }
     let by_definition: HashMap<Definition<'db>, &Called<'_, 'db>> = asked().map(|one| (one.definition, one)).collect();
+    let mut constructors = Constructors::default();
     for &file in &known.files {
-        let found = calls_in(db, db.program_file(file), &names);
+        let found = calls_in(db, db.program_file(file), &names, &mut constructors);
         if !found.panicked.is_empty() {
             let named = asked().filter(|called| called.is_named_by(&found.panicked));
             named.for_each(|called| calls.note_unknown(called));
@@ -147,7 +154,7 @@ fn names_of<'c, 'a: 'c, 'db: 'c>(
 ) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut names, mut classes) = (BTreeSet::new(), BTreeSet::new());
     for called in functions {
-        match called.function.name.as_str() {
+        match called.name() {
             _ if called.is_constructor() => classes.extend(called.class.clone()),
             "__call__" => {}
             name => drop(names.insert(name.to_owned())),
@@ -282,19 +289,26 @@ struct Argument<'db> {
 }
 
 /// The calls in a file whose callee has one of these names.
-fn calls_in<'db>(db: &'db Database, file: ProgramFile<'db>, names: &BTreeSet<String>) -> FileCalls<'db> {
+fn calls_in<'db>(
+    db: &'db Database,
+    file: ProgramFile<'db>,
+    names: &BTreeSet<String>,
+    constructors: &mut Constructors<'db>,
+) -> FileCalls<'db> {
     let model = SemanticModel::new(db, file);
     let parsed = parsed_module(db, file.python_file(db)).load(db);
-    let mut finder = CallFinder { model: &model, names, class: None, found: FileCalls::default() };
+    let mut finder = CallFinder { db, model: &model, names, class: None, constructors, found: FileCalls::default() };
     AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut finder);
     finder.found
 }
 
 struct CallFinder<'a, 'db> {
+    db: &'db Database,
     model: &'a SemanticModel<'db>,
     names: &'a BTreeSet<String>,
     /// The class around.
     class: Option<Definition<'db>>,
+    constructors: &'a mut Constructors<'db>,
     found: FileCalls<'db>,
 }
 
@@ -350,20 +364,22 @@ impl<'db> CallFinder<'_, 'db> {
     }
 
     /// The functions that a call may run, as far as it is evidence for their parameters.
-    fn callees(&self, call: &ast::ExprCall) -> Vec<Definition<'db>> {
+    fn callees(&mut self, call: &ast::ExprCall) -> Vec<Definition<'db>> {
         let (callee, aliases) = (ExprRef::from(&*call.func), ImportAliasResolution::ResolveAliases);
         let called = call.func.inferred_type(self.model);
-        let function = called.and_then(|called| called.definition(self.model.db(), &self.model.program_environment()));
-        // What a call refers to is also found by matching its arguments with all parameters, which takes long.
-        let (mut callees, declared) = match (called, function) {
-            (Some(Type::BoundMethod(_)), Some(TypeDefinition::Function(only))) => (vec![only], Vec::new()),
-            // Other definitions of the name are those for other platforms and versions.
-            (Some(Type::FunctionLiteral(_)), Some(TypeDefinition::Function(one))) => {
+        let definition =
+            called.and_then(|called| called.definition(self.model.db(), &self.model.program_environment()));
+        let (mut callees, declared) = match (called, definition) {
+            // The name may have other definitions, for other platforms and versions.
+            (Some(Type::FunctionLiteral(_) | Type::BoundMethod(_)), Some(TypeDefinition::Function(one))) => {
                 (vec![one], target::of_expression(self.model, callee, aliases))
             }
-            (Some(Type::ClassLiteral(_) | Type::GenericAlias(_) | Type::SubclassOf(_)), _) => {
-                (Vec::new(), self.constructors(&call.func))
+            (Some(Type::ClassLiteral(_)), Some(TypeDefinition::StaticClass(class)))
+                if let Ok(constructor) = self.constructors.of(self.db, class) =>
+            {
+                (constructor.into_iter().collect(), Vec::new())
             }
+            // This matches the arguments with the parameters, which takes long.
             _ => {
                 let target = Target::Callee { callee, call, on_parenthesis: true };
                 (Vec::new(), target.declared(self.model, aliases))
@@ -373,12 +389,6 @@ impl<'db> CallFinder<'_, 'db> {
             callees.extend(declared.definition().filter(|found| !callees.contains(found)));
         }
         callees
-    }
-
-    fn constructors(&self, class: &Expr) -> Vec<ResolvedDefinition<'db>> {
-        let named = |name: &str| dotted(class, &ast::Identifier::new(name, class.range()));
-        let definitions = |name: &&str| definitions_for_attribute(self.model, &named(name));
-        ["__init__", "__new__"].iter().flat_map(definitions).collect()
     }
 
     /// `value` is `None` for what is unpacked.

@@ -27,8 +27,7 @@ impl InferenceRun<'_> {
         for (file, text) in texts.iter().enumerate() {
             let first = self.first_guesses(text).into_iter();
             let is_new = |at: &usize, one: &Inference| {
-                let written = Some(&one.annotation.text);
-                one.confidence >= level && text.rejected.get(at) != written && self.refuted.get(&(file, *at)) != written
+                one.confidence >= level && text.rejected.get(at) != Some(&one.annotation.text)
             };
             guesses.extend(first.filter(|(at, one)| is_new(at, one)).map(|(at, one)| ((file, at), one)));
         }
@@ -36,8 +35,6 @@ impl InferenceRun<'_> {
             return guesses;
         }
         let files: BTreeSet<usize> = guesses.keys().map(|(file, _)| *file).collect();
-        let mut first: BTreeMap<Key, String> =
-            guesses.iter().map(|(key, one)| (*key, one.annotation.text.clone())).collect();
         for _ in 0..MAX_GUESSES {
             if guesses.is_empty() || (self.is_over)() {
                 break;
@@ -58,13 +55,10 @@ impl InferenceRun<'_> {
                 }
             }
             if all_hold {
-                first.retain(|key, _| !guesses.contains_key(key));
-                self.refuted.append(&mut first);
                 let of_level = |(key, one)| (key, Inference { confidence: level, ..one });
                 return guesses.into_iter().map(of_level).collect();
             }
         }
-        self.refuted.append(&mut first);
         self.set_with(texts, &files, &BTreeMap::new());
         BTreeMap::new()
     }

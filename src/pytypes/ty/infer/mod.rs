@@ -9,6 +9,7 @@
 mod annotation;
 mod blame;
 mod calls;
+mod constructors;
 mod docstring;
 mod evidence;
 mod flow;
@@ -141,14 +142,7 @@ pub(super) fn infer(
         return Err(Error::not_found(format!("no class, function or variable `{name}` in this file"))
             .hint("Name it as Class.method; `symbols` lists them."));
     }
-    let mut work = InferenceRun {
-        trial,
-        checked: Vec::new(),
-        near: 0,
-        is_over,
-        searched: RefCell::default(),
-        refuted: BTreeMap::new(),
-    };
+    let mut work = InferenceRun { trial, checked: Vec::new(), near: 0, is_over, searched: RefCell::default() };
     work.run(own, min_confidence)
 }
 
@@ -238,8 +232,6 @@ struct InferenceRun<'w> {
     is_over: &'w dyn Fn() -> bool,
     /// Where calls were searched for the last time.
     searched: RefCell<Option<calls::Searched>>,
-    /// The first guesses about slots that did not hold.
-    refuted: BTreeMap<Key, String>,
 }
 
 impl InferenceRun<'_> {

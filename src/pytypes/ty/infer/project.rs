@@ -37,11 +37,14 @@ const MAX_TRIES: usize = 40;
 /// After as many annotations that were not the cause of a diagnostic, it is searched for by bisection.
 const MAX_SUSPECTS: usize = 3;
 
-/// With so few new annotations, or so few for each thousand of those found before, weaker evidence is consulted in the same round.
+/// A round with this many new annotations or fewer also consults weaker evidence.
 const FEW: usize = 4;
+
+/// The same for each thousand annotations that were found before.
 const FEW_PER_MILLE: usize = 60;
 
-/// A round is not worth its check if it has fewer new annotations for each thousand of those found before.
+/// Inference at one level ends when a round would add fewer annotations than this for each thousand that were found before: each round costs
+/// a check of the project.
 const MIN_PER_MILLE: usize = 12;
 
 /// In how many lines before a diagnostic its cause may be named.
@@ -50,8 +53,8 @@ const LINES_ABOVE: usize = 12;
 /// How many annotations are searched first for the cause of a diagnostic, each time four times as many.
 const FIRST_SEARCHED: usize = 4;
 
-/// Infers annotations of the project's files that are, or lie below, `within`; of all if it is empty. Setting `flag` cancels it. The
-/// process `stays`, or exits next.
+/// Infers annotations of the project's files that are, or lie below, `within`; of all if it is empty. Setting `flag` cancels it. Unless
+/// the process `stays`, the memory is freed by its exit.
 pub(in crate::pytypes::ty) fn infer_all(
     root: &Path,
     within: &[String],
@@ -81,14 +84,7 @@ fn infer_in(
     let checked = checked(trial.db());
     let texts: Vec<FileState> = targets.iter().map(|file| FileState::new(trial.db(), *file, None, true)).collect();
     let is_over = || flag.load(Ordering::Relaxed);
-    let run = InferenceRun {
-        trial,
-        checked,
-        near: 0,
-        is_over: &is_over,
-        searched: RefCell::default(),
-        refuted: BTreeMap::new(),
-    };
+    let run = InferenceRun { trial, checked, near: 0, is_over: &is_over, searched: RefCell::default() };
     let before = run.trial.findings_observed(&run.checked, observer);
     let mut run = ProjectRun {
         run,
@@ -253,6 +249,7 @@ impl ProjectRun<'_> {
                 }
             }
             more.retain(|key, _| !self.held.contains_key(key));
+            let mut from_weaker: Vec<Key> = Vec::new();
             let known: usize = self.texts.iter().map(|text| text.found.len()).sum();
             if more.len() <= FEW.max(known * FEW_PER_MILLE / 1000) && !self.is_over() {
                 // Little more follows directly.
@@ -263,13 +260,15 @@ impl ProjectRun<'_> {
                 // They are written already.
                 self.outdated.extend(weaker.keys().map(|(file, _)| *file));
                 weaker.retain(|key, _| !self.held.contains_key(key) && !more.contains_key(key));
-                self.weaker.extend(weaker.keys());
+                from_weaker.extend(weaker.keys().copied());
                 more.append(&mut weaker);
             }
             if self.is_over() {
                 return;
             }
-            if more.len() < 1.max(known * MIN_PER_MILLE / 1000) {
+            // What the first round finds does not depend on other annotations.
+            let least = if round == 0 { 1 } else { 1.max(known * MIN_PER_MILLE / 1000) };
+            if more.len() < least {
                 for ((file, at), one) in more {
                     let text = &one.annotation.text;
                     let reason = format!("`{text}` follows from other annotations: apply those and infer again");
@@ -279,6 +278,7 @@ impl ProjectRun<'_> {
                 self.finish();
                 return;
             }
+            self.weaker.extend(from_weaker);
             self.try_with(more);
         }
     }
@@ -586,6 +586,9 @@ def length():
             infer_in(folder.path(), &[], Confidence::Medium, MAX_TRIES, &Unobserved, &Arc::default(), true)
         };
         assert!(infer(&chain).expect("an answer").skipped.is_empty());
+        let direct = "def take(value):\n    return str(value)\n\n\ntake(1)\ntake(2)\n";
+        let taken = infer(&(many.clone() + direct)).expect("an answer").suggestions;
+        assert!(taken.iter().any(|one| one.name == "value"), "few annotations that follow from calls alone are kept");
         let skipped = infer(&(many + &chain)).expect("an answer").skipped;
         let reasons: BTreeSet<&str> = skipped.iter().map(|one| one.reason.as_str()).collect();
         assert_eq!(

@@ -1,0 +1,78 @@
+//! The `__init__` that a call of a class runs.
+//!
+//! Owns finding it in classes of the project without anything else that determines how they are called: a metaclass, a decorator, `__new__`.
+//! All other classes are the checker's.
+
+use std::collections::HashMap;
+
+use ruff_db::parsed::parsed_module;
+use ruff_python_ast::{self as ast, Expr, Stmt};
+use ty_python_core::definition::{Definition, DefinitionKind};
+use ty_python_semantic::{Db as _, HasDefinition, SemanticModel};
+
+use crate::pytypes::ty::db::Database;
+use crate::pytypes::ty::family::{self, Class};
+
+/// The maximum number of superclasses that are followed.
+const MAX_DEPTH: usize = 20;
+
+/// Something else may determine how a class is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Undetermined;
+
+/// What was found of classes in one state of the texts.
+#[derive(Default)]
+pub(super) struct Constructors<'db>(HashMap<Definition<'db>, Result<Option<Definition<'db>>, Undetermined>>);
+
+impl<'db> Constructors<'db> {
+    /// The `__init__` that a call of this class runs; `None` if it is that of `object`.
+    pub fn of(&mut self, db: &'db Database, class: Definition<'db>) -> Result<Option<Definition<'db>>, Undetermined> {
+        *self.0.entry(class).or_insert_with(|| {
+            let DefinitionKind::Class(node) = class.kind(db) else { return Err(Undetermined) };
+            let parsed = parsed_module(db, class.python_file(db)).load(db);
+            find(db, (class.file(db), node.node(&parsed).name.range), MAX_DEPTH)
+        })
+    }
+}
+
+fn find<'db>(db: &'db Database, (file, range): Class, depth: usize) -> Result<Option<Definition<'db>>, Undetermined> {
+    let program_file = db.program_file(file);
+    let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+    let class = family::class_at(parsed.syntax().into(), range).ok_or(Undetermined)?;
+    let has_keywords = class.arguments.as_ref().is_some_and(|given| !given.keywords.is_empty());
+    let is_plain = class.decorator_list.is_empty() && !has_keywords && class.body.iter().all(is_plain);
+    if depth == 0 || !db.is_own(file) || !is_plain {
+        return Err(Undetermined);
+    }
+    let above = match class.bases() {
+        [] => None,
+        [_] => match family::bases(db, (file, range)) {
+            [base] => find(db, *base, depth - 1)?,
+            _ => return Err(Undetermined),
+        },
+        _ => return Err(Undetermined),
+    };
+    let methods = class.body.iter().filter_map(Stmt::as_function_def_stmt);
+    let mut own = methods.filter(|method| method.name.as_str() == "__init__");
+    match (own.next(), own.next()) {
+        (None, _) => Ok(above),
+        (Some(only), None) => Ok(Some(only.definition(&SemanticModel::new(db, program_file)))),
+        _ => Err(Undetermined),
+    }
+}
+
+/// Whether a statement in the body of a class leaves its calls to `__init__`, and defines that in no other way than by `def`.
+fn is_plain(statement: &Stmt) -> bool {
+    let is_special = |name: &str| matches!(name, "__init__" | "__new__" | "__call__");
+    let binds = |target: &Expr| matches!(target, Expr::Name(name) if !is_special(name.id.as_str()));
+    match statement {
+        Stmt::FunctionDef(method) => match method.name.as_str() {
+            "__init__" => method.decorator_list.is_empty(),
+            name => name != "__new__",
+        },
+        Stmt::Assign(ast::StmtAssign { targets, .. }) => targets.iter().all(binds),
+        Stmt::AnnAssign(assign) => binds(&assign.target),
+        Stmt::ClassDef(_) | Stmt::Expr(_) | Stmt::Pass(_) => true,
+        _ => false,
+    }
+}
