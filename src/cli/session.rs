@@ -163,9 +163,8 @@ impl Session {
             }
         }
         let asks_index = tools::find(tool)?.asks_index;
-        let workspace = if asks_index { self.workspaces.at(&root)? } else { self.workspaces.without_index(&root)? };
-        // A tool that reads the disk alone rarely needs an index that is there.
-        let was_built = if asks_index { workspace.is_built(&budget) } else { workspace.has_index() };
+        let workspace = if asks_index { self.workspaces.at(&root)? } else { self.workspaces.unopened(&root)? };
+        let was_built = asks_index && workspace.is_built(&budget);
         let waits = self.waits || was_built;
         if waits && asks_index {
             match freshen_within(&workspace, Duration::MAX, &budget) {
@@ -196,9 +195,8 @@ impl Session {
         };
         let tools = Tools::new(Arc::clone(&self.workspaces));
         let answer = output::with_progress(|| HowFar::of(&shown), || tools.call(request))?;
-        // A tool that reads the disk alone may have begun an index for a file that is not Python.
-        let has_begun = || !was_built && (workspace.progress().is_some() || workspace.is_built(&Budget::unlimited()));
-        if asks_index || has_begun() {
+        // For a file that is not Python, a tool that reads the disk alone needs the index.
+        if asks_index || workspace.is_open() {
             locked(&self.unfinished).push(workspace);
         }
         Ok(answer)

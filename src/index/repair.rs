@@ -39,9 +39,11 @@ impl Repaired {
 impl Repository {
     /// Does `work`. If the index is damaged, replaces it and does `work` once more.
     pub(super) fn with_repair<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
-        let before = self.opened().and_then(|store| FileIdentity::of(store.path()).ok());
+        let before = self.opened().map(|store| FileIdentity::of(store.path()).ok());
         match work() {
             Err(error) if error.kind == ErrorKind::CorruptIndex && self.may_repair() => {
+                // If `work` opened the index, the damage is in the file that it opened.
+                let before = before.map_or_else(|| self.index().map(|index| index.identity), Ok)?;
                 self.repair(error, before)?;
                 work()
             }
@@ -61,8 +63,7 @@ impl Repository {
         let store = self.store()?;
         let database = store.path();
         let _lock = UpdateLock::take(self.folder(), &Budget::lasting(OPEN_TIMEOUT))?;
-        // `work` may have opened it.
-        if before.is_none() || FileIdentity::of(database).ok() == before {
+        if FileIdentity::of(database).ok() == before {
             // Some systems do not replace an open file.
             store.rest_after(Duration::ZERO, Duration::ZERO);
             self.index()?.repaired.note(replace(database, damage)?);

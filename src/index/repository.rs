@@ -23,7 +23,7 @@ use crate::extract::{FORMATS, Options};
 use crate::model::RepoPath;
 use crate::organisation::is_mirror;
 use crate::scan::Rules;
-use crate::store::{Mode, Snapshot, Store};
+use crate::store::{FileIdentity, Mode, Snapshot, Store};
 
 pub(super) struct Repository {
     pub root: PathBuf,
@@ -31,7 +31,7 @@ pub(super) struct Repository {
     /// Opened when it is first needed: what reads the disk alone makes no index.
     index: OnceLock<Index>,
     opening: Mutex<()>,
-    /// Where the database is expected: if none can be made there, it is elsewhere.
+    /// Where the database is expected. If none can be made there, it is in a folder of the user.
     located: PathBuf,
     settings: Mutex<Arc<Settings>>,
     watch: OnceLock<Watch>,
@@ -47,6 +47,8 @@ pub(super) struct Repository {
 pub(super) struct Index {
     pub store: Store,
     pub repaired: Repaired,
+    /// The file that was opened.
+    pub identity: Option<FileIdentity>,
     /// What the empty index starts from.
     pub seed: Option<Seed>,
 }
@@ -72,11 +74,11 @@ impl Index {
         }
         let (store, repaired) = repair::open(&path)?;
         let seed = Seed::of(root, &store);
-        Ok(Self { store, repaired, seed })
+        Ok(Self { identity: FileIdentity::of(&path).ok(), store, repaired, seed })
     }
 
     pub(super) fn of(store: Store) -> Self {
-        Self { store, repaired: Repaired::default(), seed: None }
+        Self { identity: FileIdentity::of(store.path()).ok(), store, repaired: Repaired::default(), seed: None }
     }
 }
 
@@ -139,7 +141,7 @@ impl Repository {
         self.opened().map_or(&self.located, Store::path)
     }
 
-    /// Opens the index. One that cannot be opened counts as writable: what writes then reports why.
+    /// Whether the index cannot be written; opens it. False if it cannot be opened: the write that follows reports why.
     pub(super) fn is_read_only(&self) -> bool {
         self.store().is_ok_and(Store::is_read_only)
     }

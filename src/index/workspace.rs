@@ -269,9 +269,9 @@ impl Workspace {
         Report::of(&self.repository, started, budget)
     }
 
-    /// Whether there is an index, built or not, without opening or making one.
-    pub fn has_index(&self) -> bool {
-        self.repository.has_index()
+    /// Whether the index is open: see [`super::Workspaces::unopened`].
+    pub fn is_open(&self) -> bool {
+        self.repository.opened().is_some()
     }
 
     /// Whether an index was built; if not, the next read builds one.

@@ -58,9 +58,8 @@ impl Workspaces {
         self.open(root, Workspace::open)
     }
 
-    /// The workspace of the repository at `root`, for callers that read the disk alone: if it has no index, none is made before one
-    /// is needed.
-    pub fn without_index(&self, root: &Path) -> Result<Arc<Workspace>> {
+    /// The workspace of the repository at `root`, whose index is opened, or made, when it is first needed.
+    pub fn unopened(&self, root: &Path) -> Result<Arc<Workspace>> {
         self.open(root, Workspace::unopened)
     }
 

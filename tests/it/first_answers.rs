@@ -259,7 +259,7 @@ pub fn price() -> u8 { 1 }
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         assert!(!repo.path().join(".ixmcp").exists(), "{arguments:?}");
     }
-    // A definition in the standard library is shown in a copy, next to which the index would be.
+    // A definition in the standard library is shown in a copy of that file, which is kept in the folder of the index.
     repo.write("paper.py", "size: int = 4\n");
     let output = repo.plain_command(&["def", "paper.py:1:7"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

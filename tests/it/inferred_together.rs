@@ -322,11 +322,12 @@ Port().send(8)
         Box.__init__.limit: "int | None"
         Port.send.handle: "int"
         Port.send.number: "int"
-    "#]].assert_eq(&shown.concat());
+    "#]]
+    .assert_eq(&shown.concat());
 }
 
 #[test]
-fn a_call_of_an_overridden_method_is_evidence_even_if_that_one_is_left_alone() {
+fn a_call_of_an_overridden_method_is_evidence_even_if_that_method_is_not_annotated() {
     let repo = Repo::new(
         r"
 //- /lib.py

@@ -41,23 +41,14 @@ pub(super) struct Called<'a, 'db> {
     /// The name of the class around it.
     pub class: Option<String>,
     pub file: File,
-    /// Evidence for one of its parameters is asked for.
-    is_asked: bool,
 }
 
 impl Called<'_, '_> {
-    fn name(&self) -> &str {
-        self.function.name.as_str()
-    }
-
-    fn is_constructor(&self) -> bool {
-        matches!(self.name(), "__init__" | "__new__")
-    }
-
     /// Whether a call of one of these names may be a call of this function.
     fn is_named_by(&self, names: &BTreeSet<String>) -> bool {
-        names.contains(self.name())
-            || self.is_constructor()
+        let is_constructor = matches!(self.function.name.as_str(), "__init__" | "__new__");
+        names.contains(self.function.name.as_str())
+            || is_constructor
                 && (self.class.as_ref().is_some_and(|class| names.contains(class))
                     || CONSTRUCTING.iter().any(|name| names.contains(*name)))
     }
@@ -74,12 +65,11 @@ pub(super) struct Calls<'db> {
 /// The classes that types `Self@method` stand for.
 pub(super) type Receivers<'db> = HashMap<Type<'db>, Definition<'db>>;
 
-/// The functions with a parameter that lacks an annotation in the original. `is_asked`: whether the evidence for a slot is asked for.
+/// The functions with a parameter that lacks an annotation.
 pub(super) fn open_functions<'a, 'db>(
     model: &SemanticModel<'db>,
     slots: &[Slot<'a>],
     states: &[SlotState],
-    is_asked: impl Fn(usize) -> bool,
 ) -> Vec<Called<'a, 'db>> {
     let mut functions = Vec::new();
     for (at, slot) in slots.iter().enumerate() {
@@ -87,13 +77,11 @@ pub(super) fn open_functions<'a, 'db>(
         // The slots of its parameters follow it.
         let is_own =
             |other: &&Slot<'_>| matches!(&other.of, SlotSource::Parameter(of, _) if std::ptr::eq(*of, *function));
-        let count = slots[at + 1..].iter().take_while(is_own).count();
-        let parameters = at + 1..=at + count;
-        if states[parameters.clone()].iter().any(|state| state.is_open) {
+        let parameters = slots[at + 1..].iter().take_while(is_own).count();
+        if states[at + 1..=at + parameters].iter().any(|state| state.is_open) {
             let class = slot.container.as_ref().filter(|_| context.in_class);
             let class = class.and_then(|class| class.rsplit('.').next()).map(str::to_owned);
-            let (definition, is_asked) = (function.definition(model), parameters.into_iter().any(&is_asked));
-            functions.push(Called { definition, function, class, file: model.file(), is_asked });
+            functions.push(Called { definition: function.definition(model), function, class, file: model.file() });
         }
     }
     functions
@@ -104,33 +92,34 @@ pub(super) fn open_functions<'a, 'db>(
 pub(super) struct Searched {
     functions: BTreeSet<String>,
     classes: BTreeSet<String>,
-    /// The names by which constructors are called: those of the classes and of the classes below them, and `cls`, `super().__init__` etc.
-    constructing: BTreeSet<String>,
+    names: BTreeSet<String>,
     files: Vec<File>,
 }
 
 /// Searches the project for calls of these functions. `searched` is what the last search of the same functions left.
 pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>], searched: &mut Option<Searched>) -> Calls<'db> {
     let mut calls = Calls { arguments: HashMap::new(), files: HashMap::new(), receivers: HashMap::new() };
-    let (functions_named, classes_named) = names_of(functions.iter());
-    if functions_named.is_empty() && classes_named.is_empty() {
+    // A constructor is called by the name of its class.
+    let (mut names, mut classes) = (BTreeSet::new(), BTreeSet::new());
+    for Called { function, class, .. } in functions {
+        match function.name.as_str() {
+            "__init__" | "__new__" => classes.extend(class.clone()),
+            "__call__" => {}
+            name => drop(names.insert(name.to_owned())),
+        }
+    }
+    if names.is_empty() && classes.is_empty() {
         return calls;
     }
-    let known = searched.take().filter(|last| last.functions == functions_named && last.classes == classes_named);
-    let known = known.unwrap_or_else(|| search(db, functions, functions_named, classes_named));
-    // A call of an overridden method is evidence for those that override it.
-    let asked_names: BTreeSet<&str> = functions.iter().filter(|called| called.is_asked).map(Called::name).collect();
-    let asked = || functions.iter().filter(|called| asked_names.contains(called.name()));
-    let (mut names, _) = names_of(asked());
-    if asked().any(Called::is_constructor) {
-        names.extend(known.constructing.iter().cloned());
-    }
-    let by_definition: HashMap<Definition<'db>, &Called<'_, 'db>> = asked().map(|one| (one.definition, one)).collect();
+    let known = searched.take().filter(|last| last.functions == names && last.classes == classes);
+    let known = known.unwrap_or_else(|| search(db, functions, names, classes));
+    let by_definition: HashMap<Definition<'db>, &Called<'_, 'db>> =
+        functions.iter().map(|one| (one.definition, one)).collect();
     let mut constructors = Constructors::default();
     for &file in &known.files {
-        let found = calls_in(db, db.program_file(file), &names, &mut constructors);
+        let found = calls_in(db, db.program_file(file), &known.names, &mut constructors);
         if !found.panicked.is_empty() {
-            let named = asked().filter(|called| called.is_named_by(&found.panicked));
+            let named = functions.iter().filter(|called| called.is_named_by(&found.panicked));
             named.for_each(|called| calls.note_unknown(called));
         }
         for call in &found.calls {
@@ -146,21 +135,6 @@ pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>], searched
     }
     *searched = Some(known);
     calls
-}
-
-/// The names by which functions are called, and the classes by which constructors are.
-fn names_of<'c, 'a: 'c, 'db: 'c>(
-    functions: impl Iterator<Item = &'c Called<'a, 'db>>,
-) -> (BTreeSet<String>, BTreeSet<String>) {
-    let (mut names, mut classes) = (BTreeSet::new(), BTreeSet::new());
-    for called in functions {
-        match called.name() {
-            _ if called.is_constructor() => classes.extend(called.class.clone()),
-            "__call__" => {}
-            name => drop(names.insert(name.to_owned())),
-        }
-    }
-    (names, classes)
 }
 
 fn search(
@@ -198,10 +172,13 @@ fn search(
             break;
         }
     }
-    names.extend(classes.iter().cloned());
+    let has_classes = !classes.is_empty();
+    names.append(&mut classes);
     let files = holding(&names);
-    classes.extend(CONSTRUCTING.iter().map(|&name| name.to_owned()));
-    Searched { functions: functions_named, classes: classes_named, constructing: classes, files }
+    if has_classes {
+        names.extend(CONSTRUCTING.iter().map(|&name| name.to_owned()));
+    }
+    Searched { functions: functions_named, classes: classes_named, names, files }
 }
 
 /// The maximum depth of subclasses that are followed to find calls of an inherited constructor.
@@ -288,7 +265,7 @@ struct Argument<'db> {
     is_partly_unknown: bool,
 }
 
-/// The calls in a file whose callee has one of these names.
+/// The calls in a file whose callee has one of these names. Memoizing them would take longer than finding them again.
 fn calls_in<'db>(
     db: &'db Database,
     file: ProgramFile<'db>,
@@ -367,8 +344,7 @@ impl<'db> CallFinder<'_, 'db> {
     fn callees(&mut self, call: &ast::ExprCall) -> Vec<Definition<'db>> {
         let (callee, aliases) = (ExprRef::from(&*call.func), ImportAliasResolution::ResolveAliases);
         let called = call.func.inferred_type(self.model);
-        let definition =
-            called.and_then(|called| called.definition(self.model.db(), &self.model.program_environment()));
+        let definition = called.and_then(|called| called.definition(self.db, &self.model.program_environment()));
         let (mut callees, declared) = match (called, definition) {
             // The name may have other definitions, for other platforms and versions.
             (Some(Type::FunctionLiteral(_) | Type::BoundMethod(_)), Some(TypeDefinition::Function(one))) => {
@@ -379,7 +355,7 @@ impl<'db> CallFinder<'_, 'db> {
             {
                 (constructor.into_iter().collect(), Vec::new())
             }
-            // This matches the arguments with the parameters, which takes long.
+            // This also matches the arguments with the parameters of each overload, which takes long.
             _ => {
                 let target = Target::Callee { callee, call, on_parenthesis: true };
                 (Vec::new(), target.declared(self.model, aliases))

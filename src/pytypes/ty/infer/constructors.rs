@@ -1,14 +1,15 @@
 //! The `__init__` that a call of a class runs.
 //!
-//! Owns finding it in classes of the project without anything else that determines how they are called: a metaclass, a decorator, `__new__`.
-//! All other classes are the checker's.
+//! Owns finding it for plain classes of the project. A class is not plain if something else may determine how it is called: a metaclass, a
+//! decorator, `__new__`, several bases, or a base outside the project. Does not own how those are called: the checker knows.
 
 use std::collections::HashMap;
 
 use ruff_db::parsed::parsed_module;
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ty_python_core::definition::{Definition, DefinitionKind};
-use ty_python_semantic::{Db as _, HasDefinition, SemanticModel};
+use ty_python_semantic::types::Type;
+use ty_python_semantic::{Db as _, HasDefinition, HasType, SemanticModel};
 
 use crate::pytypes::ty::db::Database;
 use crate::pytypes::ty::family::{self, Class};
@@ -20,7 +21,7 @@ const MAX_DEPTH: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Undetermined;
 
-/// What was found of classes in one state of the texts.
+/// The constructors of the classes that were asked for. They are those of one version of the files.
 #[derive(Default)]
 pub(super) struct Constructors<'db>(HashMap<Definition<'db>, Result<Option<Definition<'db>>, Undetermined>>);
 
@@ -40,28 +41,29 @@ fn find<'db>(db: &'db Database, (file, range): Class, depth: usize) -> Result<Op
     let parsed = parsed_module(db, program_file.python_file(db)).load(db);
     let class = family::class_at(parsed.syntax().into(), range).ok_or(Undetermined)?;
     let has_keywords = class.arguments.as_ref().is_some_and(|given| !given.keywords.is_empty());
-    let is_plain = class.decorator_list.is_empty() && !has_keywords && class.body.iter().all(is_plain);
-    if depth == 0 || !db.is_own(file) || !is_plain {
+    let is_bare = class.decorator_list.is_empty() && !has_keywords;
+    if depth == 0 || !db.is_own(file) || !is_bare || !class.body.iter().all(is_plain) {
         return Err(Undetermined);
     }
-    let above = match class.bases() {
-        [] => None,
-        [_] => match family::bases(db, (file, range)) {
-            [base] => find(db, *base, depth - 1)?,
-            _ => return Err(Undetermined),
-        },
+    let model = SemanticModel::new(db, program_file);
+    // Where an import may fail, a base is a union.
+    let is_class =
+        |base: &Expr| matches!(base.inferred_type(&model), Some(Type::ClassLiteral(_) | Type::GenericAlias(_)));
+    let above = match (class.bases(), family::bases(db, (file, range))) {
+        ([], _) => None,
+        ([base], [found]) if is_class(base) => find(db, *found, depth - 1)?,
         _ => return Err(Undetermined),
     };
     let methods = class.body.iter().filter_map(Stmt::as_function_def_stmt);
     let mut own = methods.filter(|method| method.name.as_str() == "__init__");
     match (own.next(), own.next()) {
         (None, _) => Ok(above),
-        (Some(only), None) => Ok(Some(only.definition(&SemanticModel::new(db, program_file)))),
+        (Some(only), None) => Ok(Some(only.definition(&model))),
         _ => Err(Undetermined),
     }
 }
 
-/// Whether a statement in the body of a class leaves its calls to `__init__`, and defines that in no other way than by `def`.
+/// Whether a statement in the body of a class binds neither `__new__` nor, other than by a plain `def`, `__init__`.
 fn is_plain(statement: &Stmt) -> bool {
     let is_special = |name: &str| matches!(name, "__init__" | "__new__" | "__call__");
     let binds = |target: &Expr| matches!(target, Expr::Name(name) if !is_special(name.id.as_str()));

@@ -372,8 +372,7 @@ impl InferenceRun<'_> {
             let text = &texts[*file];
             if text.is_asked_for {
                 if asks_calls {
-                    let is_asked_of = |at: usize| is_asked((*file, at), &text.states[at]);
-                    functions.extend(calls::open_functions(model, slots, &text.states, is_asked_of));
+                    functions.extend(calls::open_functions(model, slots, &text.states));
                 }
                 let open = open_classes(slots, &text.states).into_iter();
                 classes.extend(open.map(|(class, range)| ((text.file, range), (text.file, class))));

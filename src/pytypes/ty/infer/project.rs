@@ -40,7 +40,7 @@ const MAX_SUSPECTS: usize = 3;
 /// A round with this many new annotations or fewer also consults weaker evidence.
 const FEW: usize = 4;
 
-/// The same for each thousand annotations that were found before.
+/// A round with this many new annotations for each thousand found before, or fewer, does so too.
 const FEW_PER_MILLE: usize = 60;
 
 /// Inference at one level ends when a round would add fewer annotations than this for each thousand that were found before: each round costs
@@ -54,7 +54,7 @@ const LINES_ABOVE: usize = 12;
 const FIRST_SEARCHED: usize = 4;
 
 /// Infers annotations of the project's files that are, or lie below, `within`; of all if it is empty. Setting `flag` cancels it. Unless
-/// the process `stays`, the memory is freed by its exit.
+/// the process `stays`, the database is not freed: the process exits next.
 pub(in crate::pytypes::ty) fn infer_all(
     root: &Path,
     within: &[String],
@@ -266,7 +266,7 @@ impl ProjectRun<'_> {
             if self.is_over() {
                 return;
             }
-            // What the first round finds does not depend on other annotations.
+            // What the first round finds may follow from the code alone, so running inference again would not find it.
             let least = if round == 0 { 1 } else { 1.max(known * MIN_PER_MILLE / 1000) };
             if more.len() < least {
                 for ((file, at), one) in more {
