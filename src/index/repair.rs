@@ -60,13 +60,13 @@ impl Repository {
 
     /// Puts an empty index in place of the damaged one, unless another process has replaced the damaged file already.
     fn repair(&self, damage: Error, before: Option<FileIdentity>) -> Result<()> {
-        let store = self.store()?;
-        let database = store.path();
+        let index = self.index()?;
+        let database = index.store.path();
         let _lock = UpdateLock::take(self.folder(), &Budget::lasting(OPEN_TIMEOUT))?;
         if FileIdentity::of(database).ok() == before {
             // Some systems do not replace an open file.
-            store.rest_after(Duration::ZERO, Duration::ZERO);
-            self.index()?.repaired.note(replace(database, damage)?);
+            index.store.rest_after(Duration::ZERO, Duration::ZERO);
+            index.repaired.note(replace(database, damage)?);
         }
         self.in_flight.forget_ended();
         self.ask_for_sweep();

@@ -118,17 +118,15 @@ impl Repository {
             return Ok(index);
         }
         let _opening = locked(&self.opening);
-        match self.index.get() {
-            Some(index) => Ok(index),
-            None => {
-                let opened = Index::open(&self.root, &self.sources.environment)?;
-                let index = self.index.get_or_init(|| opened);
-                if index.store.path() != self.located {
-                    self.reload_settings()?;
-                }
-                Ok(index)
-            }
+        if let Some(index) = self.index.get() {
+            return Ok(index);
         }
+        let opened = Index::open(&self.root, &self.sources.environment)?;
+        let index = self.index.get_or_init(|| opened);
+        if index.store.path() != self.located {
+            self.reload_settings()?;
+        }
+        Ok(index)
     }
 
     /// The database, if it is open.
@@ -144,11 +142,6 @@ impl Repository {
     /// Whether the index cannot be written; opens it. False if it cannot be opened: the write that follows reports why.
     pub(super) fn is_read_only(&self) -> bool {
         self.store().is_ok_and(Store::is_read_only)
-    }
-
-    /// Whether there is an index, without opening or making one.
-    pub(super) fn has_index(&self) -> bool {
-        self.opened().is_some() || self.located.exists()
     }
 
     /// The message about a repair, returned once.

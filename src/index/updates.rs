@@ -492,8 +492,7 @@ impl Updates {
     }
 
     pub(super) fn was_built(&self, budget: &Budget) -> bool {
-        let read = || self.repository.read(budget, |snapshot| snapshot.fact(Fact::Built));
-        self.repository.has_index() && read().is_ok_and(|fact| fact.is_some())
+        self.repository.read(budget, |snapshot| snapshot.fact(Fact::Built)).is_ok_and(|fact| fact.is_some())
     }
 }
 

@@ -19,9 +19,6 @@ use crate::platform::files::is_own;
 use crate::platform::replace::{Durability, Permissions, replace};
 use crate::pytypes::values::Definition;
 
-/// The folder of the index.
-const FOLDER: &str = ".ixmcp";
-
 /// The folder for bundled stubs, relative to the repository.
 pub(super) const STUBS: &str = ".ixmcp/typeshed";
 
@@ -83,8 +80,8 @@ impl PathDisplay {
             tracing::debug!(%error, "a bundled stub cannot be written");
             return;
         }
-        // If there is no index, the folder is new.
-        let ignore = self.root.join(FOLDER).join(".gitignore");
+        // Without an index, nothing else has made the folder around it.
+        let ignore = self.root.join(STUBS).with_file_name(".gitignore");
         if ignore.symlink_metadata().is_err() {
             let _ = fs::write(ignore, "*\n");
         }

@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Undetermined;
 
-/// The constructors of the classes that were asked for. They are those of one version of the files.
+/// What was found for each class. It holds for one version of the files.
 #[derive(Default)]
 pub(super) struct Constructors<'db>(HashMap<Definition<'db>, Result<Option<Definition<'db>>, Undetermined>>);
 

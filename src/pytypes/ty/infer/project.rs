@@ -236,7 +236,7 @@ impl ProjectRun<'_> {
         self.write_outdated();
     }
 
-    /// Infers annotations from evidence of at least this confidence until nothing more follows, or for that many rounds. `keeps`: what the
+    /// Infers annotations from evidence of at least this confidence until little more follows, or for that many rounds. `keeps`: what the
     /// first round infers keeps its own confidence if that is higher.
     fn build(&mut self, level: Confidence, rounds: usize, keeps: bool) {
         for round in 0..rounds {
