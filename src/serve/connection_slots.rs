@@ -1,7 +1,7 @@
-//! Limits the number of HTTP connections, such that clients without the token cannot lock out those that have it.
+//! Limits the number of connections of a listener, such that idle ones cannot lock out others.
 //!
-//! A connection is unauthenticated until a request on it has the token. If there are too many unauthenticated connections,
-//! the oldest is closed.
+//! A connection is pending until it has shown that it is a client's: over HTTP by a request with the token, on the daemon's socket
+//! and port by a line. If there are too many pending connections, the oldest is closed.
 
 use crate::locked::locked;
 use std::collections::VecDeque;
@@ -10,9 +10,8 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
 pub struct ConnectionSlots {
-    /// A connection is unauthenticated until its first request, which follows immediately.
-    max_unauthenticated: usize,
-    max_authenticated: usize,
+    max_pending: usize,
+    max_clients: usize,
     connections: Mutex<Connections>,
 }
 
@@ -20,8 +19,8 @@ pub struct ConnectionSlots {
 #[derive(Default)]
 struct Connections {
     /// The oldest first.
-    unauthenticated: VecDeque<Arc<Notify>>,
-    authenticated: Vec<Arc<Notify>>,
+    pending: VecDeque<Arc<Notify>>,
+    clients: Vec<Arc<Notify>>,
 }
 
 /// The slot of one connection, which is released when it is dropped.
@@ -31,16 +30,16 @@ pub struct ConnectionSlot {
 }
 
 impl ConnectionSlots {
-    pub fn new(max_unauthenticated: usize, max_authenticated: usize) -> Arc<Self> {
-        Arc::new(Self { max_unauthenticated, max_authenticated, connections: Mutex::default() })
+    pub fn new(max_pending: usize, max_clients: usize) -> Arc<Self> {
+        Arc::new(Self { max_pending, max_clients, connections: Mutex::default() })
     }
 
     pub fn enter(self: &Arc<Self>) -> ConnectionSlot {
         let eviction = Arc::new(Notify::new());
         let mut connections = locked(&self.connections);
-        connections.unauthenticated.push_back(Arc::clone(&eviction));
-        if connections.unauthenticated.len() > self.max_unauthenticated
-            && let Some(oldest) = connections.unauthenticated.pop_front()
+        connections.pending.push_back(Arc::clone(&eviction));
+        if connections.pending.len() > self.max_pending
+            && let Some(oldest) = connections.pending.pop_front()
         {
             oldest.notify_one();
         }
@@ -50,14 +49,13 @@ impl ConnectionSlots {
 }
 
 impl ConnectionSlot {
-    /// Marks the connection as authenticated, so that it is not evicted. If there are too many of these, it stays
-    /// unauthenticated.
-    pub fn authenticate(&self) {
+    /// Marks the connection as a client's, so that it is not evicted. If there are too many of these, it stays pending.
+    pub fn keep(&self) {
         let mut connections = locked(&self.slots.connections);
-        if connections.authenticated.len() < self.slots.max_authenticated {
-            let at = connections.unauthenticated.iter().position(|other| Arc::ptr_eq(other, &self.eviction));
-            let own = at.and_then(|at| connections.unauthenticated.remove(at));
-            connections.authenticated.extend(own);
+        if connections.clients.len() < self.slots.max_clients {
+            let at = connections.pending.iter().position(|other| Arc::ptr_eq(other, &self.eviction));
+            let own = at.and_then(|at| connections.pending.remove(at));
+            connections.clients.extend(own);
         }
     }
 
@@ -70,7 +68,7 @@ impl ConnectionSlot {
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut connections = locked(&self.slots.connections);
-        connections.unauthenticated.retain(|other| !Arc::ptr_eq(other, &self.eviction));
-        connections.authenticated.retain(|other| !Arc::ptr_eq(other, &self.eviction));
+        connections.pending.retain(|other| !Arc::ptr_eq(other, &self.eviction));
+        connections.clients.retain(|other| !Arc::ptr_eq(other, &self.eviction));
     }
 }

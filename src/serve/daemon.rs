@@ -10,29 +10,30 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::call_router::CallRouter;
 use super::client::DaemonIdentity;
+use super::connection_slots::{ConnectionSlot, ConnectionSlots};
 use super::daemon_service::{DaemonService, TcpStatus};
 use super::hello::PROTO;
 use super::launch::Launcher;
 use super::socket_path::Claim;
-use super::{ClientScope, ConnectionPolicy, Server, ToolListing, WriteAccess, envelope, tcp, token};
+use super::{ClientScope, ConnectionPolicy, Server, ToolListing, WriteAccess, tcp, token};
 use crate::config::{self, Environment};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::index::Workspaces;
 use crate::platform::process::{self, TerminationSignal};
 use crate::platform::socket;
 use crate::tools::DEADLINE;
 
-/// Connections that may be open at once.
+/// Connections of the socket, and of the port, that have sent a line, and that have not.
 const MAX_CLIENTS: usize = 1024;
-/// TCP connections that have not been admitted yet, and the timeout for that. Any program of the machine can open them.
-const MAX_UNADMITTED: usize = 256;
+const MAX_PENDING: usize = 256;
+/// How long a connection may take to begin. Any program of the machine can open one to the port.
 const ADMISSION_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long in-flight requests may continue when the daemon ends.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -63,8 +64,8 @@ pub async fn run(claim: Claim, workspaces: Arc<Workspaces>, settings: DaemonSett
     let state = Arc::new(DaemonState {
         server: Server::new(Arc::clone(&service) as _),
         service: Arc::clone(&service),
-        client_slots: Semaphore::new(MAX_CLIENTS),
-        unadmitted_slots: Semaphore::new(MAX_UNADMITTED),
+        local_slots: ConnectionSlots::new(MAX_PENDING, MAX_CLIENTS),
+        tcp_slots: ConnectionSlots::new(MAX_PENDING, MAX_CLIENTS),
         root,
         listing,
         token,
@@ -155,8 +156,8 @@ impl Listener {
 struct DaemonState {
     server: Arc<Server>,
     service: Arc<DaemonService>,
-    client_slots: Semaphore,
-    unadmitted_slots: Semaphore,
+    local_slots: Arc<ConnectionSlots>,
+    tcp_slots: Arc<ConnectionSlots>,
     root: PathBuf,
     listing: ToolListing,
     token: String,
@@ -189,66 +190,65 @@ impl DaemonState {
     }
 
     async fn receive_local(self: Arc<Self>, stream: socket::Stream, listener: Arc<socket::Listener>) {
+        let slot = self.local_slots.enter();
         let stream = match tokio::time::timeout(ADMISSION_TIMEOUT, listener.admit(stream)).await {
             Ok(Ok(stream)) => stream,
             Ok(Err(user)) => return tracing::warn!(user, "another user's connection was refused"),
             Err(_) => return,
         };
         let (reader, writer) = stream.into_split();
-        self.serve(reader, writer, self.policy(WriteAccess::Allowed, ClientScope::Machine)).await;
+        self.serve(reader, writer, &slot, self.policy(WriteAccess::Allowed, ClientScope::Machine)).await;
     }
 
     async fn receive_tcp(self: Arc<Self>, stream: TcpStream) {
-        // Looking up the owner takes longer than opening a connection, so the number of lookups is limited.
-        let Ok(slot) = self.unadmitted_slots.try_acquire() else { return };
+        let slot = self.tcp_slots.enter();
         let mut ending = self.service.ending();
         let admitted = tokio::select! {
             admitted = tokio::time::timeout(ADMISSION_TIMEOUT, tcp::admit(stream)) => admitted.ok().flatten(),
             _ = ending.wait_for(|ends| *ends) => None,
+            () = slot.evicted() => return,
         };
-        drop(slot);
         if let Some((reader, writer)) = admitted {
             let policy = self.policy(WriteAccess::WithToken(self.token.clone()), ClientScope::Repository);
-            self.serve(reader, writer, policy).await;
+            self.serve(reader, writer, &slot, policy).await;
         }
     }
 
-    async fn serve<R, W>(&self, reader: R, mut writer: W, policy: ConnectionPolicy)
+    async fn serve<R, W>(&self, reader: R, writer: W, slot: &ConnectionSlot, policy: ConnectionPolicy)
     where
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        let Ok(_slot) = self.client_slots.try_acquire() else {
-            let error = Error::new(ErrorKind::Busy, format!("{MAX_CLIENTS} clients are connected"));
-            let line = envelope::error(None, &envelope::RpcError::from(&error)) + "\n";
-            // The client may have left.
-            let _ = writer.write_all(line.as_bytes()).await;
-            return;
-        };
         let _connected = self.service.client();
-        let reader = UntilEnd::of(reader, self.service.ending());
-        super::connection(Arc::clone(&self.server), reader, writer, policy).await;
+        let reader = ClientReader::new(reader, slot, self.service.ending());
+        tokio::select! {
+            () = super::connection(Arc::clone(&self.server), reader, writer, policy) => {}
+            () = slot.evicted() => tracing::debug!("a connection that had sent no line was closed for a new one"),
+        }
     }
 }
 
-/// A reader whose input ends when the daemon ends. Requests that were read before are still answered.
-struct UntilEnd<R> {
+/// A reader that keeps the connection's slot once it has read a line, and whose input ends when the daemon ends. Requests that
+/// were read before are still answered.
+struct ClientReader<'s, R> {
     reader: R,
+    slot: &'s ConnectionSlot,
+    has_line: bool,
     ending: Pin<Box<dyn Future<Output = ()> + Send>>,
     has_ended: bool,
 }
 
-impl<R> UntilEnd<R> {
-    fn of(reader: R, mut ending: watch::Receiver<bool>) -> Self {
+impl<'s, R> ClientReader<'s, R> {
+    fn new(reader: R, slot: &'s ConnectionSlot, mut ending: watch::Receiver<bool>) -> Self {
         let ending = Box::pin(async move {
             // The sender outlives all connections.
             let _ = ending.wait_for(|ends| *ends).await;
         });
-        Self { reader, ending, has_ended: false }
+        Self { reader, slot, has_line: false, ending, has_ended: false }
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for UntilEnd<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for ClientReader<'_, R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -258,6 +258,12 @@ impl<R: AsyncRead + Unpin> AsyncRead for UntilEnd<R> {
             self.has_ended = true;
             return Poll::Ready(Ok(()));
         }
-        Pin::new(&mut self.reader).poll_read(context, into)
+        let before = into.filled().len();
+        let read = Pin::new(&mut self.reader).poll_read(context, into);
+        if !self.has_line && into.filled()[before..].contains(&b'\n') {
+            self.has_line = true;
+            self.slot.keep();
+        }
+        read
     }
 }

@@ -186,7 +186,7 @@ where
         async move {
             let admitted = || {
                 is_admitted.store(true, Ordering::Relaxed);
-                slot.authenticate();
+                slot.keep();
             };
             Ok::<_, Infallible>(state.answer(request, admitted).await)
         }

@@ -130,7 +130,7 @@ impl PageServer {
         let is_head = request.method() == Method::HEAD;
         let mut response = match self.gate.admits(request.method(), request.uri().path(), request.headers()) {
             Ok(()) if gate::is_of_data(request.uri().path()) => {
-                slot.authenticate();
+                slot.keep();
                 api::answer(&self.backend, request).await
             }
             Ok(()) => file(request.uri().path()),
