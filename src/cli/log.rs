@@ -13,7 +13,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::error::{Error, Result};
 use crate::locked::locked;
-use crate::platform::files;
+use crate::platform::{files, mapped};
 use crate::serve::socket_path;
 
 /// The file is renamed at this size; there is one of before.
@@ -26,18 +26,24 @@ enum Sink {
     File { file: File, path: PathBuf, size: u64 },
 }
 
+/// What a process says that has to end because the index was cut, see [`mapped`].
+const CUT: &str = "ERROR a file that is mapped into memory became shorter while it was read (SIGBUS): another program cut the index \
+    (index.db, or index.db-shm), or its disk is full or failing. This process ends. The next one repairs the index.\n";
+
 /// Log lines go to stderr.
 pub(super) fn start(filter: &str, colored: bool) {
     let log = tracing_subscriber::fmt().with_env_filter(parse(filter)).with_writer(io::stderr).with_target(false);
     let log = log.with_ansi(colored);
     // A second start in one process keeps the first log.
     let _ = log.try_init();
+    mapped::report_cut_files(CUT);
 }
 
 /// Log lines go to the file that [`open_file`] opens later.
 pub(super) fn start_for_file(filter: &str) {
     let log = tracing_subscriber::fmt().with_env_filter(parse(filter)).with_writer(ToSink).with_ansi(false);
     let _ = log.try_init();
+    mapped::report_cut_files(CUT);
 }
 
 fn parse(filter: &str) -> EnvFilter {
@@ -51,6 +57,7 @@ pub(super) fn open_file(folder: &Path, socket: &Path) -> Result<()> {
     let opened = socket_path::open_own(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
     let (size, file) = opened.map_err(|error| Error::io("write", &path, error))?;
     let mut sink = locked(&SINK);
+    mapped::report_to(&file);
     let waiting = std::mem::replace(&mut *sink, Sink::File { file, path, size });
     if let Sink::Waiting(lines) = waiting {
         // An unwritable log must not stop the program.
@@ -66,7 +73,9 @@ impl Sink {
             Self::File { file, path, size } => {
                 if *size > LARGEST {
                     fs::rename(&*path, path.with_extension("1"))?;
-                    (*file, *size) = (socket_path::open_own(path)?, 0);
+                    let new = socket_path::open_own(path)?;
+                    mapped::report_to(&new);
+                    (*file, *size) = (new, 0);
                 }
                 file.write_all(line)?;
                 *size += line.len() as u64;

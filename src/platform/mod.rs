@@ -13,6 +13,6 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub use unix::{allocator, beneath, files, paths, process, socket, watcher};
+pub use unix::{allocator, beneath, files, mapped, paths, process, socket, watcher};
 #[cfg(windows)]
-pub use windows::{allocator, beneath, files, paths, process, socket, watcher};
+pub use windows::{allocator, beneath, files, mapped, paths, process, socket, watcher};

@@ -4,7 +4,7 @@
 //! that a clone or another user put there. Does not own the protocol on the socket.
 
 use std::fs::{self, File, Metadata, TryLockError};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -140,6 +140,16 @@ impl SocketPath {
         }
     }
 
+    /// Writes the process into the lock file, until the claim is withdrawn. Returns the process whose claim was not.
+    fn mark(&self, mut lock: &File) -> Option<u32> {
+        let before = fs::read_to_string(self.lock()).ok()?;
+        let marked = lock.set_len(0).and_then(|()| lock.write_all(std::process::id().to_string().as_bytes()));
+        if let Err(error) = marked {
+            tracing::debug!(%error, "the lock file was not marked");
+        }
+        before.parse().ok()
+    }
+
     /// Whether a process holds the lock: the daemon, or one that starts or ends.
     pub fn is_held(&self) -> bool {
         let lock = File::open(self.lock());
@@ -161,6 +171,12 @@ impl SocketPath {
         }
         let bound = BoundSocket::at(&self.socket).and_then(|bound| Ok((bound, self.socket.symlink_metadata()?)));
         let (bound, data) = bound.map_err(|error| Error::io("listen on", &self.socket, error))?;
+        if let Some(pid) = self.mark(&lock) {
+            tracing::warn!(
+                pid,
+                "the daemon before this one was ended from outside: it was killed, it crashed, or the system lacked memory"
+            );
+        }
         let root_data = self.root.metadata().ok();
         Ok(Claim { root: identity(&root_data), socket: identity(&Some(data)), bound, path: self, lock })
     }
@@ -188,6 +204,8 @@ impl Claim {
 
     /// Removes the socket, so that no new client connects. Keeps the lock.
     pub fn withdraw(&self) {
+        // If it fails, the next daemon takes this one for killed.
+        let _ = self.lock.set_len(0);
         if identity(&self.path.socket.symlink_metadata().ok()) == self.socket {
             // It may have been removed with its folder.
             let _ = fs::remove_file(&self.path.socket);

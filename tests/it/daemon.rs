@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -114,6 +115,50 @@ fn what_a_killed_daemon_left_does_not_block_the_next() {
     assert_eq!(repo.call("stats", &json!({}))["total_files"], 2, "a dead socket is no daemon");
     repo.ok(&["daemon", "start"]);
     assert_ne!(pid(&repo), first);
+    let log = fs::read_to_string(repo.path().join(".ixmcp/log")).unwrap();
+    let reports = || log.lines().filter(|line| line.contains("ended from outside"));
+    assert!(reports().count() == 1 && reports().all(|line| line.contains(&format!("pid={first}"))), "{log}");
+    // One that ends by itself is not reported.
+    repo.ok(&["daemon", "stop"]);
+    repo.ok(&["daemon", "start"]);
+    let log = fs::read_to_string(repo.path().join(".ixmcp/log")).unwrap();
+    assert_eq!(log.matches("ended from outside").count(), 1, "{log}");
+}
+
+/// A program cuts the index or its shared memory in place: reading what was mapped raises a signal.
+#[test]
+fn a_daemon_whose_index_is_cut_logs_why_it_ends_and_the_next_one_answers() {
+    for (name, bytes) in [("index.db", 16 << 10), ("index.db", 0), ("index.db-shm", 0)] {
+        let repo = Repo::new(SMALL);
+        for number in 0..300 {
+            repo.write(&format!("many/m{number}.py"), format!("def walrus_{number}(): return {number}\n").repeat(20));
+        }
+        repo.ok(&["sync"]);
+        repo.ok(&["daemon", "start"]);
+        let first = pid(&repo);
+        let mut wire = Wire::unix(&repo.socket());
+        let before = wire.call("stats", json!({}))["result"]["total_files"].clone();
+        let file = fs::OpenOptions::new().write(true).open(repo.path().join(".ixmcp").join(name)).unwrap();
+        file.set_len(bytes).unwrap();
+        // It ends at the first page that it lacks, or notices the damage and replaces the index.
+        for number in 0..300 {
+            if has_ended(first) {
+                break;
+            }
+            let asked = request(number, "get_symbol", json!({ "symbol_name": format!("walrus_{number}") }));
+            let _is_gone = UnixStream::connect(repo.socket()).and_then(|mut stream| {
+                stream.write_all(format!("{asked}\n").as_bytes())?;
+                stream.read(&mut [0])
+            });
+        }
+        assert_eq!(repo.call("stats", &json!({}))["total_files"], before, "{name}");
+        let log = fs::read_to_string(repo.path().join(".ixmcp/log")).unwrap();
+        if has_ended(first) {
+            assert!(log.contains("another program cut the index"), "{name} {bytes}: {log}");
+        } else {
+            assert!(log.contains("damaged"), "{name} {bytes}: {log}");
+        }
+    }
 }
 
 #[test]
@@ -130,8 +175,8 @@ fn a_live_socket_is_never_removed() {
     let said = repo.fails(&["daemon", "run"]);
     assert!(said.contains("another program listens"), "{said}");
     assert!(repo.socket().exists());
-    drop(std::os::unix::net::UnixStream::connect(repo.socket()));
-    drop(std::os::unix::net::UnixStream::connect(repo.socket()));
+    drop(UnixStream::connect(repo.socket()));
+    drop(UnixStream::connect(repo.socket()));
     answerer.join().unwrap();
     fs::remove_file(repo.socket()).unwrap();
 }

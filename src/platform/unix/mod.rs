@@ -5,6 +5,7 @@ pub mod beneath;
 pub mod files;
 #[cfg(target_os = "linux")]
 mod inotify;
+pub mod mapped;
 pub mod paths;
 pub mod process;
 pub mod socket;

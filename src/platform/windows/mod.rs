@@ -3,6 +3,7 @@
 pub mod allocator;
 pub mod beneath;
 pub mod files;
+pub mod mapped;
 pub mod paths;
 pub mod process;
 pub mod socket;
