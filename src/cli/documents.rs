@@ -183,10 +183,10 @@ fn score(text: &str) -> std::result::Result<f64, String> {
 }
 
 fn print_skipped(left: &LeftOut, partial: &Partial) {
-    for (files, word) in [(&left.skipped, "skipped"), (&partial.problems, "partial")] {
-        for file in files {
-            output::line(&format!("{word}  {}  {}", printable(&file.path), printable(&file.reason)));
-        }
+    let skipped = left.skipped.iter().map(|file| ("skipped", &file.path, &file.reason));
+    let partial_files = partial.problems.iter().map(|problem| ("partial", &problem.path, &problem.reason));
+    for (word, path, reason) in skipped.chain(partial_files) {
+        output::line(&format!("{word}  {}  {}", printable(path), printable(reason)));
     }
     if let Some(total) = partial.total {
         let documents = output::count(total as u64, "document is", "documents are");
@@ -234,7 +234,7 @@ fn show(session: &Session, typed: &Show) -> Result<Outcome> {
     let answer = session.call::<get_file_details::Answer>("get_file_details", given)?;
     session.show(&answer.json, true, || {
         for problem in &answer.problems {
-            output::note(&printable(problem));
+            output::note(&printable(&problem.reason));
         }
         for line in answer.content.lines() {
             output::line(&printable(&line.replace('\t', "    ")));

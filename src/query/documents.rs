@@ -7,7 +7,7 @@ use super::source::Source;
 use super::{Page, PathFilter};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::store::{DocumentFile, DocumentPiece, Snapshot};
+use crate::store::{DocumentFile, DocumentPiece, FileProblem, Snapshot};
 
 /// A chunk that answers a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,8 +63,8 @@ fn id_of(source: &dyn Source, piece: &DocumentPiece) -> Result<String> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Details {
     pub file: DocumentFile,
-    /// Messages about parts that are not in the index.
-    pub problems: Vec<String>,
+    /// Parts that are not in the index.
+    pub problems: Vec<FileProblem>,
     pub content: String,
     pub start_line: u32,
     pub end_line: u32,

@@ -3,7 +3,7 @@
 use rusqlite::{Row, named_params};
 
 use super::statements::statements;
-use super::{ChunkId, Snapshot};
+use super::{ChunkId, FileProblem, Snapshot};
 use crate::error::Result;
 
 statements! {
@@ -21,7 +21,7 @@ statements! {
         WHERE substr(o.hash, 1, 4) = substr(:hash, 1, 4) AND o.hash = :hash AND f.path < :path LIMIT 1";
     FILE = "SELECT size, mtime_ns, language, encoding FROM files WHERE path = :path";
     PROBLEMS = "SELECT f.path, f.language, p.reason FROM problems p JOIN files f ON f.id = p.file_id ORDER BY f.path, p.rowid";
-    PROBLEMS_OF = "SELECT p.reason FROM files f JOIN problems p ON p.file_id = f.id WHERE f.path = :path ORDER BY p.rowid";
+    PROBLEMS_OF = "SELECT f.path, p.line, p.reason FROM files f JOIN problems p ON p.file_id = f.id WHERE f.path = :path ORDER BY p.rowid";
     AT = "SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id
         WHERE f.path = :path AND c.start_line <= :line AND c.end_line >= :line ORDER BY c.start_offset LIMIT 1";
     NTH = "SELECT id FROM chunks ORDER BY id LIMIT 1 OFFSET :at";
@@ -122,9 +122,9 @@ impl Snapshot<'_> {
         self.rows(PROBLEMS, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 
-    /// The same of one file, in words.
-    pub fn problems_of(&self, path: &str) -> Result<Vec<String>> {
-        self.rows(PROBLEMS_OF, named_params! { ":path": path }, |row| row.get(0))
+    /// The same of one file.
+    pub fn problems_of(&self, path: &str) -> Result<Vec<FileProblem>> {
+        self.rows(PROBLEMS_OF, named_params! { ":path": path }, FileProblem::from_row)
     }
 
     /// The chunk that contains a line of a file.

@@ -127,6 +127,12 @@ pub struct FileProblem {
     pub reason: String,
 }
 
+impl FileProblem {
+    pub(super) fn from_row(row: &Row) -> rusqlite::Result<Self> {
+        Ok(Self { path: row.get(0)?, line: row.get(1)?, reason: row.get(2)? })
+    }
+}
+
 /// A link whose target does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DanglingLink {
@@ -246,9 +252,7 @@ impl Snapshot<'_> {
 
     /// Problems that extraction reported for the files below `folder`, which is empty or ends with `/`.
     pub fn problems_below(&self, folder: &str) -> Result<Vec<FileProblem>> {
-        self.rows(PROBLEMS_BELOW, named_params! { ":from": folder, ":to": end_of(folder) }, |row| {
-            Ok(FileProblem { path: row.get(0)?, line: row.get(1)?, reason: row.get(2)? })
-        })
+        self.rows(PROBLEMS_BELOW, named_params! { ":from": folder, ":to": end_of(folder) }, FileProblem::from_row)
     }
 
     /// (path, key, path of the one that counts) of every entity whose key an earlier path has.

@@ -7,6 +7,7 @@ use super::{Access, Call, Declaration, declare};
 use crate::error::Result;
 use crate::index::Version;
 use crate::query::changes::{self, ChangedDefinition, Difference, OldFile};
+use crate::store::FileProblem;
 
 pub(super) static CHANGES: Declaration = declare! {
     run;
@@ -48,7 +49,7 @@ pub(crate) struct Answer {
     pub tests: Vec<String>,
     /// Files that could not be compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -63,12 +64,6 @@ pub(crate) struct Base {
     /// The branch that the commit is the merge base with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_base_with: Option<String>,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct Problem {
-    pub path: String,
-    pub reason: String,
 }
 
 fn before(version: &Version) -> OldFile<'_> {
@@ -106,7 +101,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             Some(format!("A merge has conflicts in {many} files: their text is compared with its conflict markers."))
         }
     };
-    let problem = |(path, reason): (String, &str)| Problem { path, reason: reason.to_owned() };
+    let problem = |(path, reason): (String, &str)| FileProblem { path, line: None, reason: reason.to_owned() };
     Ok(Answer {
         base: Base { name, commit: base.commit.id.clone(), merge_base_with: base.commit.of.clone() },
         total: found.page.total,

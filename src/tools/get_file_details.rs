@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::extract;
 use crate::model::{RepoPath, is_in, printable};
 use crate::query::{documents, files};
-use crate::store::SkippedFile;
+use crate::store::{FileProblem, SkippedFile};
 
 pub(super) static GET_FILE_DETAILS: Declaration = declare! {
     run;
@@ -63,7 +63,7 @@ pub(crate) struct Answer {
     pub extracted: bool,
     /// What of the document is not in the index, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<String>,
+    pub problems: Vec<FileProblem>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headings: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]

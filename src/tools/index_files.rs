@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::index::{FolderOptions, FolderReport};
 use crate::model::first_of;
 use crate::query::Page;
+use crate::store::FileProblem;
 
 pub(super) static INDEX_FILES: Declaration = declare! {
     long run;
@@ -100,7 +101,7 @@ impl LeftOut {
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Partial {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<Skipped>,
+    pub problems: Vec<FileProblem>,
     /// Where there are more than are shown.
     #[serde(rename = "totalProblems", skip_serializing_if = "Option::is_none")]
     pub total: Option<usize>,
@@ -110,7 +111,7 @@ impl Partial {
     pub(super) fn of(all: Vec<(String, String)>) -> Self {
         let total = Some(all.len()).filter(|count| *count > MOST_PROBLEMS);
         let shown = all.into_iter().take(MOST_PROBLEMS);
-        Self { problems: shown.map(|(path, reason)| Skipped { path, reason }).collect(), total }
+        Self { problems: shown.map(|(path, reason)| FileProblem { path, line: None, reason }).collect(), total }
     }
 }
 

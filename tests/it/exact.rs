@@ -288,7 +288,8 @@ fn a_stray_byte_moves_no_line_and_no_column() {
     let details = repo.call("get_file_details", &json!({ "filePath": "notes/stray.txt" }));
     assert_eq!(details["content"], String::from_utf8_lossy(&stray).as_ref());
     assert_eq!(details["encoding"], "UTF-8");
-    assert_eq!(details["problems"], json!(["in 2 places U+FFFD replaces bytes that are not UTF-8"]));
+    let reason = "in 2 places U+FFFD replaces bytes that are not UTF-8";
+    assert_eq!(details["problems"], json!([{ "path": "notes/stray.txt", "reason": reason }]));
     let shown = slice("notes/wide.txt", 2);
     assert_eq!((&shown["content"], &shown["encoding"]), (&json!("first line of it\r\n"), &json!("UTF-16LE")));
     let found = repo.call("query", &json!({ "text": "Größe", "mode": "literal", "include": ["wide.txt"] }));

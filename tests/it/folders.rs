@@ -1349,7 +1349,11 @@ fn files_without_text_are_reported_as_such() {
     assert_eq!(reported("skipped"), skipped.map(|end| format!("docs/empty.{end}: {why}")));
     assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(11), &json!(6)));
     let details = |name: &str| repo.call("get_file_details", &json!({ "filePath": format!("docs/{name}") }));
-    assert_eq!((&details("empty.md")["problems"], &details("empty.md")["totalChunks"]), (&json!([empty]), &json!(0)));
-    assert_eq!(details("blank.txt")["problems"], json!([blank]));
+    let problem = |name: &str, reason: &str| json!([{ "path": format!("docs/{name}"), "reason": reason }]);
+    assert_eq!(
+        (&details("empty.md")["problems"], &details("empty.md")["totalChunks"]),
+        (&problem("empty.md", empty), &json!(0))
+    );
+    assert_eq!(details("blank.txt")["problems"], problem("blank.txt", blank));
     assert!(details("tug.md").get("problems").is_none());
 }
