@@ -84,7 +84,7 @@ impl<A: DeserializeOwned> Answer<A> {
             output::note(&format!("may be outdated: {reason}"));
         }
         if let Some(Indexing { done, total }) = indexing {
-            output::note(&format!("{done} of {total} files are indexed; more results may come"));
+            output::note_indexing(*done, *total);
         }
         if let Some(pending) = vectors_pending.filter(|pending| *pending > 0) {
             let chunks = output::count(pending, "chunk is", "chunks are");

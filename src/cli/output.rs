@@ -86,6 +86,11 @@ pub(super) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
+/// Notes that the index is being built.
+pub(super) fn note_indexing(done: u64, total: u64) {
+    note(&format!("{done} of {total} files are indexed; more results may come"));
+}
+
 /// That there is nothing to show, where a person would otherwise see nothing at all.
 pub(super) fn note_nothing() {
     note("nothing found");

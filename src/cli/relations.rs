@@ -26,7 +26,7 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64) -> Res
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let offset = usize::try_from(offset).unwrap_or(usize::MAX);
-    let (subjects, total) = session.read(|snapshot| {
+    let (subjects, total) = session.read_name(name, |snapshot| {
         if let Some(relations) = relations::of_file(snapshot, name, limit)? {
             return Ok((vec![SubjectRelations { path: name.to_owned(), definition: None, relations }], 1));
         }

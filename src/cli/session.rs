@@ -19,13 +19,13 @@ use super::paint::Paint;
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{IndexWait, Workspace, Workspaces};
+use crate::index::{IndexWait, Part, Workspace, Workspaces};
 use crate::locked::locked;
 use crate::platform::allocator;
 use crate::serve;
 use crate::serve::client::Client;
 use crate::store::Snapshot;
-use crate::tools::{self, OnProgress, Request, Tools};
+use crate::tools::{self, Access, OnProgress, Request, Tools};
 
 /// The empty text, which every tool refuses; joined to a folder it would stand for that.
 const NO_PATH: &str = "";
@@ -162,8 +162,13 @@ impl Session {
                 return answer;
             }
         }
-        let asks_index = tools::find(tool)?.asks_index;
-        let workspace = if asks_index { self.workspaces.at(&root)? } else { self.workspaces.unopened(&root)? };
+        let declared = tools::find(tool)?;
+        let asks_index = declared.asks_index;
+        let workspace = if self.waits || declared.access == Access::Write {
+            if asks_index { self.workspaces.at(&root)? } else { self.workspaces.unopened(&root)? }
+        } else {
+            self.workspaces.only_asking(&root)?
+        };
         let was_built = asks_index && workspace.is_built(&budget);
         let waits = self.waits || was_built;
         if waits && asks_index {
@@ -187,7 +192,9 @@ impl Session {
             index_wait: if waits {
                 IndexWait::TO_THE_END
             } else {
-                IndexWait { partial_after: PARTIAL_AFTER, ..IndexWait::TO_THE_END }
+                let partial_after =
+                    if workspace.is_provisional() { IndexWait::default().partial_after } else { PARTIAL_AFTER };
+                IndexWait { partial_after, ..IndexWait::TO_THE_END }
             },
             on_progress: Some(on_progress),
             is_last: true,
@@ -226,23 +233,60 @@ impl Session {
         Tools::new(Arc::clone(&self.workspaces)).with_daemons(Arc::new(daemons)).call(request)
     }
 
-    /// Makes the rest of the indexes that were read. If that fails, the next command continues.
+    /// Makes the rest of the indexes that were read, unless other processes do that. If it fails, the next command continues.
     pub(super) fn finish(&self) {
         for workspace in std::mem::take(&mut *locked(&self.unfinished)) {
-            let finished = with_progress_of(&workspace, || workspace.finish(&Budget::unlimited()));
+            let finished = with_progress_of(&workspace, || workspace.finish_unless_others_do(&Budget::unlimited()));
             if let Err(error) = finished {
                 tracing::warn!("the index is not complete: {error}");
             }
         }
+        self.workspaces.end_provisional();
     }
 
     /// Asks the index itself, made fresh before: for queries that no tool asks.
     pub(super) fn read<T>(&self, ask: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
-        let (workspace, budget) = (self.workspace()?, Budget::unlimited());
+        self.read_part(&self.workspace()?, Part::Everything, ask)
+    }
+
+    /// The same for queries about entities, which are indexed first.
+    pub(super) fn read_entities<T>(&self, ask: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
+        if !self.named.is_empty() {
+            return Err(about_one());
+        }
+        if self.waits {
+            return self.read(ask);
+        }
+        let workspace = self.workspaces.only_asking(&self.workspaces.root(&self.start)?)?;
+        self.read_part(&workspace, Part::Entities, ask)
+    }
+
+    /// The same for queries about a name. While another process builds the index, the files that contain the name are enough.
+    pub(super) fn read_name<T>(&self, name: &str, ask: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
+        if self.waits || !self.named.is_empty() {
+            return self.read(ask);
+        }
+        let workspace = self.workspaces.only_asking(&self.workspaces.root(&self.start)?)?;
+        if workspace.is_built(&Budget::unlimited()) || !workspace.is_provisional() {
+            return self.read_part(&workspace, Part::Everything, ask);
+        }
+        let request = Request { is_last: true, ..Request::new("", Value::Null, self.start.clone()) };
+        let (answer, incomplete) = tools::read_name(&workspace, &request, name, ask)?;
+        if let Some((done, total)) = incomplete {
+            output::note_indexing(done, total);
+        }
+        Ok(answer)
+    }
+
+    fn read_part<T>(&self, workspace: &Arc<Workspace>, part: Part, ask: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
+        let budget = Budget::unlimited();
         workspace.with_repair(|| {
-            freshen(&workspace, &budget)?;
-            locked(&self.unfinished).push(Arc::clone(&workspace));
-            workspace.scip.refresh(&budget)?;
+            let fresh = || workspace.updates.freshen(part, Some(Duration::MAX), &budget);
+            with_progress_of(workspace, fresh)?;
+            locked(&self.unfinished).push(Arc::clone(workspace));
+            if part == Part::Everything {
+                workspace.scip.refresh(&budget)?;
+            }
             workspace.read(&budget, &ask)
         })
     }

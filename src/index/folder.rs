@@ -269,7 +269,7 @@ fn with_suffix(database: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Removes a file or a folder, but never what a link leads to.
-fn remove(path: &Path) -> Result<()> {
+pub(super) fn remove(path: &Path) -> Result<()> {
     let is_folder = path.symlink_metadata().is_ok_and(|data| data.is_dir());
     let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     match removed {

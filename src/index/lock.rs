@@ -1,11 +1,12 @@
 //! The update lock: one process at a time updates the index of a repository.
 //!
-//! Owns an advisory lock on `update.lock` in the folder of the index, held per batch so that processes take turns. The system releases it when the
-//! process exits, so a crash leaves nothing behind. Does not own what is done under it (`update`).
+//! Owns an advisory lock on `update.lock` in the folder of the index, held per batch so that processes take turns, and two more by
+//! which processes see what others do: `build.lock` and `asking.lock`. The system releases them when the process exits, so a crash
+//! leaves nothing behind. Does not own what is done under them (`update`, `provisional`).
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -13,6 +14,11 @@ use crate::platform::files::lacks_locks;
 
 /// The interval between attempts to take a lock.
 const RETRY: Duration = Duration::from_millis(5);
+const UPDATE: &str = "update.lock";
+const BUILD: &str = "build.lock";
+const ASKING: &str = "asking.lock";
+/// Locks that are only looked at are free again within this time.
+const LOOK: Duration = Duration::from_millis(100);
 
 pub(super) struct UpdateLock {
     file: File,
@@ -23,7 +29,7 @@ pub(super) struct UpdateLock {
 impl UpdateLock {
     /// Waits for the lock until the budget is spent, then `BUSY`.
     pub(super) fn take(folder: &Path, budget: &Budget) -> Result<Self> {
-        let lock = Self { file: open(folder, "update.lock")?, queue: open(folder, "update.queue")? };
+        let lock = Self { file: open(folder, UPDATE)?, queue: open(folder, "update.queue")? };
         lock.wait(budget)?;
         Ok(lock)
     }
@@ -61,6 +67,67 @@ impl RebuildLock {
     pub(super) fn take(folder: &Path, budget: &Budget) -> Result<Self> {
         let file = open(folder, "rebuild.lock")?;
         acquire(&file, budget).map(|()| Self(file))
+    }
+}
+
+/// Held by a process for as long as it builds the index and makes its vectors, which others then leave to it.
+pub(super) struct BuildLock(#[expect(dead_code, reason = "the lock lives as long as the file is open")] File);
+
+impl BuildLock {
+    /// `None` if another process holds it.
+    pub(super) fn take(folder: &Path) -> Result<Option<Self>> {
+        let file = open(folder, BUILD)?;
+        match acquire(&file, &Budget::lasting(LOOK)) {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(error) if error.kind == ErrorKind::Busy => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether another process builds the index or makes its vectors.
+pub(super) fn is_being_built(folder: &Path) -> bool {
+    is_held(folder, BUILD)
+}
+
+/// Whether another process updates the index, and goes on for that time.
+pub(super) fn is_being_updated_for(time: Duration, folder: &Path) -> bool {
+    let begun = Instant::now();
+    while is_held(folder, UPDATE) {
+        if begun.elapsed() >= time {
+            return true;
+        }
+        std::thread::sleep(RETRY);
+    }
+    false
+}
+
+fn is_held(folder: &Path, name: &str) -> bool {
+    File::open(folder.join(name)).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+/// Held by processes that answer while another one builds the index, which pauses meanwhile.
+pub(super) struct AskingLock(#[expect(dead_code, reason = "the lock lives as long as the file is open")] File);
+
+impl AskingLock {
+    /// `first` is done while no other process holds it.
+    pub(super) fn take(folder: &Path, first: impl FnOnce()) -> Result<Self> {
+        let file = open(folder, ASKING)?;
+        if acquire(&file, &Budget::lasting(LOOK)).is_ok() {
+            first();
+            file.unlock().map_err(|error| failed(&error))?;
+        }
+        // The process that builds looks whether it is held. Without the lock it does not pause, and nothing else is lost.
+        let begun = Instant::now();
+        while matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) && begun.elapsed() < LOOK {
+            std::thread::sleep(RETRY / 5);
+        }
+        Ok(Self(file))
+    }
+
+    /// Whether a process holds it.
+    pub(super) fn is_held(folder: &Path) -> bool {
+        File::open(folder.join(ASKING)).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
     }
 }
 

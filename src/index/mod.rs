@@ -21,7 +21,8 @@
 //!
 //! While a long update runs, a read that can does not wait for it: [`unindexed`] compares its snapshot with the disk, and the
 //! files that its query needs ([`needed`]) are indexed between two batches. A new worktree answers from the index of a sibling
-//! until it has a copy of that ([`seed`]).
+//! until it has a copy of that ([`seed`]). A command answers from an index of its own while another process builds the index
+//! ([`provisional`]).
 //!
 //! A plan is data: `update` may reorder or add to its tasks before it passes them on to `apply`.
 
@@ -42,6 +43,7 @@ mod members;
 mod mirrored;
 mod needed;
 mod plan;
+mod provisional;
 mod reader;
 mod rebuild;
 mod recent;

@@ -62,7 +62,7 @@ impl Repository {
     fn repair(&self, damage: Error, before: Option<FileIdentity>) -> Result<()> {
         let index = self.index()?;
         let database = index.store.path();
-        let _lock = UpdateLock::take(self.folder(), &Budget::lasting(OPEN_TIMEOUT))?;
+        let _lock = UpdateLock::take(database.parent().unwrap_or(database), &Budget::lasting(OPEN_TIMEOUT))?;
         if FileIdentity::of(database).ok() == before {
             // Some systems do not replace an open file.
             index.store.rest_after(Duration::ZERO, Duration::ZERO);

@@ -3,12 +3,14 @@
 //! Owns its root, its settings, its database and its watch. Does not own what is done with them.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::time::{Duration, Instant};
 
 use super::dependency_indexes::is_dependency;
 use super::folders::Folders;
-use super::lock::UpdateLock;
+use super::lock::{BuildLock, UpdateLock};
 use super::mirrored::{Mirrored, Seen};
+use super::provisional::Provisional;
 use super::repair::Repaired;
 use super::seed::Seed;
 use super::state::State;
@@ -33,6 +35,12 @@ pub(super) struct Repository {
     opening: Mutex<()>,
     /// Where the database is expected. If none can be made there, it is in a folder of the user.
     located: PathBuf,
+    /// Whether this process only asks: it need not build the index if another process does.
+    pub only_asks: bool,
+    /// The lock of a build, while this process holds it.
+    building: Mutex<Weak<BuildLock>>,
+    /// Of updates on threads of their own: they end with the repository.
+    pub life: Budget,
     settings: Mutex<Arc<Settings>>,
     watch: OnceLock<Watch>,
     /// If this is a mirror of a published repository.
@@ -51,6 +59,8 @@ pub(super) struct Index {
     pub identity: Option<FileIdentity>,
     /// What the empty index starts from.
     pub seed: Option<Seed>,
+    /// If the index is of this process alone.
+    provisional: Option<Provisional>,
 }
 
 /// The settings of a repository and what follows from them.
@@ -63,22 +73,45 @@ pub(super) struct Settings {
 impl Index {
     /// Opens the index of the repository at `root`, and makes an empty one if there is none: see [`super::Workspace::open`].
     pub(super) fn open(root: &Path, environment: &Environment) -> Result<Self> {
+        Self::open_within(OPEN_TIMEOUT, root, environment)
+    }
+
+    /// The same for a process that only asks: while another process builds the index, a provisional one.
+    fn open_to_ask(root: &Path, environment: &Environment) -> Result<Self> {
+        let begun = Instant::now();
+        loop {
+            let (path, mode) = folder::prepare(root, environment)?;
+            if mode == Mode::Write
+                && let Some(provisional) = Provisional::if_needed(folder_of(&path))?
+            {
+                let store = Store::open(&provisional.database(), Mode::Write)?;
+                return Ok(Self { provisional: Some(provisional), ..Self::of(store) });
+            }
+            match Self::open_within(SHORT_OPEN_TIMEOUT, root, environment) {
+                Err(error) if error.kind == ErrorKind::Busy && begun.elapsed() < OPEN_TIMEOUT => {}
+                opened => return opened,
+            }
+        }
+    }
+
+    fn open_within(timeout: Duration, root: &Path, environment: &Environment) -> Result<Self> {
         let (path, mode) = folder::prepare(root, environment)?;
         if mode == Mode::Read {
             return Store::open(&path, mode).map(Self::of);
         }
         // Two processes must not create or migrate the same file at once.
-        let _lock = UpdateLock::take(folder_of(&path), &Budget::lasting(OPEN_TIMEOUT))?;
+        let _lock = UpdateLock::take(folder_of(&path), &Budget::lasting(timeout))?;
         if !is_mirror(root, environment) && !is_dependency(root, environment) {
             registry::note(root, environment);
         }
         let (store, repaired) = repair::open(&path)?;
         let seed = Seed::of(root, &store);
-        Ok(Self { identity: FileIdentity::of(&path).ok(), store, repaired, seed })
+        Ok(Self { identity: FileIdentity::of(&path).ok(), store, repaired, seed, provisional: None })
     }
 
     pub(super) fn of(store: Store) -> Self {
-        Self { identity: FileIdentity::of(store.path()).ok(), store, repaired: Repaired::default(), seed: None }
+        let (identity, repaired) = (FileIdentity::of(store.path()).ok(), Repaired::default());
+        Self { identity, store, repaired, seed: None, provisional: None }
     }
 }
 
@@ -100,6 +133,9 @@ impl Repository {
             index: OnceLock::new(),
             opening: Mutex::default(),
             located: database,
+            only_asks: false,
+            building: Mutex::default(),
+            life: Budget::unlimited(),
             settings: Mutex::new(settings),
             watch: OnceLock::new(),
             in_flight: InFlight::default(),
@@ -121,12 +157,50 @@ impl Repository {
         if let Some(index) = self.index.get() {
             return Ok(index);
         }
-        let opened = Index::open(&self.root, &self.sources.environment)?;
-        let index = self.index.get_or_init(|| opened);
-        if index.store.path() != self.located {
+        let open = if self.only_asks { Index::open_to_ask } else { Index::open };
+        let opened = open(&self.root, &self.sources.environment)?;
+        self.index.get_or_init(|| opened);
+        if self.database() != self.located {
             self.reload_settings()?;
         }
-        Ok(index)
+        self.index.get().ok_or_else(|| Error::internal("the index is not open"))
+    }
+
+    /// A repository of which this process only asks.
+    pub(super) fn only_asking(self) -> Self {
+        Self { only_asks: true, ..self }
+    }
+
+    fn provisional(&self) -> Option<&Provisional> {
+        self.index.get()?.provisional.as_ref()
+    }
+
+    /// Whether the index is one of this process alone, which answers while another process builds the index.
+    pub(super) fn is_provisional(&self) -> bool {
+        self.provisional().is_some()
+    }
+
+    /// Removes an index of this process alone.
+    pub(super) fn end_provisional(&self) {
+        let Some(provisional) = self.provisional() else { return };
+        self.life.cancel();
+        self.in_flight.await_end(END_TIMEOUT);
+        provisional.remove();
+    }
+
+    /// Held while this process builds the index; `None` if another process builds it, or there can be no lock.
+    pub(super) fn building(&self) -> Option<Arc<BuildLock>> {
+        let mut known = locked(&self.building);
+        if let Some(held) = known.upgrade() {
+            return Some(held);
+        }
+        let taken = BuildLock::take(self.folder()).unwrap_or_else(|error| {
+            tracing::debug!("{error}");
+            None
+        });
+        let held = Arc::new(taken?);
+        *known = Arc::downgrade(&held);
+        Some(held)
     }
 
     /// The database, if it is open.
@@ -134,9 +208,12 @@ impl Repository {
         self.index.get().map(|index| &index.store)
     }
 
-    /// The path of the database.
+    /// The path of the database of the index, which is not that of a provisional one.
     pub(super) fn database(&self) -> &Path {
-        self.opened().map_or(&self.located, Store::path)
+        match self.provisional() {
+            Some(provisional) => &provisional.home_database,
+            None => self.opened().map_or(&self.located, Store::path),
+        }
     }
 
     /// Whether the index cannot be written; opens it. False if it cannot be opened: the write that follows reports why.
@@ -283,12 +360,13 @@ impl Repository {
     /// nothing else.
     pub(super) fn lock(&self, budget: &Budget) -> Result<UpdateLock> {
         let database = self.store()?.path();
+        let folder = folder_of(database);
         let is_gone = || !database.exists();
         let was_gone = is_gone();
         if was_gone {
-            folder::restore(&self.root, self.folder(), &self.sources.environment)?;
+            folder::restore(&self.root, folder, &self.sources.environment)?;
         }
-        let lock = UpdateLock::take(self.folder(), budget)?;
+        let lock = UpdateLock::take(folder, budget)?;
         if was_gone && is_gone() {
             // SQLite would take a log without its database for the log of the new one.
             Store::make(database, || folder::discard(database))?;
@@ -297,6 +375,10 @@ impl Repository {
         Ok(lock)
     }
 }
+
+/// How long a process that only asks waits for others before it looks again what they do, and for its own update to end.
+const SHORT_OPEN_TIMEOUT: Duration = Duration::from_secs(1);
+const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 fn folder_of(database: &Path) -> &Path {
     database.parent().unwrap_or(database)

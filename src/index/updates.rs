@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 
 use super::embedding_model::EmbeddingModel;
 use super::entities::{self, EntityReport};
+use super::lock::{AskingLock, UpdateLock};
 use super::locked;
 use super::repository::Repository;
 use super::static_embeddings::StaticEmbeddings;
 use super::trigrams::Trigrams;
 use super::unindexed::DiskListing;
 use super::update::{Coverage, Report, Thoroughness, Update};
-use crate::budget::{Budget, Pause, Progress};
+use crate::budget::{self, Budget, Pause, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::RepoPath;
 use crate::store::Fact;
@@ -366,7 +367,9 @@ impl Updates {
             budget.check()?;
         };
         let lock = self.repository.lock(budget);
-        let outcome = lock.and_then(|lock| Update::new(&self.repository, &lock, progress, budget).run(coverage));
+        let _building = self.repository.building();
+        let update = |lock: &UpdateLock| Update::new(&self.repository, lock, progress, budget).run(coverage);
+        let outcome = lock.and_then(|lock| self.pausing_for_others(progress, || update(&lock)));
         run.end(outcome.as_ref().copied().map_err(Error::duplicate));
         outcome?;
         self.finish(budget)
@@ -437,7 +440,8 @@ impl Updates {
             .name("update".to_owned())
             .spawn(move || {
                 let repository = &*updates.repository;
-                let budget = Budget::unlimited();
+                let budget = repository.life.clone();
+                let building = if repository.is_provisional() { None } else { repository.building() };
                 let update = || {
                     repository.with_repair(|| {
                         if caller == Caller::NotWaiting && !repository.database().exists() {
@@ -446,7 +450,7 @@ impl Updates {
                         let lock = repository.lock(&budget)?;
                         let seen = repository.seen();
                         let update = Update::new(repository, &lock, &worker.progress, &budget);
-                        update.run(coverage).inspect(|()| {
+                        updates.pausing_for_others(&worker.progress, || update.run(coverage)).inspect(|()| {
                             if coverage != Coverage::Entities {
                                 repository.note_indexed(seen);
                             }
@@ -458,10 +462,28 @@ impl Updates {
                 worker.end(catch_unwind(AssertUnwindSafe(update)).unwrap_or(Err(panicked)));
                 // A listing of a large tree takes megabytes.
                 *locked(&repository.listed) = None;
-                updates.work_in_background();
+                // A command leaves that to a process that does it already.
+                if building.is_some() || !repository.only_asks {
+                    updates.work_in_background();
+                }
             })
             .map_err(Error::no_thread)?;
         Ok(Some(Arc::clone(current.insert(run))))
+    }
+
+    /// Does the work of an update, which pauses while other processes answer from provisional indexes.
+    fn pausing_for_others<T>(&self, progress: &Arc<Progress>, work: impl FnOnce() -> T) -> T {
+        const LOOK: Duration = Duration::from_millis(10);
+        if self.repository.is_provisional() {
+            return work();
+        }
+        let folder = self.repository.folder();
+        let mut pause = None;
+        let look = || {
+            let is_asked = AskingLock::is_held(folder);
+            pause = if is_asked { pause.take().or_else(|| Some(progress.pause())) } else { None };
+        };
+        budget::ticking(LOOK, look, work)
     }
 
     /// What follows an update. Callers that waited for the update already have its words and symbols.
@@ -505,6 +527,14 @@ impl InFlight {
     /// Whether an update is running that does not know yet what there is to do.
     pub(super) fn is_planning(&self) -> bool {
         self.progress().is_some_and(|progress| !progress.is_planned())
+    }
+
+    /// Waits for the end of the running update, but not longer than `timeout`.
+    pub(super) fn await_end(&self, timeout: Duration) {
+        let run = locked(&self.0).clone();
+        if let Some(run) = run {
+            let _outcome = run.wait(&|| false, &|| false, Instant::now().checked_add(timeout), &Budget::unlimited());
+        }
     }
 
     /// How long the running update has been running.

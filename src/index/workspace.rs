@@ -76,6 +76,12 @@ impl Workspace {
         Repository::unopened(root, sources, database).map(Self::of)
     }
 
+    /// The same for a process that only asks: while another process builds the index, answers come from a provisional one.
+    pub(super) fn only_asking(root: &Path, sources: Arc<Sources>) -> Result<Self> {
+        let database = folder::database(root, &sources.environment);
+        Repository::unopened(root, sources, database).map(Repository::only_asking).map(Self::of)
+    }
+
     pub(super) fn with_index(root: &Path, sources: Arc<Sources>, index: Index) -> Result<Self> {
         Repository::with_index(root, sources, index).map(Self::of)
     }
@@ -306,6 +312,27 @@ impl Workspace {
             }
             self.updates.finish(budget)
         })
+    }
+
+    /// The same, unless another process does it.
+    pub fn finish_unless_others_do(&self, budget: &Budget) -> Result<()> {
+        if self.repository.is_provisional() || self.repository.is_read_only() {
+            return Ok(());
+        }
+        match self.repository.building() {
+            Some(_building) => self.finish(budget),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether answers come from an index of this process alone, because another process builds the index.
+    pub fn is_provisional(&self) -> bool {
+        self.repository.is_provisional()
+    }
+
+    /// Removes such an index.
+    pub fn end_provisional(&self) {
+        self.repository.end_provisional();
     }
 
     /// Does `work`. If the index is damaged, replaces it and does `work` once more.

@@ -63,6 +63,19 @@ impl Workspaces {
         self.open(root, Workspace::unopened)
     }
 
+    /// The same for a process that only asks: see [`Workspace::is_provisional`].
+    pub fn only_asking(&self, root: &Path) -> Result<Arc<Workspace>> {
+        self.open(root, Workspace::only_asking)
+    }
+
+    /// Removes the indexes of this process alone.
+    pub fn end_provisional(&self) {
+        let slots: Vec<Arc<Slot>> = locked(&self.opened).values().cloned().collect();
+        for workspace in slots.iter().filter_map(|slot| locked(slot).clone()) {
+            workspace.end_provisional();
+        }
+    }
+
     fn open(&self, root: &Path, open: impl FnOnce(&Path, Arc<Sources>) -> Result<Workspace>) -> Result<Arc<Workspace>> {
         let slot = Arc::clone(locked(&self.opened).entry(root.to_owned()).or_default());
         let mut opened = locked(&slot);

@@ -95,6 +95,11 @@ pub(super) struct Incomplete {
 const PATH_FIELDS: &[&str] = &["file_path", "filePath", "file"];
 
 impl Incomplete {
+    /// The files that are indexed as they are on disk, and all files.
+    pub(super) fn progress(&self) -> (u64, u64) {
+        self.unindexed.progress()
+    }
+
     /// Adds how far the index is, and removes items of files that have changed or are gone. The total is not known.
     pub(super) fn mark(&self, answer: &mut Value, list: Option<&str>) {
         let items = list.and_then(|list| answer.get_mut(list)?.as_array_mut()).filter(|_| self.has_outdated);
@@ -106,7 +111,7 @@ impl Incomplete {
         }
         if let Some(fields) = answer.as_object_mut() {
             fields.remove("total");
-            let (done, total) = self.unindexed.progress();
+            let (done, total) = self.progress();
             fields.insert("indexing".to_owned(), json!({ "done": done, "total": total }));
         }
     }

@@ -435,6 +435,19 @@ impl Tools {
     }
 }
 
+/// Reads the index for the occurrences of a name, as tools do that do not wait for a long update. Returns how far the index is,
+/// too, if it is not complete.
+pub fn read_name<T>(
+    workspace: &Arc<Workspace>,
+    request: &Request,
+    name: &str,
+    query: impl Fn(&Snapshot) -> Result<T>,
+) -> Result<(T, Option<(u64, u64)>)> {
+    let call = Call::new(workspace, request, Arc::default());
+    let answer = call.read_name(name, query)?;
+    Ok((answer, call.incomplete.take().map(|incomplete| incomplete.progress())))
+}
+
 /// What a call to a tool needs of published repositories, if they are many.
 pub fn mirror_request(tool: &str, arguments: &Value) -> Result<MirrorRequest> {
     let tool = find(tool)?;

@@ -1,7 +1,7 @@
 //! Answers while the index is being built: from the files themselves, never stale, the same as later.
 
 use std::collections::BTreeSet;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use ixmcp::budget::Budget;
 use ixmcp::error::ErrorKind;
 use ixmcp::index::Workspace;
 use ixmcp::model::RepoPath;
+use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
@@ -213,6 +214,202 @@ fn a_command_answers_first_and_leaves_a_complete_index() {
     }
 }
 
+/// What another process has written of the first build: the files, and whether it is complete.
+fn written(repo: &Repo) -> (usize, bool) {
+    let query = "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM meta WHERE key = 'built')";
+    let output = Command::new("sqlite3").arg("-readonly").arg(repo.database()).arg(query).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (files, built) = text.trim().split_once('|').unwrap_or(("0", "0"));
+    (files.parse().unwrap(), built == "1")
+}
+
+/// Another process of the program that is stopped in the middle of its work.
+struct Stopped(Child);
+
+impl Stopped {
+    fn start(repo: &Repo, arguments: &[&str], is_in_the_middle: impl Fn() -> bool) -> Self {
+        let child = repo.plain_command(arguments).stdout(Stdio::null()).spawn().unwrap();
+        until("it is in the middle", is_in_the_middle);
+        rustix::process::kill_process(Pid::from_child(&child), Signal::STOP).unwrap();
+        Self(child)
+    }
+
+    /// Lets it go on to its end.
+    fn end(mut self) {
+        rustix::process::kill_process(Pid::from_child(&self.0), Signal::CONT).unwrap();
+        assert!(self.0.wait().unwrap().success());
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// As long as another process updates most of an index, answers show the files as they are.
+#[test]
+fn a_command_answers_and_ends_while_another_process_updates_much_of_the_index() {
+    let repo = large(many());
+    repo.sync();
+    for number in 0..many() {
+        repo.write(&format!("src/d{}/m{number}.py", number % 30), format!("def other_{number}(a):\n    return a\n"));
+    }
+    let count = |names: &str| {
+        let query = format!("SELECT count(*) FROM symbols WHERE name GLOB '{names}'");
+        let output = Command::new("sqlite3").arg("-readonly").arg(repo.database()).arg(query).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().parse().unwrap_or(0_u64)
+    };
+    let other = Stopped::start(&repo, &["sync"], || count("other_*") > 0);
+    assert!(count("function_*") > 0, "it ended before it was stopped");
+    let found = |arguments: &[&str]| -> Vec<String> {
+        let output = repo.plain_command(&[arguments, &["--json"]].concat()).output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let items = answer["results"].as_array().or_else(|| answer["symbols"].as_array());
+        items.into_iter().flatten().map(|item| item["file_path"].as_str().unwrap().to_owned()).collect()
+    };
+    let last = many() - 1;
+    let (name, path) = (format!("other_{last}"), format!("src/d{}/m{last}.py", last % 30));
+    for arguments in [&["query", "-m", "literal", &name][..], &["query", &name], &["symbol", &name]] {
+        assert_eq!(found(arguments).first(), Some(&path), "{arguments:?}");
+    }
+    assert!(found(&["query", "-m", "literal", &format!("function_{last}_1")]).is_empty());
+    assert!(count("function_*") > 0, "the other process is still there");
+    other.end();
+    assert_eq!(found(&["symbol", &name]), [path]);
+}
+
+/// The other process is stopped, so that it gives up no lock: commands do not wait for it.
+#[test]
+fn a_command_answers_and_ends_while_another_process_builds_the_first_index() {
+    let repo = large(many());
+    repo.write_files(
+        r"
+//- /src/shop.rs
+pub fn price() -> u8 { 1 }
+pub fn sum() -> u8 { price() + price() }
+//- /docs/food.md
+# Feeding
+
+Penguins eat herring twice a day.
+//- /.ixchel/issues/iss-1.md
+---
+id: iss-1
+kind: issue
+title: Herring
+tags: [fish]
+---
+Buy more.
+",
+    );
+    let builder = Stopped::start(&repo, &["sync"], || written(&repo).0 > 0);
+    assert!(!written(&repo).1, "it ended before it was stopped");
+    let commands: &[&[&str]] = &[
+        &["query", "-m", "literal", "feedPenguins"],
+        &["query", "-m", "regex", "feed(Pen)guins"],
+        &["query", "feed penguins enclosure"],
+        &["symbol", "feedPenguins"],
+        &["symbol", "price", "--relations"],
+        &["files", "--include", "zoo/**"],
+        &["slice", "src/shop.rs", "1", "2"],
+        &["def", "src/shop.rs:2:23"],
+        &["refs", "src/shop.rs:1:8"],
+        &["def", "src/d0/m0.py:1:5"],
+        &["documents", "search", "what do penguins eat"],
+        &["documents", "show", "docs/food.md"],
+        &["entity", "search", "herring"],
+        &["entity", "show", "iss-1"],
+        &["entity", "list"],
+        &["entity", "tags"],
+        &["entity", "context", "iss-1"],
+        &["entity", "check"],
+        &["graph"],
+        &["graph", "--symbol", "price"],
+    ];
+    let ask = |command: &[&str]| {
+        let output = repo.plain_command(&[command, &["--json"]].concat()).output().unwrap();
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+        bare(serde_json::from_slice(&output.stdout).unwrap())
+    };
+    let first: Vec<Value> = commands.iter().map(|command| ask(command)).collect();
+    let said = String::from_utf8(repo.plain_command(&["stats"]).output().unwrap().stdout).unwrap();
+    assert!(said.contains(&format!("stored in   {}", repo.database().canonicalize().unwrap().display())), "{said}");
+    assert!(!written(&repo).1, "the other process is still building");
+    assert_eq!(std::fs::read_dir(repo.path().join(".ixmcp/asking")).unwrap().count(), 0, "nothing is left");
+    builder.end();
+    assert!(written(&repo).1);
+    for (first, command) in first.into_iter().zip(commands) {
+        let mut finished = ask(command);
+        let mut first = first;
+        for answer in [&mut first, &mut finished] {
+            // Only the content of a file shows that it is binary.
+            if let Some(files) = answer.get_mut("files").and_then(Value::as_array_mut) {
+                files.retain(|path| path != "zoo/penguin.bin");
+            }
+            // What only vectors find is counted once they are there, and scores depend on them.
+            answer.as_object_mut().unwrap().remove("belowMinScore");
+            if let Some(results) = answer.get_mut("results").and_then(Value::as_array_mut) {
+                results.truncate(2);
+                results.iter_mut().for_each(|hit| drop(hit.as_object_mut().unwrap().remove("score")));
+            }
+        }
+        assert_eq!(first, finished, "{command:?}");
+    }
+    let workspace = open(repo.path());
+    sync(&workspace);
+    assert_sound(&workspace, "commands answered during the build");
+}
+
+/// What a killed command left is removed by the next one that needs such an index.
+#[test]
+fn a_provisional_index_that_was_left_is_removed() {
+    let repo = Repo::new("//- /a.py\ndef walrus(): pass\n//- /.ixmcp/asking/1-0/index.db\nnothing\n");
+    let lock = std::fs::File::create(repo.path().join(".ixmcp/build.lock")).unwrap();
+    lock.lock().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("keep"), "").unwrap();
+    std::os::unix::fs::symlink(outside.path(), repo.path().join(".ixmcp/asking/link")).unwrap();
+    let output = repo.plain_command(&["query", "-m", "literal", "walrus"]).output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.starts_with("a.py:1 "), "{shown}");
+    assert_eq!(std::fs::read_dir(repo.path().join(".ixmcp/asking")).unwrap().count(), 0);
+    assert!(outside.path().join("keep").exists());
+    assert!(!repo.database().exists(), "the other process makes it");
+    lock.unlock().unwrap();
+    let output = repo.plain_command(&["query", "-m", "literal", "walrus"]).output().unwrap();
+    assert!(output.status.success() && written(&repo).1, "without another process the index is built");
+}
+
+#[test]
+fn a_command_leaves_vectors_to_a_process_that_is_making_them() {
+    let repo = large(40);
+    repo.sync();
+    let lock = std::fs::File::open(repo.path().join(".ixmcp/build.lock")).unwrap();
+    lock.lock().unwrap();
+    repo.write("zoo/keeper9.py", "def carry_fish(bucket):\n    return bucket.fish\n");
+    let ask = || -> Value {
+        let output = repo.plain_command(&["query", "carry fish", "--json"]).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    assert_eq!(ask()["results"][0]["file_path"], "zoo/keeper9.py");
+    let pending = ask();
+    assert!(pending["vectors_pending"].as_u64().is_some_and(|chunks| chunks > 0), "{pending}");
+    lock.unlock().unwrap();
+    ask();
+    assert_eq!(ask()["vectors_pending"], Value::Null);
+}
+
+#[test]
+fn a_process_that_asks_all_the_time_does_not_stop_a_build() {
+    let repo = large(400);
+    std::fs::create_dir(repo.path().join(".ixmcp")).unwrap();
+    let lock = std::fs::File::create(repo.path().join(".ixmcp/asking.lock")).unwrap();
+    lock.lock_shared().unwrap();
+    repo.sync();
+    assert!(written(&repo).1);
+}
+
 #[test]
 fn a_command_makes_the_vectors_after_its_answer() {
     let repo = large(40);
@@ -323,7 +520,7 @@ fn a_build_that_is_killed_while_queries_need_files_first_leaves_a_sound_index() 
             unfinished += u64::from(answer["result"]["indexing"].is_object());
         }
         std::thread::sleep(Duration::from_millis(random.below(200)));
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        rustix::process::kill_process(pid, Signal::KILL).unwrap();
     }
     let workspace = open(repo.path());
     let files = || workspace.read(&Budget::unlimited(), |snapshot| snapshot.file_count()).unwrap();

@@ -20,7 +20,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let findings = session.read(|snapshot| check::check(snapshot, &Budget::unlimited()))?;
+    let findings = session.read_entities(|snapshot| check::check(snapshot, &Budget::unlimited()))?;
     let (errors, warnings): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|finding| finding.level == Level::Error || typed.strict);
     let ok = errors.is_empty();

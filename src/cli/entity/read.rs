@@ -89,7 +89,7 @@ fn row(id: &str, kind: &str, title: &str, status: Option<&str>) -> String {
 
 pub(super) fn list(session: &Session, typed: &List) -> Result<Outcome> {
     let kind = typed.kind.as_deref().map(entities::kind);
-    let mut all = session.read(|snapshot| snapshot.entities(kind.as_deref()))?;
+    let mut all = session.read_entities(|snapshot| snapshot.entities(kind.as_deref()))?;
     all.retain(|entity| !typed.open || graph::is_open(entity.status.as_deref()));
     let items = all.iter().map(|entity| {
         json!({

@@ -27,7 +27,7 @@ pub(in crate::cli) fn direction() -> impl TypedValueParser<Value = Direction> {
 }
 
 pub(super) fn path(session: &Session, typed: &Path) -> Result<Outcome> {
-    let way = session.read(|snapshot| graph::path(snapshot, &typed.from, &typed.to, typed.direction))?;
+    let way = session.read_entities(|snapshot| graph::path(snapshot, &typed.from, &typed.to, typed.direction))?;
     let steps = way
         .iter()
         .flatten()
@@ -44,7 +44,7 @@ pub(super) fn path(session: &Session, typed: &Path) -> Result<Outcome> {
 }
 
 pub(super) fn cycles(session: &Session) -> Result<Outcome> {
-    let cycles = session.read(|snapshot| graph::cycles(snapshot, &Budget::unlimited()))?;
+    let cycles = session.read_entities(|snapshot| graph::cycles(snapshot, &Budget::unlimited()))?;
     session.show(&json!({ "total": cycles.len(), "cycles": cycles }), !cycles.is_empty(), || {
         for cycle in &cycles {
             let around: Vec<&str> = cycle.iter().chain(cycle.first()).map(String::as_str).collect();
@@ -57,7 +57,7 @@ pub(super) fn cycles(session: &Session) -> Result<Outcome> {
 }
 
 pub(super) fn ready(session: &Session) -> Result<Outcome> {
-    let issues = session.read(graph::ready)?;
+    let issues = session.read_entities(graph::ready)?;
     let items = issues.iter().map(|issue| {
         json!({
             "id": issue.key, "title": issue.title, "status": issue.status, "priority": issue.priority,

@@ -151,7 +151,7 @@ pub(super) fn create(session: &Session, typed: &Create) -> Result<Outcome> {
             Error::invalid_argument(format!("--link {:?} is not REL=ID", printable(link)))
                 .hint("Write it as --link depends_on=iss-1a2b3c.")
         })?;
-        links.push((relationship(rel)?, session.read(|snapshot| entities::find(snapshot, to))?.key));
+        links.push((relationship(rel)?, session.read_entities(|snapshot| entities::find(snapshot, to))?.key));
     }
     let folder = folder.join(kind.folder);
     refuse_link(&root.join(FOLDER))?;
@@ -209,7 +209,7 @@ fn new_id(session: &Session, kind: &Kind, folder: &Path) -> Result<String> {
     for _ in 0..100 {
         let random = RandomState::new().build_hasher().finish() & 0xff_ffff;
         let id = format!("{}-{random:06x}", kind.prefixes[0]);
-        let is_taken = session.read(|snapshot| Ok(snapshot.entity_named(&id)?.is_some()))?;
+        let is_taken = session.read_entities(|snapshot| Ok(snapshot.entity_named(&id)?.is_some()))?;
         if !is_taken && !folder.join(format!("{id}.md")).exists() {
             return Ok(id);
         }
@@ -219,8 +219,8 @@ fn new_id(session: &Session, kind: &Kind, folder: &Path) -> Result<String> {
 
 pub(super) fn link(session: &Session, typed: &Link) -> Result<Outcome> {
     let rel = relationship(&typed.rel)?;
-    let from = session.read(|snapshot| entities::find(snapshot, &typed.from))?;
-    let to = session.read(|snapshot| entities::find(snapshot, &typed.to))?.key;
+    let from = session.read_entities(|snapshot| entities::find(snapshot, &typed.from))?;
+    let to = session.read_entities(|snapshot| entities::find(snapshot, &typed.to))?.key;
     if from.key == to {
         return Err(Error::invalid_argument(format!("{} cannot be linked to itself", printable(&to)))
             .hint("Name two entities."));
@@ -231,9 +231,9 @@ pub(super) fn link(session: &Session, typed: &Link) -> Result<Outcome> {
 }
 
 pub(super) fn unlink(session: &Session, typed: &Unlink) -> Result<Outcome> {
-    let from = session.read(|snapshot| entities::find(snapshot, &typed.from))?;
+    let from = session.read_entities(|snapshot| entities::find(snapshot, &typed.from))?;
     // What it leads to may be gone: then it is known by the words alone.
-    let to = session.read(|snapshot| snapshot.entity_named(typed.to.trim()))?;
+    let to = session.read_entities(|snapshot| snapshot.entity_named(typed.to.trim()))?;
     let to = to.map_or_else(|| typed.to.trim().to_owned(), |to| to.key);
     let changed = change(session, &from, |text| amend(text, &typed.rel, &Change::Remove(to.clone())))?;
     show_link(session, [&from.key, &typed.rel, &to], changed)
@@ -250,7 +250,7 @@ fn show_link(session: &Session, [from, rel, to]: [&str; 3], changed: bool) -> Re
 }
 
 pub(super) fn tag(session: &Session, typed: &Tag) -> Result<Outcome> {
-    let entity = session.read(|snapshot| entities::find(snapshot, &typed.id))?;
+    let entity = session.read_entities(|snapshot| entities::find(snapshot, &typed.id))?;
     let tags = typed.tags.iter().map(|tag| bare_tag(tag)).collect::<Result<Vec<_>>>()?;
     let mut carried = Vec::new();
     let changed = change(session, &entity, |text| {
@@ -304,7 +304,7 @@ fn has_item(text: &str, field: &str, item: &str) -> bool {
 }
 
 pub(super) fn edit(session: &Session, typed: &Edit) -> Result<Outcome> {
-    let entity = session.read(|snapshot| entities::find(snapshot, &typed.id))?;
+    let entity = session.read_entities(|snapshot| entities::find(snapshot, &typed.id))?;
     let mut fields: Vec<(String, Change)> = Vec::new();
     fields.extend(typed.title.iter().map(|title| ("title".to_owned(), Change::Set(title.clone()))));
     fields.extend(typed.status.iter().map(|status| ("status".to_owned(), Change::Set(status.clone()))));

@@ -132,10 +132,10 @@ fn colors(kind: Option<&str>) -> (&'static str, &'static str) {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let picture = session.read(|snapshot| match &typed.symbol {
-        Some(name) => symbol::calls(snapshot, name, typed.depth),
-        None => gather(snapshot, typed),
-    })?;
+    let picture = match &typed.symbol {
+        Some(name) => session.read_name(name, |snapshot| symbol::calls(snapshot, name, typed.depth))?,
+        None => session.read_entities(|snapshot| gather(snapshot, typed))?,
+    };
     let [one, several] = if typed.symbol.is_some() { ["definition", "definitions"] } else { ["entity", "entities"] };
     let (nodes, edges) = (picture.nodes.len(), picture.edges.len());
     let drawn = match if typed.json { Format::Json } else { typed.format } {
