@@ -7,8 +7,9 @@
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -41,6 +42,7 @@ fn main() {
         let root = repository(Path::new(&sources), &folder.join("main"));
         println!("## {sources}\n\n{}\n\n| | {ROUNDS} rounds |\n|---|---:|", load());
         first_answers(&root);
+        next_to_a_build(&root);
         builds(&root);
         worktrees(&root, &folder);
         println!();
@@ -91,6 +93,50 @@ fn first_answers(root: &Path) {
         let ours: Vec<Duration> = rounds.into_iter().map(|(ours, _)| ours).collect();
         let times = ratio(ours[ours.len() / 2], theirs);
         row(&format!("never indexed, first {name} ({times:.1} × `rg -nF {word}` in between: {theirs:.2?})"), ours);
+    }
+}
+
+/// The first line that a command prints, and its end, while `ixmcp sync` of another process builds the first index.
+fn next_to_a_build(root: &Path) {
+    let commands: [&[&str]; 7] = [
+        &["query", "-m", "literal", "mutex_lock"],
+        &["query", "-m", "regex", r"def get_\w+\(self"],
+        &["query", "how are migrations applied to the database"],
+        &["symbol", "get_queryset"],
+        &["files", "--include", "**/README*"],
+        &["documents", "search", "how are migrations applied to the database"],
+        &["entity", "search", "database"],
+    ];
+    for arguments in commands {
+        let once = |round: u64| {
+            forget(root);
+            let mut builder =
+                command(root, &["sync"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
+            // In the first round it lists the tree, in later ones it writes.
+            std::thread::sleep(Duration::from_millis(500) + round * Duration::from_secs(2));
+            let begun = Instant::now();
+            let asked = command(root, arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+            let mut asked = asked.expect("the program runs");
+            let mut first = String::new();
+            let mut lines = BufReader::new(asked.stdout.take().expect("stdout"));
+            lines.read_line(&mut first).expect("a line");
+            let answered = begun.elapsed();
+            std::io::copy(&mut lines, &mut std::io::sink()).expect("the rest");
+            asked.wait().expect("it ends");
+            let ended = begun.elapsed();
+            let is_building = builder.try_wait().is_ok_and(|status| status.is_none());
+            let _it_may_have_ended = builder.kill();
+            builder.wait().expect("it ends");
+            (answered, ended, is_building)
+        };
+        let rounds: Vec<(Duration, Duration, bool)> = (0..ROUNDS as u64).map(|round| once(round)).collect();
+        let building = rounds.iter().filter(|(.., is_building)| *is_building).count();
+        let most = rounds.iter().map(|(answered, ..)| *answered).max().unwrap_or_default();
+        let ended = rounds.iter().map(|(_, ended, _)| *ended).max().unwrap_or_default();
+        let name = arguments.join(" ");
+        println!(
+            "| next to the first build of another process ({building} of {ROUNDS} ended before it): `ixmcp {name}`, the slowest: first line, end | {most:.2?}, {ended:.2?} |"
+        );
     }
 }
 
