@@ -12,7 +12,8 @@
 //! ```
 //!
 //! One process per repository does all this for every client: the daemon of [`serve`]. `ixmcp mcp` is a relay to it;
-//! commands use it if it runs, and otherwise do the work themselves under the update lock.
+//! commands use it if it runs, and otherwise do the work themselves under the update lock; those that only ask do not wait for
+//! that lock while another process builds the index (`index::provisional`).
 //!
 //! The modules below are in the order in which data passes through them. Any module may use the base modules below them:
 //! [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words` (splitting

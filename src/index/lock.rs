@@ -17,8 +17,9 @@ const RETRY: Duration = Duration::from_millis(5);
 const UPDATE: &str = "update.lock";
 const BUILD: &str = "build.lock";
 const ASKING: &str = "asking.lock";
-/// Locks that are only looked at are free again within this time.
+/// Locks that are only looked at are free again within this time, and that of processes that ask once one has cleaned up.
 const LOOK: Duration = Duration::from_millis(100);
+const CLEANING: Duration = Duration::from_secs(2);
 
 pub(super) struct UpdateLock {
     file: File,
@@ -119,7 +120,7 @@ impl AskingLock {
         }
         // The process that builds looks whether it is held. Without the lock it does not pause, and nothing else is lost.
         let begun = Instant::now();
-        while matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) && begun.elapsed() < LOOK {
+        while matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) && begun.elapsed() < CLEANING {
             std::thread::sleep(RETRY / 5);
         }
         Ok(Self(file))

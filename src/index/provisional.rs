@@ -18,9 +18,8 @@ use crate::store::{Fact, Mode, Store};
 
 /// The folder of all of them, in that of the index.
 const FOLDER: &str = "asking";
-/// How long another process may update the index until a provisional one answers: a first build, and any other update.
-const FIRST_BUILD: Duration = Duration::from_millis(200);
-const UPDATE: Duration = Duration::from_secs(1);
+/// An update of another process that takes longer than this is not waited for.
+const LONG_UPDATE: Duration = Duration::from_millis(300);
 
 /// The place of a provisional index.
 pub(super) struct Provisional {
@@ -34,16 +33,9 @@ impl Provisional {
     /// `None` unless another process builds the first index in `home`, or takes long to update it.
     pub(super) fn if_needed(home: &Path) -> Result<Option<Self>> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let is_being_built = lock::is_being_built(home);
-        if !is_being_built && !lock::is_being_updated_for(Duration::ZERO, home) {
-            return Ok(None);
-        }
-        let is_needed = if is_built(&home.join(DATABASE)) {
-            lock::is_being_updated_for(UPDATE, home)
-        } else {
-            is_being_built || lock::is_being_updated_for(FIRST_BUILD, home)
-        };
-        if !is_needed {
+        // A process that makes vectors and substrings builds, too, but the index answers already.
+        let is_first_build = lock::is_being_built(home) && !is_built(&home.join(DATABASE));
+        if !is_first_build && !lock::is_being_updated_for(LONG_UPDATE, home) {
             return Ok(None);
         }
         let all = home.join(FOLDER);
