@@ -1,10 +1,12 @@
 //! Commits, trees and blobs of a git repository, read with git's plumbing.
 //!
 //! Owns which commands of git run, and in which surroundings. `rev-parse`, `rev-list`, `for-each-ref`, `merge-base`, `ls-tree`,
-//! `cat-file` and `diff-tree` between commits
-//! read objects and nothing else: they look at no work tree and no index, so they run no hook, filter, textconv, external diff or
-//! fsmonitor that the repository's settings or attributes name. No transport is allowed, whatever the settings say, so a partial
-//! clone fetches nothing. Does not own which repository may be read (`git_layout`), or what differs (`index`).
+//! `cat-file` and `diff-tree` between commits read objects and nothing else; `check-attr` and `config` read rules. None compares a work
+//! tree, so that they run no hook, filter, textconv, external diff or fsmonitor that the repository's settings or attributes name. No
+//! transport is allowed, whatever the settings say, so a partial clone fetches nothing. Does not own which repository may be read (`git_layout`), or what differs (`index`).
+
+mod conversion;
+mod work_files;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,6 +18,9 @@ use crate::child_process::{Finished, run_to_end};
 use crate::error::{Error, ErrorKind, Result};
 use crate::git_layout;
 use crate::model::printable;
+
+pub use conversion::{Comparison, is_convertible};
+pub use work_files::{Settings, WorkFile};
 
 /// The name of the program.
 pub const PROGRAM: &str = if cfg!(windows) { "git.exe" } else { "git" };

@@ -11,6 +11,9 @@ use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::organisation::{self, Connection, Publication};
 
+/// Files that are listed.
+const SHOWN: usize = 20;
+
 /// Publish the commit that is checked out to an organisation's server
 ///
 /// Sends the texts of its files that the server lacks. Secrets and untracked files are never sent; uncommitted changes are sent only with --dirty.
@@ -20,7 +23,7 @@ use crate::organisation::{self, Connection, Publication};
 pub(super) struct Arguments {
     #[command(flatten)]
     target: Target,
-    /// Also publish uncommitted changes of tracked files, as COMMIT-dirty
+    /// Also publish uncommitted changes of tracked files, as COMMIT-dirty; not of files that a filter of git converts
     #[arg(long)]
     dirty: bool,
     /// Publish even if a newer commit or another history is published, and send all files again
@@ -90,12 +93,20 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let (progress, budget) = (Progress::default(), Budget::unlimited());
     let publish = || organisation::publish(&publication, &progress, &budget);
     let report = output::with_progress(|| HowFar::of(&progress), publish)?;
+    let undecided: Vec<_> =
+        report.undecided.iter().map(|(path, reason)| json!({ "path": path, "reason": reason })).collect();
     let json = json!({
         "repo": name, "commit": report.commit, "generation": report.generation, "unchanged": report.is_unchanged,
         "files": report.files, "changed": report.changed, "gone": report.gone, "skipped": report.skipped,
-        "sent": report.sent, "sent_bytes": report.sent_bytes,
+        "sent": report.sent, "sent_bytes": report.sent_bytes, "undecided": undecided,
     });
     session.show(&json, true, || {
+        for (path, reason) in report.undecided.iter().take(SHOWN) {
+            output::note(&format!("{} is published as committed: {reason}", printable(path)));
+        }
+        if report.undecided.len() > SHOWN {
+            output::note(&format!("{} more files are published as committed", report.undecided.len() - SHOWN));
+        }
         let commit = organisation::short_commit(&report.commit);
         if report.is_unchanged {
             return output::line(&format!("{name} at {commit} is published already"));

@@ -103,7 +103,12 @@ const SHAPES: &[(&str, Shape)] = &[
              cache_bytes, removed}",
         ),
     ),
-    ("publish", Written("{repo, commit, generation, unchanged, files, changed, gone, skipped, sent, sent_bytes}")),
+    (
+        "publish",
+        Written(
+            "{repo, commit, generation, unchanged, files, changed, gone, skipped, sent, sent_bytes, undecided: [{path, reason}]}",
+        ),
+    ),
     ("unpublish", Written("{repo, removed}")),
     ("org init", Written("{applied}")),
     ("org grant", Written("{role, pattern, granted, changed}")),

@@ -3,7 +3,7 @@
 //! Owns how a file is recognized as unchanged without reading it, and the cache of what was read before. Does not own how git's
 //! objects are read (`git_objects`), or which definitions differ (`query::changes`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::catch_unwind;
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use super::repository::Repository;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::{self, Options};
-use crate::git_objects::{Commit, Objects, PROGRAM, Tree, VARIABLES};
+use crate::git_objects::{Commit, Comparison, Objects, PROGRAM, Settings, Tree, VARIABLES, WorkFile, is_convertible};
 use crate::model::{ContentHash, RepoPath, Stat, Symbol};
 use crate::scan::{self, Staged};
 use crate::store::Snapshot;
@@ -45,6 +45,7 @@ pub struct Base {
     pub commit: Commit,
     tree: Arc<Tree>,
     staged: Staged,
+    settings: Settings,
     objects: Objects,
 }
 
@@ -55,6 +56,20 @@ pub struct Version {
     pub language: &'static str,
     pub text: String,
     pub symbols: Vec<Symbol>,
+    blob: Blob,
+}
+
+/// What is compared of a blob.
+#[derive(Clone, Copy, Debug)]
+struct Blob {
+    hash: ContentHash,
+    is_convertible: bool,
+}
+
+impl Blob {
+    fn new(bytes: &[u8]) -> Self {
+        Self { hash: ContentHash::of(bytes), is_convertible: is_convertible(bytes) }
+    }
 }
 
 /// A file that differs from the commit.
@@ -106,7 +121,8 @@ impl History {
             None => Arc::default(),
             Some(id) => self.tree(id, &objects, budget)?,
         };
-        Ok(Base { commit, tree, staged: scan::staged(&self.repository.root), objects })
+        let settings = objects.settings(budget)?;
+        Ok(Base { commit, tree, staged: scan::staged(&self.repository.root), settings, objects })
     }
 
     fn tree(&self, id: &str, objects: &Objects, budget: &Budget) -> Result<Arc<Tree>> {
@@ -136,7 +152,11 @@ impl History {
         let candidates = base.tree.iter().filter_map(|(path, id)| {
             let stat = stats.get(path.as_str()).copied();
             let is_out = match &stat {
-                Some(stat) => base.staged.is_clean(path, id, stat) || self.is_known_equal(path, id, stat),
+                Some(stat) => {
+                    base.staged.is_clean(path, id, stat)
+                        || base.staged.is_assumed(path, id, base.settings.is_sparse())
+                        || self.is_known_equal(path, id, stat)
+                }
                 // Not checked out, or there and not indexed.
                 None => base.staged.is_absent(path) || self.repository.root.join(path).symlink_metadata().is_ok(),
             };
@@ -175,37 +195,81 @@ impl History {
         };
         let missing: Vec<usize> = (0..candidates.len()).filter(|at| known[*at].is_none()).collect();
         let ids: Vec<&str> = missing.iter().map(|at| candidates[*at].1).collect();
-        let blobs = base.objects.blobs(&ids, settings.config.index.max_file_size, budget)?;
-        let paths: Vec<RepoPath> = missing.iter().filter_map(|at| RepoPath::new(candidates[*at].0)).collect();
-        let stored = snapshot.stored_files_at(&paths)?;
-        let hashes: HashMap<&str, ContentHash> = stored.iter().map(|file| (file.path.as_str(), file.hash)).collect();
+        let most = settings.config.index.max_file_size;
+        let blobs = base.objects.blobs(&ids, most, budget)?;
         let mut read: Vec<(usize, RepoPath, Vec<u8>)> = Vec::new();
         for (at, blob) in missing.into_iter().zip(blobs) {
-            let (path, id, stat) = candidates[at];
-            match (blob, stat) {
-                (None, _) => {
-                    problems.push((path.to_owned(), "the base's text is too large, or not in this partial clone"));
-                }
-                (Some(blob), Some(stat)) if hashes.get(path).is_some_and(|hash| *hash == ContentHash::of(&blob)) => {
-                    let mut cache = locked(&self.cache);
-                    if cache.equal.len() >= MAX_KEPT_FILES {
-                        cache.equal.clear();
-                    }
-                    cache.equal.insert(path.to_owned(), (id.to_owned(), stat));
-                }
-                (Some(blob), _) => read.extend(RepoPath::new(path).map(|path| (at, path, blob))),
+            let path = candidates[at].0;
+            match blob {
+                None => problems.push((path.to_owned(), "the base's text is too large, or not in this partial clone")),
+                Some(blob) => read.extend(RepoPath::new(path).map(|path| (at, path, blob))),
             }
         }
+        let of_known = known.iter().enumerate().filter_map(|(at, version)| Some((at, version.as_ref()?.blob)));
+        let blobs = read.iter().map(|(at, _, bytes)| (*at, Blob::new(bytes))).chain(of_known).collect();
+        let unchanged = self.unchanged(base, candidates, &blobs, most, snapshot, budget)?;
+        problems.extend(unchanged.undecided);
+        read.retain(|(at, ..)| !unchanged.same.contains(at));
         let versions = extracted(&read, &settings.extraction())?;
         for (at, version) in &versions {
             self.keep(candidates[*at].1, version);
         }
         let known = known.into_iter().enumerate().filter_map(|(at, version)| Some((at, version?)));
-        for (at, version) in known.chain(versions) {
+        for (at, version) in known.filter(|(at, _)| !unchanged.same.contains(at)).chain(versions) {
             let (path, _, stat) = candidates[at];
             files.push(Differing { path: path.to_owned(), before: Some(version), is_gone: stat.is_none() });
         }
         Ok(())
+    }
+
+    /// Which candidates git would commit as they are at the base.
+    fn unchanged(
+        &self,
+        base: &Base,
+        candidates: &[(&str, &str, Option<Stat>)],
+        blobs: &HashMap<usize, Blob>,
+        most: u64,
+        snapshot: &Snapshot,
+        budget: &Budget,
+    ) -> Result<Unchanged> {
+        let paths: Vec<RepoPath> = candidates.iter().filter_map(|(path, ..)| RepoPath::new(*path)).collect();
+        let stored = snapshot.stored_files_at(&paths)?;
+        let hashes: HashMap<&str, ContentHash> = stored.iter().map(|file| (file.path.as_str(), file.hash)).collect();
+        let mut unchanged = Unchanged::default();
+        let mut other: Vec<(usize, Vec<u8>)> = Vec::new();
+        for (at, (path, id, stat)) in candidates.iter().enumerate() {
+            let (Some(stat), Some(blob)) = (stat, blobs.get(&at)) else { continue };
+            if hashes.get(path) == Some(&blob.hash) && !blob.is_convertible {
+                let mut cache = locked(&self.cache);
+                if cache.equal.len() >= MAX_KEPT_FILES {
+                    cache.equal.clear();
+                }
+                cache.equal.insert((*path).to_owned(), ((*id).to_owned(), *stat));
+                unchanged.same.insert(at);
+            } else if let Some(path) = RepoPath::new(*path)
+                && let Ok(content) = scan::read(&self.repository.root, &path, most)
+            {
+                other.push((at, content.bytes));
+            }
+        }
+        // What git would commit depends on its attributes, too, so that the result is not kept.
+        let files: Vec<WorkFile> = other
+            .iter()
+            .map(|(at, bytes)| {
+                let (path, committed, _) = candidates[*at];
+                WorkFile { path, bytes, committed: Some(committed), staged: base.staged.id(path) }
+            })
+            .collect();
+        let compared = base.objects.compare(&files, &base.settings, most, budget)?;
+        for ((at, _), compared) in other.iter().zip(compared) {
+            match compared {
+                Comparison::Differs(_) => continue,
+                Comparison::Same => {}
+                Comparison::Undecided(reason) => unchanged.undecided.push((candidates[*at].0.to_owned(), reason)),
+            }
+            unchanged.same.insert(*at);
+        }
+        Ok(unchanged)
     }
 
     fn keep(&self, id: &str, version: &Arc<Version>) {
@@ -217,6 +281,15 @@ impl History {
         cache.bytes += version.text.len();
         cache.versions.insert((id.to_owned(), version.path.clone()), Arc::clone(version));
     }
+}
+
+/// The candidates that are not listed as differing.
+#[derive(Default)]
+struct Unchanged {
+    /// By their number.
+    same: HashSet<usize>,
+    /// Those of `same` of which it is not known whether they differ, with the reason.
+    undecided: Vec<(String, &'static str)>,
 }
 
 /// Candidates that are compared at once.
@@ -248,5 +321,6 @@ fn version(path: &RepoPath, bytes: &[u8], options: &Options) -> Version {
     let extract = std::panic::AssertUnwindSafe(|| extract::extract(path, bytes, options));
     let extracted = catch_unwind(extract).ok().and_then(Result::ok).unwrap_or_default();
     let text = extracted.chunks.iter().map(|chunk| chunk.text.as_str()).collect();
-    Version { path: path.as_str().to_owned(), language: extracted.language, text, symbols: extracted.symbols }
+    let blob = Blob::new(bytes);
+    Version { path: path.as_str().to_owned(), language: extracted.language, text, symbols: extracted.symbols, blob }
 }

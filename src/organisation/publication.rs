@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use super::errors::error_of;
 use super::mirror::path_of;
 use super::packing::packed;
-use super::work_tree::{self, Changes};
+use super::work_tree;
 use super::{Connection, LISTING_BYTES, own};
 use crate::budget::{Budget, Progress};
 use crate::config::{Environment, Index, ServerAddress};
@@ -79,6 +79,8 @@ pub struct Report {
     pub gone: usize,
     /// Files of the commit that are not published: secrets, binary files and others that the local index skips.
     pub skipped: usize,
+    /// Files that are published as committed because it is not known what git would commit of them, with the reason.
+    pub undecided: Vec<(String, &'static str)>,
     /// Texts that the server asked for, and their size as they are sent: compressed.
     pub sent: usize,
     pub sent_bytes: u64,
@@ -166,6 +168,7 @@ impl Upload<'_> {
             changed: 0,
             gone: 0,
             skipped: 0,
+            undecided: Vec::new(),
             sent: 0,
             sent_bytes: 0,
         };
@@ -184,12 +187,13 @@ impl Upload<'_> {
         let changes = if publication.dirty {
             let committed = tree.len();
             let changes = work_tree::apply(publication.root, objects, &mut tree, largest, self.budget)?;
-            if committed != tree.len() || !changes.is_empty() {
+            if committed != tree.len() || !changes.bytes.is_empty() {
                 report.commit += DIRTY;
             }
-            changes
+            report.undecided = changes.undecided;
+            changes.bytes
         } else {
-            Changes::new()
+            HashMap::new()
         };
         let mut files: Vec<(RepoPath, &str)> = Vec::new();
         for (path, blob) in &tree {

@@ -98,6 +98,8 @@ struct StagedFile {
     stat: Option<Stat>,
     /// Sparse checkouts leave it out.
     is_absent: bool,
+    /// Git does not look at the file: `git update-index --assume-unchanged`.
+    is_assumed: bool,
 }
 
 impl Staged {
@@ -114,6 +116,18 @@ impl Staged {
             && is_equal(known.mtime_ns, stat.mtime_ns)
             && (known.ctime_ns == 0 || is_equal(known.ctime_ns, stat.ctime_ns))
             && (known.inode == 0 || known.inode == inode(stat.inode))
+    }
+
+    /// Whether git takes a file for unchanged that is there, whatever it contains. `is_sparse`: the checkout is, so that files that it
+    /// leaves out are compared if they are there.
+    pub(crate) fn is_assumed(&self, path: &str, id: &str, is_sparse: bool) -> bool {
+        let staged = self.files.get(path).filter(|staged| staged.id == id);
+        staged.is_some_and(|staged| staged.is_assumed || (staged.is_absent && !is_sparse))
+    }
+
+    /// The id of the blob that is staged.
+    pub(crate) fn id(&self, path: &str) -> Option<&str> {
+        self.files.get(path).map(|staged| staged.id.as_str())
     }
 
     /// The paths of files that are tracked.
@@ -171,8 +185,11 @@ pub(crate) fn staged(root: &Path) -> Staged {
         // A file that changed while the index was written may have changed again with the same times.
         let is_certain = stat.mtime_ns < written && stat.mtime_ns != 0;
         let is_absent = entry.flags.contains(Flags::SKIP_WORKTREE);
+        let is_assumed = entry.flags.contains(Flags::ASSUME_VALID);
         let id = entry.id.to_string();
-        staged.files.insert(path.to_owned(), StagedFile { id, stat: is_certain.then_some(stat), is_absent });
+        staged
+            .files
+            .insert(path.to_owned(), StagedFile { id, stat: is_certain.then_some(stat), is_absent, is_assumed });
     }
     staged
 }

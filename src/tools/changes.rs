@@ -94,13 +94,16 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let found = changes::of(snapshot, &compared, offset, limit)?;
         Ok((found, differences.files.len(), differences.problems))
     })?;
-    let warning = match base.conflicts() {
+    let conflicts = match base.conflicts() {
         0 => None,
         1 => Some("A merge has conflicts in 1 file: its text is compared with its conflict markers.".to_owned()),
         many => {
             Some(format!("A merge has conflicts in {many} files: their text is compared with its conflict markers."))
         }
     };
+    let unlisted = problems.len().saturating_sub(MAX_PROBLEMS);
+    let unlisted = (unlisted > 0).then(|| format!("{unlisted} more files could not be compared."));
+    let warning: Vec<String> = conflicts.into_iter().chain(unlisted).collect();
     let problem = |(path, reason): (String, &str)| FileProblem { path, line: None, reason: reason.to_owned() };
     Ok(Answer {
         base: Base { name, commit: base.commit.id.clone(), merge_base_with: base.commit.of.clone() },
@@ -111,6 +114,6 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         files,
         tests: found.tests,
         problems: problems.into_iter().take(MAX_PROBLEMS).map(problem).collect(),
-        warning,
+        warning: Some(warning.join(" ")).filter(|text| !text.is_empty()),
     })
 }

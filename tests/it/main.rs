@@ -10,6 +10,7 @@ mod by_name;
 mod changes;
 mod cli;
 mod compared_with_ty;
+mod conversions;
 mod crash;
 mod cursors;
 mod daemon;

@@ -483,3 +483,63 @@ fn a_schema_from_before_the_first_release_is_named_and_left_as_it_is() {
     assert_eq!(state(), before);
     check_whole(&organisation, &[2]);
 }
+
+#[test]
+fn uncommitted_changes_are_published_as_git_would_commit_them_and_no_filter_is_undone() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo =
+        committed(&format!("{PAY}//- /.gitattributes\nconf.py filter=enc\nnew.py filter=enc\nwin.py text eol=crlf\n"));
+    let mark = repo.home().join("ran");
+    let program = format!("tee -a '{}' | rev", mark.display());
+    for side in ["clean", "smudge"] {
+        git(repo.path(), &["config", &format!("filter.enc.{side}"), &program]);
+    }
+    let plain = "def login():\n    return 'otterplain'\n";
+    repo.write("conf.py", plain);
+    repo.write("win.py", "def windows():\r\n    return 1\r\n");
+    repo.write("assumed.py", "def assumed():\n    return 1\n");
+    commit_all(&repo, "second");
+    git(repo.path(), &["update-index", "--assume-unchanged", "assumed.py"]);
+    repo.write("assumed.py", "def assumed():\n    return 'assumedsecret'\n");
+    organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
+    let texts = || organisation.sql("SELECT content FROM ixmcp.contents ORDER BY content");
+    let committed = texts();
+    assert!(committed.contains("'nialpretto'") && !committed.contains("otterplain"), "{committed}");
+    std::fs::remove_file(&mark).unwrap();
+    // Written again with the same bytes, so that git has to look at them.
+    for path in ["conf.py", "win.py"] {
+        let bytes = std::fs::read(repo.path().join(path)).unwrap();
+        repo.remove(path);
+        repo.write(path, bytes);
+    }
+    let dirty = || organisation.json(&repo, &team, &["publish", "--as", "pay", "--dirty"]);
+    let report = dirty();
+    assert_eq!(report["undecided"][0]["path"], "conf.py", "{report}");
+    assert_eq!((&report["unchanged"], report["undecided"].as_array().unwrap().len()), (&true.into(), 1), "{report}");
+    assert_eq!(texts(), committed);
+    // Edited, and one that is new.
+    repo.write("conf.py", plain.replace("plain", "edited"));
+    repo.write("win.py", "def windows():\r\n    return 2\r\n");
+    repo.write("new.py", "def brand_new():\n    return 'otternew'\n");
+    git(repo.path(), &["add", "new.py"]);
+    std::fs::remove_file(&mark).unwrap();
+    let report = dirty();
+    assert!(report["commit"].as_str().unwrap().ends_with("-dirty"), "{report}");
+    let named: Vec<&str> =
+        report["undecided"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
+    assert_eq!(named, ["conf.py", "new.py"], "{report}");
+    let published = texts();
+    assert!(published.contains("def windows():\n    return 2") && !published.contains('\r'), "{published}");
+    for secret in ["otter", "assumedsecret", "brand_new"] {
+        assert!(!published.contains(secret), "{secret}: {published}");
+    }
+    assert_eq!(
+        paths(&organisation, "pay"),
+        [".gitattributes", "assumed.py", "conf.py", "docs/guide.md", "pay.py", "win.py"]
+    );
+    let said = organisation.command(&repo, &team, &["publish", "--as", "pay", "--dirty", "--force"]).output().unwrap();
+    let said = String::from_utf8(said.stdout).unwrap() + &String::from_utf8(said.stderr).unwrap();
+    assert!(said.contains("conf.py is published as committed: git converts it with a filter"), "{said}");
+    assert!(!mark.exists(), "a filter was run");
+}
