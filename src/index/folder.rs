@@ -165,11 +165,7 @@ fn prepare_own(root: &Path, folder: &Path) -> std::result::Result<Mode, Unusable
     }
     match can_write(folder) {
         Ok(true) => {
-            let ignore = folder.join(".gitignore");
-            if ignore.symlink_metadata().is_err() {
-                // The index works without it.
-                let _ = fs::write(&ignore, "*\n");
-            }
+            hide_from_git(folder);
             Ok(Mode::Write)
         }
         Ok(false) => {
@@ -180,6 +176,13 @@ fn prepare_own(root: &Path, folder: &Path) -> std::result::Result<Mode, Unusable
         }
         Err(_) if folder.join(DATABASE).exists() && has_locks(folder) => Ok(Mode::Read),
         Err(error) => Err(unwritable(format!("there is no index, and {} cannot be written", folder.display()), error)),
+    }
+}
+
+/// Keeps the index out of `git add -A`. The index works without it; on a full disk, a later update tries again.
+pub(super) fn hide_from_git(folder: &Path) {
+    if let Err(error) = own_folder::hide_from_git(folder) {
+        tracing::debug!("git does not ignore {}: {error}", folder.display());
     }
 }
 

@@ -365,6 +365,8 @@ impl Repository {
         let was_gone = is_gone();
         if was_gone {
             folder::restore(&self.root, folder, &self.sources.environment)?;
+        } else if !folder::is_elsewhere(&self.root, folder) {
+            folder::hide_from_git(folder);
         }
         let lock = UpdateLock::take(folder, budget)?;
         if was_gone && is_gone() {

@@ -81,7 +81,7 @@ impl SocketPath {
             tracing::warn!(folder = %shown(&folder), "git tracks files in this folder: they are not used");
         }
         let in_repository = if self.folder() == folder || self.pointer.is_some() {
-            private_folder(&folder).and_then(|()| put(&folder.join(".gitignore"), b"*\n"))
+            private_folder(&folder).and_then(|()| own_folder::hide_from_git(&folder))
         } else {
             tracing::warn!(folder = %shown(&folder), "this folder cannot be used: the socket is in another one");
             Ok(())

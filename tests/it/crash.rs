@@ -22,6 +22,7 @@ use crate::harness::{Repo, Server};
 use crate::sound::{assert_sound, dump, freshen, number, open, sync, watched};
 use crate::tree::{Random, Tree};
 use crate::wire::until;
+use crate::worktrees::committed;
 
 const KILLS: u64 = 6;
 
@@ -200,6 +201,60 @@ fn a_disk_that_is_full_from_the_start_is_named() {
     assert!(!reported.contains("sound"), "{reported}");
     disk.resize("20m");
     assert_eq!(repo.sync()["added"], 1);
+}
+
+#[test]
+fn git_ignores_the_index_whatever_became_of_the_rules_in_its_folder() {
+    let repo = committed("//- /first.py\ndef first_of_all(): pass\n");
+    let is_clean = |context: &str| {
+        let status =
+            Command::new("git").args(["status", "--porcelain", "-uall"]).current_dir(repo.path()).output().unwrap();
+        assert_eq!(String::from_utf8(status.stdout).unwrap(), "", "{context}");
+    };
+    let commands: [&[&str]; 3] = [&["sync"], &["query", "first_of_all"], &["daemon", "start"]];
+    let rules = [".ixmcp/.gitignore", ".flashgrep/.gitignore"];
+    repo.ok(&["daemon", "start"]);
+    repo.ok(&["daemon", "stop"]);
+    for damage in ["absent", "empty", "changed", "folder", "link"] {
+        for command in commands {
+            for rule in rules.map(|rule| repo.path().join(rule)) {
+                if rule.is_dir() {
+                    fs::remove_dir_all(&rule).unwrap()
+                } else {
+                    fs::remove_file(&rule).unwrap()
+                }
+                match damage {
+                    "absent" => {}
+                    "empty" => fs::write(&rule, "").unwrap(),
+                    "changed" => fs::write(&rule, "!*\n").unwrap(),
+                    "folder" => fs::create_dir(&rule).unwrap(),
+                    _ => std::os::unix::fs::symlink("index.db", &rule).unwrap(),
+                }
+            }
+            repo.ok(command);
+            if command[0] != "daemon" {
+                assert_eq!(fs::read(repo.path().join(rules[0])).unwrap(), b"*\n", "{damage}, {command:?}");
+                repo.ok(&["daemon", "start"]);
+            }
+            is_clean(&format!("{damage}, {command:?}"));
+            repo.ok(&["daemon", "stop"]);
+        }
+    }
+}
+
+#[test]
+fn rules_for_git_that_a_full_disk_prevented_come_when_there_is_space() {
+    let repo = committed("//- /first.py\ndef first_of_all(): pass\n");
+    let folder = repo.path().join(".ixmcp");
+    let Some(disk) = SmallDisk::on(&folder, "4k") else { return };
+    // The first page of a file system is its folder.
+    fs::write(folder.join("filler"), "x").ok();
+    repo.run(&["sync"]);
+    let rules = folder.join(".gitignore");
+    assert!(fs::read(&rules).map_or(true, |text| text == b"*\n"), "a part is worse than nothing");
+    disk.resize("20m");
+    repo.ok(&["sync"]);
+    assert_eq!(fs::read(&rules).unwrap(), b"*\n");
 }
 
 /// Changes to the tree in one round of concurrent writers.

@@ -16,6 +16,7 @@ use ty_python_semantic::ResolvedDefinition;
 use super::db::Database;
 use super::lines::Lines;
 use crate::platform::files::is_own;
+use crate::platform::own_folder::hide_from_git;
 use crate::platform::replace::{Durability, Permissions, replace};
 use crate::pytypes::values::Definition;
 
@@ -81,9 +82,8 @@ impl PathDisplay {
             return;
         }
         // Without an index, nothing else has made the folder around it.
-        let ignore = self.root.join(STUBS).with_file_name(".gitignore");
-        if ignore.symlink_metadata().is_err() {
-            let _ = fs::write(ignore, "*\n");
+        if let Some(Err(error)) = self.root.join(STUBS).parent().map(hide_from_git) {
+            tracing::debug!(%error, "git does not ignore the bundled stubs");
         }
     }
 }
