@@ -25,7 +25,7 @@ use crate::platform::process;
 
 pub use groups::{DEPENDENCIES, Groups, groups};
 use keys::Value;
-pub use keys::{Address, KEYS, Key};
+pub use keys::{Address, InRepository, KEYS, Key};
 pub use organisations::{ServerAddress, has_organisation, organisation};
 
 /// The repository's settings file, in its root.
@@ -398,11 +398,21 @@ impl Settings {
                 self.warn(format!("{shown}: {} is not a setting{}", printable(&name), unknown::key(&name)));
                 continue;
             };
-            if owner == Owner::Repository && !key.in_repository {
+            if owner == Owner::Repository && key.in_repository == InRepository::Refused {
                 self.warn(format!("{shown}: {name} is ignored, because a repository may not set it"));
                 continue;
             }
-            let value = key.kind.take(value).map_err(|expected| invalid_value(&shown, key.name, &expected))?;
+            let mut value = key.kind.take(value).map_err(|expected| invalid_value(&shown, key.name, &expected))?;
+            if owner == Owner::Repository {
+                let is_cut;
+                (value, is_cut) = key.in_repository.cut(value);
+                if is_cut {
+                    let most = key.in_repository.described();
+                    self.warn(format!(
+                        "{shown}: {name} is cut, because a repository may set it {most}; your own settings may set more"
+                    ));
+                }
+            }
             self.set(key, value);
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The settings as data: one row per key, and the values that it accepts.
 //!
-//! Owns names, variables, defaults and bounds. The table in `docs/settings.md` is generated from `KEYS`. Does not own where
-//! values come from; the parent module does.
+//! Owns names, variables, defaults and bounds, also those of a repository's file. The table in `docs/settings.md` is generated from
+//! `KEYS`. Does not own where values come from; the parent module does.
 
 use std::fmt;
 use std::time::Duration;
@@ -17,10 +17,20 @@ pub struct Key {
     pub kind: Kind,
     /// As it is written in a file.
     pub default: &'static str,
-    /// Whether a repository's file may set it: no setting that starts a program, loads a library, opens a port or widens
-    /// access.
-    pub in_repository: bool,
+    pub in_repository: InRepository,
     pub about: &'static str,
+}
+
+/// What a repository's file may set. A clone must not cost its reader gigabytes; the user's own file may set more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InRepository {
+    /// Nothing: it starts a program, loads a library, opens a port or widens access.
+    Refused,
+    Any,
+    /// A number up to this one.
+    UpTo(u64),
+    /// A list of this many entries.
+    Entries(usize),
 }
 
 /// The type of a setting's value.
@@ -50,7 +60,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_MAX_FILE_SIZE",
         kind: Kind::Number(1024, 1 << 30),
         default: "2097152",
-        in_repository: true,
+        in_repository: InRepository::UpTo(4 << 20),
         about: "Files above this many bytes are skipped.",
     },
     Key {
@@ -58,7 +68,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_MAX_DOCUMENT_SIZE",
         kind: Kind::Number(1024, 1 << 30),
         default: "33554432",
-        in_repository: true,
+        in_repository: InRepository::UpTo(64 << 20),
         about: "PDF, DOCX, ODT, EPUB, notebooks and mail above this many bytes are skipped: little of them is text.",
     },
     Key {
@@ -66,7 +76,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_CHUNK_SIZE",
         kind: Kind::Number(200, 20_000),
         default: "1500",
-        in_repository: true,
+        in_repository: InRepository::Any,
         about: "The maximum size of a chunk in bytes.",
     },
     Key {
@@ -74,7 +84,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_SKIP_MINIFIED",
         kind: Kind::Flag,
         default: "true",
-        in_repository: true,
+        in_repository: InRepository::Any,
         about: "Skip minified scripts and style sheets.",
     },
     Key {
@@ -82,7 +92,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_SKIP_GENERATED",
         kind: Kind::Flag,
         default: "true",
-        in_repository: true,
+        in_repository: InRepository::Any,
         about: "Skip generated files and lock files.",
     },
     Key {
@@ -90,7 +100,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_SKIP_SECRETS",
         kind: Kind::Flag,
         default: "true",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "Skip private keys, `.env` files and similar files, by name and by content, and refuse to show them.",
     },
     Key {
@@ -98,7 +108,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_MASK_SECRETS",
         kind: Kind::Flag,
         default: "false",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "Mask tokens and private keys in the files that are shown, `*` for each of their characters: in the index, and in slices of files on disk. A change rebuilds the index.",
     },
     Key {
@@ -106,7 +116,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_EXCLUDE",
         kind: Kind::Globs,
         default: "[]",
-        in_repository: true,
+        in_repository: InRepository::Entries(1000),
         about: "Additional files to ignore, as lines of a `.gitignore`. The lists of all sources are combined. In the variable, commas separate the lines.",
     },
     Key {
@@ -114,7 +124,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_TRIGRAMS_FROM",
         kind: Kind::Number(0, 1 << 50),
         default: "4194304",
-        in_repository: true,
+        in_repository: InRepository::UpTo(64 << 20),
         about: "If the text of the index has at least this many bytes, a trigram index speeds up literal and regex search. It takes a fifth of the text's size. For less text, reading all of it is fast enough.",
     },
     Key {
@@ -122,7 +132,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_NOTES",
         kind: Kind::Folders,
         default: "[]",
-        in_repository: true,
+        in_repository: InRepository::Entries(100),
         about: "Folders of Markdown notes (Obsidian, Logseq, zk) whose files are entities: `[[wiki links]]` become edges. In the variable, commas separate the folders.",
     },
     Key {
@@ -130,7 +140,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_DEPS_CACHE",
         kind: Kind::Memory,
         default: "\"5G\"",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "The bytes that the indexes of dependencies may take; the least recently used ones are removed.",
     },
     Key {
@@ -138,7 +148,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_SCIP_FILES",
         kind: Kind::Folders,
         default: "[]",
-        in_repository: true,
+        in_repository: InRepository::Entries(20),
         about: "SCIP files of the repository in addition to `index.scip`. In the variable, commas separate the paths.",
     },
     Key {
@@ -146,7 +156,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_LOG",
         kind: Kind::Text,
         default: "\"warn\"",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "What is logged, in the syntax of `RUST_LOG`: `info`, `ixmcp::index=debug`.",
     },
     Key {
@@ -154,7 +164,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_TCP",
         kind: Kind::Address,
         default: "\"localhost:7777\"",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "The loopback address and port on which the daemon also listens, or `off`.",
     },
     Key {
@@ -162,7 +172,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_IDLE",
         kind: Kind::Duration,
         default: "\"30m\"",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "The daemon exits after this time without a connection: minutes, or a number with s, m or h.",
     },
     Key {
@@ -170,7 +180,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_TOOLS",
         kind: Kind::Text,
         default: "\"all\"",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "The tools that `tools/list` returns: `all`, `core`, or names separated by commas.",
     },
     Key {
@@ -178,7 +188,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_GPU",
         kind: Kind::Choice(&["off", "auto", "required"]),
         default: "\"auto\"",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "Where an embedding model runs: `off` on the CPU, `auto` on a GPU if one works and otherwise on the CPU, `required` on a GPU or not at all.",
     },
     Key {
@@ -186,7 +196,7 @@ pub static KEYS: &[Key] = &[
         variable: "ORT_DYLIB_PATH",
         kind: Kind::Text,
         default: "\"\"",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "The full path of ONNX Runtime's library (1.17 or later), which runs embedding models faster, and on a GPU. Without it, rten runs them, which is built into ixmcp.",
     },
     Key {
@@ -194,7 +204,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_RERANK_MS",
         kind: Kind::Number(0, 10_000),
         default: "200",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "The time for reranking, in milliseconds from the start of a query. Hits that the embedding model has not embedded by then keep their rank. 0: use only vectors that are already stored.",
     },
     Key {
@@ -202,7 +212,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_PYTHON_ENGINE",
         kind: Kind::Choice(&["embedded", "ty-server"]),
         default: "\"embedded\"",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "What answers requests about Python types: `embedded`, the type engine that is built into ixmcp, or `ty-server`, the language server of an installed ty.",
     },
     Key {
@@ -210,7 +220,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_PYTHON_TY",
         kind: Kind::Text,
         default: "\"ty\"",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "The program that `python.engine = \"ty-server\"` starts: a path, or a name on PATH.",
     },
     Key {
@@ -218,7 +228,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_PYTHON_IDLE",
         kind: Kind::Duration,
         default: "\"10m\"",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "The process of the Python type engine exits after this time without a request, which frees its memory.",
     },
     Key {
@@ -226,7 +236,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_PYTHON_MEMORY",
         kind: Kind::Memory,
         default: "\"auto\"",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "The memory that all your Python type engines share, in all repositories: bytes, a number with M or G, or `auto`, a quarter of the RAM and at most 2 GB. Beyond it, the engine that has been idle longest exits. The one that was used last stays.",
     },
     Key {
@@ -234,7 +244,7 @@ pub static KEYS: &[Key] = &[
         variable: "IXMCP_PYTHON_LONGEST",
         kind: Kind::Duration,
         default: "\"10m\"",
-        in_repository: false,
+        in_repository: InRepository::Refused,
         about: "The timeout of a request to the Python type engine, such as a check of the whole repository. The engine is killed when it expires.",
     },
 ];
@@ -264,6 +274,36 @@ pub(super) enum Value {
     Duration(Duration),
     /// `None`: `auto`.
     Memory(Option<u64>),
+}
+
+/// The bytes of an entry of a list in a repository's file: a path has no more.
+const MAX_ENTRY: usize = 4096;
+
+impl InRepository {
+    /// Describes what a repository may set, for the documentation and for warnings.
+    pub fn described(self) -> String {
+        match self {
+            Self::Refused => "no".to_owned(),
+            Self::Any => "yes".to_owned(),
+            Self::UpTo(most) => format!("up to {most}"),
+            Self::Entries(most) => format!("up to {most} entries"),
+        }
+    }
+
+    /// The part of a value that a repository may set, and whether that is less.
+    pub(super) fn cut(self, value: Value) -> (Value, bool) {
+        match (self, value) {
+            (Self::UpTo(most), Value::Number(number)) => (Value::Number(number.min(most)), number > most),
+            (Self::Entries(most), Value::Globs(mut entries)) => {
+                let before = entries.len();
+                entries.retain(|entry| entry.len() <= MAX_ENTRY);
+                entries.truncate(most);
+                let is_cut = entries.len() < before;
+                (Value::Globs(entries), is_cut)
+            }
+            (_, value) => (value, false),
+        }
+    }
 }
 
 impl Key {

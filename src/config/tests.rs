@@ -65,6 +65,48 @@ fn a_repository_cannot_widen_access() {
 }
 
 #[test]
+fn what_a_repository_sets_is_cut_to_a_bound_that_the_user_lifts() {
+    let entries = |count: usize| (0..count).map(|at| format!("'e{at}'")).collect::<Vec<_>>().join(", ");
+    let long = "x".repeat(5_000);
+    let repository = format!(
+        "[index]\nmax_file_size = 1073741824\nmax_document_size = 1073741824\ntrigrams_from = 1125899906842624\n\
+         exclude = ['{long}', {}]\n[entities]\nnotes = [{}]\n[scip]\nfiles = [{}]\n",
+        entries(1001),
+        entries(101),
+        entries(21)
+    );
+    let (config, warnings) = load(&[], "", &repository).unwrap();
+    let Config { index, scip_files, .. } = &config;
+    assert_eq!((index.max_file_size, index.max_document_size, index.trigrams_from), (4 << 20, 64 << 20, 64 << 20));
+    assert_eq!((index.exclude.len(), index.notes.len(), scip_files.len()), (1000, 100, 20));
+    assert_eq!((index.exclude[0].as_str(), index.exclude[999].as_str()), ("e0", "e999"));
+    assert_eq!(warnings.len(), 6, "{warnings:?}");
+    assert!(warnings.iter().all(|warning| warning.contains(REPOSITORY_FILE) && warning.contains("up to ")));
+    let size = warnings.iter().find(|warning| warning.contains("index.max_file_size")).unwrap();
+    assert!(
+        size.ends_with("is cut, because a repository may set it up to 4194304; your own settings may set more"),
+        "{size}"
+    );
+    // Values within the bounds stay, and the user's own have none of these bounds.
+    let small = "[index]\nmax_file_size = 4194304\nexclude = ['a']";
+    assert_eq!(load(&[], "", small).unwrap().1, Vec::<String>::new());
+    let (config, warnings) = load(&[], "[index]\nmax_file_size = 1073741824", small).unwrap();
+    assert_eq!((config.index.max_file_size, warnings.len()), (1 << 30, 0));
+    let (config, _) = load(&[("IXMCP_MAX_FILE_SIZE", "1073741824")], "", &repository).unwrap();
+    assert_eq!(config.index.max_file_size, 1 << 30);
+}
+
+#[test]
+fn every_key_that_is_a_number_or_a_list_says_how_much_of_it_a_repository_may_set() {
+    // Its whole range costs little.
+    let harmless = ["index.chunk_size"];
+    for key in KEYS {
+        let is_open = key.in_repository == InRepository::Any && !harmless.contains(&key.name);
+        assert!(!is_open || key.kind == keys::Kind::Flag, "{} has no bound", key.name);
+    }
+}
+
+#[test]
 fn an_unknown_key_is_reported_with_the_most_similar_key() {
     let (_, warnings) = load(&[("IXMCP_CHUNKSIZE", "9")], "top = 1\n[index]\nmax_filesize = 1", "").unwrap();
     assert_eq!(warnings.len(), 3, "{warnings:?}");

@@ -35,7 +35,7 @@ fn the_table_of_tools_in_the_documentation_lists_the_declarations() {
 fn the_table_of_settings_in_the_documentation_lists_the_keys() {
     let mut table = String::from("| key | variable | default | in `.ixmcp.toml` | meaning |\n|---|---|---|---|---|\n");
     for key in ixmcp::config::KEYS {
-        let where_else = if key.in_repository { "yes" } else { "no" };
+        let where_else = key.in_repository.described();
         writeln!(table, "| `{}` | `{}` | `{}` | {where_else} | {} |", key.name, key.variable, key.default, key.about)
             .unwrap();
     }
