@@ -127,8 +127,9 @@ fn index(session: &Session, typed: &Index) -> Result<Outcome> {
     let given = json!({ "folderPath": session.here(&typed.folder), "options": options });
     let answer = session.call::<index_files::Answer>("index_files", given)?;
     session.show(&answer.json, true, || {
-        let index_files::Answer { processed_files, total_files, total_chunks, .. } = &*answer;
-        output::line(&format!("{processed_files} of {total_files} files, {total_chunks} chunks"));
+        let index_files::Answer { folder_path, processed_files, total_files, total_chunks, .. } = &*answer;
+        let folder = printable(folder_path);
+        output::line(&format!("{folder}: {processed_files} of {total_files} files, {total_chunks} chunks"));
         print_skipped(&answer.left, &answer.partial);
         if let Some(warning) = &answer.warning {
             output::note(warning);
@@ -141,8 +142,9 @@ fn update(session: &Session, typed: &Update) -> Result<Outcome> {
     let given = arguments! { "folderPath": session.here(&typed.folder), "changes": changes };
     let answer = session.call::<update_index::Answer>("update_index", given)?;
     session.show(&answer.json, true, || {
-        let update_index::Answer { added, updated, removed, unchanged, .. } = &*answer;
-        output::line(&format!("{added} added, {updated} updated, {removed} removed, {unchanged} unchanged"));
+        let update_index::Answer { folder_path, added, updated, removed, unchanged, .. } = &*answer;
+        let folder = printable(folder_path);
+        output::line(&format!("{folder}: {added} added, {updated} updated, {removed} removed, {unchanged} unchanged"));
         print_skipped(&answer.left, &answer.partial);
     })
 }
@@ -157,7 +159,8 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
             files => format!("; {files} stay, because the repository or a parent folder indexes them"),
         };
         let removed = output::count(answer.removed as u64, "file", "files");
-        output::line(&format!("{removed} removed from the index{stay}"));
+        let folder = printable(&answer.folder_path);
+        output::line(&format!("{folder}: {removed} removed from the index{stay}"));
     })
 }
 

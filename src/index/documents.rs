@@ -41,6 +41,8 @@ pub type Skipped = (String, String);
 /// The contents of a folder that was indexed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderReport {
+    /// As in the index: a link that was given leads there.
+    pub folder: String,
     pub total_files: usize,
     pub processed_files: usize,
     pub total_chunks: u64,
@@ -83,6 +85,8 @@ pub struct RemovalReport {
 /// What changed in a folder since the last report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeReport {
+    /// As in the index.
+    pub folder: String,
     pub added: usize,
     pub updated: usize,
     pub removed: usize,
@@ -221,6 +225,7 @@ impl Documents {
             }
         }
         Ok(ChangeReport {
+            folder: chosen.path,
             added: counted.added.len(),
             updated: counted.modified.len(),
             removed: counted.deleted.len(),
@@ -240,7 +245,8 @@ impl Documents {
         let settings = self.repository.reload_settings()?;
         let known = settings.folders.all();
         let named = self.paths_of_folder(given);
-        let chosen = known.iter().find(|folder| named.contains(&folder.path)).ok_or_else(|| not_among(given, known))?;
+        let known_as = |name: &String| known.iter().find(|folder| folder.path == *name);
+        let chosen = named.iter().find_map(known_as).ok_or_else(|| not_among(given, known))?;
         let path = chosen.path.clone();
         let own = |(file, _): &(String, u64)| {
             let nearest = RepoPath::stored(file).and_then(|file| settings.folders.of_file(&file).cloned());
@@ -277,13 +283,14 @@ impl Documents {
         self.updates.model.check_required_gpu()
     }
 
-    /// The possible paths in the index of a folder, which may be gone by now, or be a link.
+    /// The possible paths in the index of a folder, the likeliest first: as it is named, for it may be gone by now, and a link to
+    /// another one may be in its place; then what links lead to.
     fn paths_of_folder(&self, given: &str) -> Vec<String> {
         if given.is_empty() || given.contains('\0') || given.len() > 4096 {
             return Vec::new();
         }
         let named: PathBuf = self.repository.root.join(given).components().collect();
-        let candidates = [canonical(&named).ok(), without_links(&named), Some(named)];
+        let candidates = [Some(named.clone()), without_links(&named), canonical(&named).ok()];
         let mut paths: Vec<String> = candidates
             .into_iter()
             .flatten()
@@ -368,6 +375,7 @@ impl Documents {
         }
         skipped.sort();
         Ok(FolderReport {
+            folder: chosen.path.clone(),
             total_files,
             processed_files: indexed.len(),
             total_chunks: indexed.iter().map(|(_, chunks)| chunks).sum(),

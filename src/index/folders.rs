@@ -53,12 +53,16 @@ impl Folders {
         self.outside().into_iter().filter(|folder| !is_unmoved(folder)).collect()
     }
 
-    /// The error for a path in a folder that is gone.
+    /// The error for a path in a folder that is gone, or that a link has replaced.
     pub fn gone_error(&self, root: &Path, given: &str) -> Option<Error> {
         let named: PathBuf = root.join(given).components().collect();
-        let folder = self.gone().into_iter().find(|folder| named.starts_with(folder))?;
-        let what =
-            format!("the indexed folder {} is gone, or a link leads there", printable(&folder.to_string_lossy()));
+        let is_gone = |folder: &RegisteredFolder, at: &Path| !is_unmoved(at) && (folder.is_outside() || at.exists());
+        let folders = self.0.iter().filter(|folder| folder.path != ROOT);
+        let mut gone = folders.filter(|folder| {
+            let at = root.join(&folder.path);
+            named.starts_with(&at) && is_gone(folder, &at)
+        });
+        let what = format!("the indexed folder {} is gone, or a link leads there", printable(&gone.next()?.path));
         Some(Error::invalid_path(what).hint("Restore it, or remove it from the index with `ixmcp documents remove`."))
     }
 

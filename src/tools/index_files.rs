@@ -55,6 +55,8 @@ struct Options {
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answer {
+    /// As in the index: relative to the repository, which is `.`; absolute if outside.
+    pub folder_path: String,
     pub total_files: usize,
     pub processed_files: usize,
     pub total_chunks: u64,
@@ -132,6 +134,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let report = workspace.documents.index_folder(&arguments.folder_path, &options, call.progress(), call.budget())?;
     Ok(Answer {
         warning: emptied(&options.file_types, &report),
+        folder_path: report.folder,
         total_files: report.total_files,
         processed_files: report.processed_files,
         total_chunks: report.total_chunks,

@@ -39,6 +39,8 @@ struct Arguments {
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answer {
+    /// As in the index: relative to the repository, which is `.`; absolute if outside.
+    pub folder_path: String,
     pub added: usize,
     pub updated: usize,
     pub removed: usize,
@@ -67,6 +69,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         }
         let report = workspace.documents.remove_folder(&arguments.folder_path, call.progress(), call.budget())?;
         return Ok(Answer {
+            folder_path: report.folder,
             added: 0,
             updated: 0,
             removed: report.removed,
@@ -79,6 +82,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     }
     let report = workspace.documents.update_folder(&arguments.folder_path, changes, call.progress(), call.budget())?;
     Ok(Answer {
+        folder_path: report.folder,
         added: report.added,
         updated: report.updated,
         removed: report.removed,

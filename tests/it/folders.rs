@@ -1234,13 +1234,13 @@ fn paths_of_changes_are_relative_to_the_current_folder_as_the_folders_are() {
         let at = format!("docs/{name}.md");
         assert!(
             here(&["documents", "update", "docs", &at, "docs/tug.md"])
-                .starts_with("1 added, 0 updated, 0 removed, 1 un")
+                .starts_with("boats/docs: 1 added, 0 updated, 0 removed, 1 un")
         );
         repo.write(&file, format!("# Another {name}\n"));
         let at = format!("../boats/docs/{name}.md");
-        assert!(here(&["documents", "update", "../boats/docs", &at]).starts_with("0 added, 1 updated"));
+        assert!(here(&["documents", "update", "../boats/docs", &at]).starts_with("boats/docs: 0 added, 1 updated"));
         repo.remove(&file);
-        assert!(here(&["documents", "update", "docs", &at]).starts_with("0 added, 0 updated, 1 removed"));
+        assert!(here(&["documents", "update", "docs", &at]).starts_with("boats/docs: 0 added, 0 updated, 1 removed"));
         // Then the same of a daemon with another current folder.
         repo.ok(&["daemon", "start"]);
     }
@@ -1356,4 +1356,47 @@ fn files_without_text_are_reported_as_such() {
     );
     assert_eq!(details("blank.txt")["problems"], problem("blank.txt", blank));
     assert!(details("tug.md").get("problems").is_none());
+}
+
+/// A link says where it leads, not which folder was named.
+#[test]
+fn a_folder_that_a_link_to_another_replaced_is_removed_itself() {
+    let repo = Repo::new("//- /a.md\n# A\n//- /docs/one/o.md\n# One\n//- /docs/two/t.md\n# Two\n");
+    let above = tempfile::tempdir().unwrap();
+    let above = above.path().canonicalize().unwrap();
+    for name in ["one", "two"] {
+        fs::create_dir(above.join(name)).unwrap();
+        fs::write(above.join(name).join("p.md"), "# Paper\n").unwrap();
+    }
+    let outside = |name: &str| above.join(name).to_str().unwrap().to_owned();
+    let registered = || -> Vec<String> {
+        let folders = repo.call("stats", &json!({}))["document_folders"].clone();
+        folders.as_array().unwrap().iter().map(|folder| folder["folderPath"].as_str().unwrap().to_owned()).collect()
+    };
+    for (one, two, at) in [
+        ("docs/one".to_owned(), "docs/two".to_owned(), repo.path().join("docs/one")),
+        (outside("one"), outside("two"), above.join("one")),
+    ] {
+        for folder in [&one, &two] {
+            repo.call("index_files", &json!({ "folderPath": folder }));
+        }
+        fs::remove_dir_all(&at).unwrap();
+        std::os::unix::fs::symlink(repo.path().join(&two), &at).unwrap();
+        // What leads to another folder now is not updated in its place.
+        let refused = repo.fails(&["call", "update_index", "--args", &json!({ "folderPath": one }).to_string()]);
+        assert!(refused.contains("is gone, or a link leads there"), "{refused}");
+        let answer = repo.call("update_index", &json!({ "folderPath": one, "forget": true }));
+        assert_eq!(answer["folderPath"], json!(one), "{answer}");
+        assert!(!registered().contains(&one) && registered().contains(&two), "{:?}", registered());
+        // Through the link the other one is meant, and named.
+        let answer = repo.call("index_files", &json!({ "folderPath": one }));
+        assert_eq!(answer["folderPath"], json!(two), "{answer}");
+        let answer = repo.call("update_index", &json!({ "folderPath": one }));
+        assert_eq!(answer["folderPath"], json!(two), "{answer}");
+        let shown = repo.ok(&["documents", "index", &one]);
+        assert!(shown.starts_with(&format!("{two}: 1 of 1 files")), "{shown}");
+        let shown = repo.ok(&["documents", "remove", &one]);
+        assert!(shown.starts_with(&format!("{two}: ")), "{shown}");
+        assert!(!registered().contains(&two), "{:?}", registered());
+    }
 }
