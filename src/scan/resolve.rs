@@ -240,12 +240,12 @@ mod tests {
             std::fs::create_dir_all(at.join(folder)).unwrap();
         }
         for file in
-            ["root/src/a.rs", "root/.env", "root-other/x.txt", "docs/d.md", "docs/id_rsa", "lib/os.py", "lib/x.so"]
+            ["root/src/a.rs", "root/.netrc", "root-other/x.txt", "docs/d.md", "docs/id_rsa", "lib/os.py", "lib/x.so"]
         {
             std::fs::write(at.join(file), file).unwrap();
         }
         symlink("src/a.rs", at.join("root/inner")).unwrap();
-        symlink(".env", at.join("root/readme")).unwrap();
+        symlink(".netrc", at.join("root/readme")).unwrap();
         symlink("../root-other", at.join("root/out")).unwrap();
         symlink("loop", at.join("root/loop")).unwrap();
         let resolver =
@@ -289,7 +289,7 @@ mod tests {
             "a\0b",
             "new\nline",
             "missing",
-            ".env",
+            ".netrc",
             "readme",
             "loop",
             &huge,

@@ -258,7 +258,7 @@ mod tests {
             ..Default::default()
         };
         let (strict, lax) = (Rules::default(), Rules::new(&settings).unwrap());
-        for name in [".env", "Cargo.lock", "a.min.js"] {
+        for name in [".netrc", "Cargo.lock", "a.min.js"] {
             assert!(strict.skip(&path(name), 1).is_some(), "{name}");
             assert_eq!(lax.skip(&path(name), 10), None, "{name}");
             assert_eq!(lax.skip(&path(name), 11), Some(SkipReason::Oversize), "{name}");

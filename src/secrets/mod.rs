@@ -8,6 +8,7 @@ mod documents;
 mod mask;
 mod names;
 mod pem;
+mod public;
 mod settings;
 mod tokens;
 
@@ -16,7 +17,7 @@ pub use mask::{mask, mask_text};
 use names::Name;
 
 /// Raise it when a change gives the same bytes another verdict or masks other spans: indexes are then rebuilt.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Whether the name alone makes the file a secret, so that it is never opened. `path` uses `/` as its separator.
 pub fn is_secret_name(path: &str) -> bool {
@@ -30,6 +31,7 @@ pub fn is_secret(path: &str, bytes: &[u8]) -> bool {
     match names::judge(path) {
         Name::Secret => true,
         Name::Key => !pem::is_public(&readable(bytes)),
+        Name::Suspect => !public::is_public(&readable(bytes)),
         Name::Settings(reach) => settings::hold_secrets(&readable(bytes), reach) || contents::is_secret(path, bytes),
         Name::Open => contents::is_secret(path, bytes),
     }

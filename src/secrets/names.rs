@@ -7,7 +7,10 @@ use super::settings::Reach;
 /// The class of a file name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
+    /// Such files exist to hold secrets, or hold them in a form that no rule recognizes.
     Secret,
+    /// A list of settings, public ones and secrets alike: a secret unless all values are public.
+    Suspect,
     /// A key file: a secret unless it holds only public keys or certificates.
     Key,
     /// A settings file that usually holds secrets: a secret if one of its values is.
@@ -25,11 +28,16 @@ pub(super) fn judge(path: &str) -> Name {
         || EXTENSIONS.contains(&extension)
         || LOCATIONS.contains(&(parent, name))
         || FOLDERS.iter().any(|secret| folder.split('/').any(|part| part == *secret))
-        || is_environment_file(name)
         || is_private_key(name)
         || is_state_or_account(name)
     {
         Name::Secret
+    } else if is_environment_file(name)
+        || is_variables_file(name)
+        || SUSPECTS.contains(&name)
+        || SUSPECT_LOCATIONS.contains(&(parent, name))
+    {
+        Name::Suspect
     } else if KEY_EXTENSIONS.contains(&extension) {
         Name::Key
     } else {
@@ -106,17 +114,22 @@ fn is_private_key(name: &str) -> bool {
     })
 }
 
-/// Terraform's state and variables, which hold passwords in plain text, and the key files of cloud accounts.
+/// Terraform's variables that it reads without being asked to.
+fn is_variables_file(name: &str) -> bool {
+    let is_named = |ending: &&str| {
+        name.strip_suffix(*ending).is_some_and(|stem| matches!(stem, "terraform" | "secret" | "secrets"))
+            || name.ends_with(&format!(".auto{ending}"))
+    };
+    [".tfvars", ".tfvars.json"].iter().any(is_named) && !is_example(name)
+}
+
+/// Terraform's state, which holds passwords in plain text, and the key files of cloud accounts.
 fn is_state_or_account(name: &str) -> bool {
     let state = name.ends_with(".tfstate") || name.contains(".tfstate.");
-    let variables = [".tfvars", ".tfvars.json"].iter().any(|ending| {
-        name.strip_suffix(ending).is_some_and(|stem| matches!(stem, "terraform" | "secret" | "secrets"))
-            || name.ends_with(&format!(".auto{ending}"))
-    });
     let account = ["service-account", "service_account", "serviceaccount", "gcp-key", "gcloud-key"];
     let is_account = name.ends_with(".json") && account.iter().any(|word| name.starts_with(word));
     let is_client = name.starts_with("client_secret") && name.ends_with(".json");
-    state || ((variables || is_account || is_client) && !is_example(name))
+    state || ((is_account || is_client) && !is_example(name))
 }
 
 /// For settings files, which of their values count.
@@ -152,15 +165,17 @@ const TRANSLATIONS: &[&str] =
 
 const SSH_KEYS: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk"];
 
+/// Settings of programs, in which a login may be.
+const SUSPECTS: &[&str] = &[".npmrc", ".pypirc", ".my.cnf", ".terraformrc", "terraform.rc"];
+
+const SUSPECT_LOCATIONS: &[(&str, &str)] = &[(".aws", "config")];
+
 const NAMES: &[&str] = &[
     ".netrc",
     "_netrc",
-    ".npmrc",
-    ".pypirc",
     ".htpasswd",
     ".pgpass",
     "pgpass.conf",
-    ".my.cnf",
     ".mylogin.cnf",
     ".git-credentials",
     ".dockercfg",
@@ -171,8 +186,6 @@ const NAMES: &[&str] = &[
     ".vault-token",
     ".vault_pass",
     ".vault_password",
-    ".terraformrc",
-    "terraform.rc",
     "credentials.tfrc.json",
     "application_default_credentials.json",
     "master.key",
@@ -231,7 +244,6 @@ const KEY_EXTENSIONS: &[&str] = &["pem", "key"];
 /// (folder, name): names that are a secret only there.
 const LOCATIONS: &[(&str, &str)] = &[
     (".aws", "credentials"),
-    (".aws", "config"),
     (".docker", "config.json"),
     (".kube", "config"),
     (".cargo", "credentials"),
@@ -254,21 +266,6 @@ mod tests {
     #[test]
     fn names_and_locations_of_secrets_are_known() {
         for secret in [
-            ".env",
-            "deploy/.env",
-            ".env.local",
-            ".env.production",
-            ".env-prod",
-            ".env_staging",
-            "prod.env",
-            ".ENV",
-            ".env~",
-            ".env.bak",
-            "app.env.bak",
-            "app.env.old~",
-            ".#.env",
-            "#.env#",
-            "..env.swp",
             "id_rsa",
             "keys/id_ed25519",
             "id_rsa.bak",
@@ -281,17 +278,11 @@ mod tests {
             "vault.kdbx",
             "putty.ppk",
             ".netrc",
-            ".npmrc",
-            ".npmrc~",
-            "pkg/.pypirc",
             ".htpasswd",
             ".aws/credentials",
             "home/.docker/config.json",
             "terraform.tfstate",
             "terraform.tfstate.backup",
-            "terraform.tfvars",
-            "infra/prod.auto.tfvars",
-            "secrets.tfvars.json",
             "service-account.json",
             "service_account_prod.json",
             "client_secret_1.json",
@@ -347,6 +338,39 @@ mod tests {
             "release.gpg.asc",
         ] {
             assert_eq!(judge(open), Name::Open, "{open}");
+        }
+    }
+
+    #[test]
+    fn names_of_settings_are_suspect() {
+        for suspect in [
+            ".env",
+            "deploy/.env",
+            ".env.local",
+            ".env.production",
+            ".env-prod",
+            ".env_staging",
+            "prod.env",
+            ".ENV",
+            ".env~",
+            ".env.bak",
+            "app.env.bak",
+            "app.env.old~",
+            ".#.env",
+            "#.env#",
+            "..env.swp",
+            ".npmrc",
+            ".npmrc~",
+            "pkg/.pypirc",
+            "terraform.tfvars",
+            "infra/prod.auto.tfvars",
+            "secrets.tfvars.json",
+            "home/.aws/config",
+            ".my.cnf",
+            ".envrc",
+            ".dev.vars",
+        ] {
+            assert_eq!(judge(suspect), Name::Suspect, "{suspect}");
         }
     }
 

@@ -106,7 +106,7 @@ fn an_index_without_files_says_so_whatever_the_reason() {
     "#]]
     .assert_eq(&warning(&empty));
 
-    let skipped = Repo::new("//- /.env\nA=1\n//- /yarn.lock\n{}\n//- /a/data.bin\n\0\n");
+    let skipped = Repo::new("//- /.env\nPASSWORD=1\n//- /yarn.lock\n{}\n//- /a/data.bin\n\0\n");
     expect![[r#"
         The index of ROOT contains no files: skipped: binary 1, generated 1, secret 1. `ixmcp files --skipped` lists them.
     "#]].assert_eq(&warning(&skipped));

@@ -41,7 +41,7 @@ fn large(files: u64) -> Repo {
         );
     }
     // What is left out later is left out now.
-    repo.write("zoo/.env", "feedPenguins=1\n");
+    repo.write("zoo/.env", "TOKEN=feedPenguins\n");
     repo.write("zoo/penguin.bin", b"feedPenguins\0".as_slice());
     repo.write("zoo/latin.txt", b"feedPenguins caf\xe9 d\xe9j\xe0 vu na\xefve\n".as_slice());
     repo

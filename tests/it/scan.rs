@@ -115,7 +115,7 @@ fn tree(root: &Path) {
         "nested/.git/HEAD",
         "nested/.gitignore",
         "nested/file.rs",
-        ".env",
+        "id_rsa",
         "c/server.pem",
         "c/Cargo.lock",
         "c/app.min.js",
@@ -145,7 +145,7 @@ fn ours_and_skipped_are_what_ripgrep_lists() {
     assert_eq!(reason(&listing, "folder-link"), Some(SkipReason::Symlink));
     assert_eq!(reason(&listing, "dangling"), Some(SkipReason::Symlink));
     assert_eq!(reason(&listing, "pipe"), Some(SkipReason::Special));
-    assert_eq!(reason(&listing, ".env"), Some(SkipReason::Secret));
+    assert_eq!(reason(&listing, "id_rsa"), Some(SkipReason::Secret));
     assert!(paths(&listing).contains(&"c/server.pem"), "its content decides");
     assert_eq!(reason(&listing, "c/Cargo.lock"), Some(SkipReason::Generated));
     assert_eq!(reason(&listing, "c/app.min.js"), Some(SkipReason::Minified));
@@ -169,7 +169,7 @@ fn what_git_tracks_is_kept_although_it_is_ignored() {
     tree(&root);
     std::fs::remove_dir_all(root.join("b/.git")).unwrap();
     std::fs::remove_dir_all(root.join("nested/.git")).unwrap();
-    write(&root, "build/.env", "x");
+    write(&root, "build/id_rsa", "x");
     git(&root, &["init", "-q"]);
     write(&root, ".git/info/exclude", "excluded.txt\n");
     write(&root, "a/excluded.txt", "x");
@@ -179,7 +179,7 @@ fn what_git_tracks_is_kept_although_it_is_ignored() {
 
     git(
         &root,
-        &["add", "-f", "one.log", "build/out.txt", "build/.env", "a/x/no.txt", "c/.ixmcp/inner", "a/excluded.txt"],
+        &["add", "-f", "one.log", "build/out.txt", "build/id_rsa", "a/x/no.txt", "c/.ixmcp/inner", "a/excluded.txt"],
     );
     std::fs::remove_file(root.join("a/x/no.txt")).unwrap();
     let rules = Rules::default();
@@ -191,7 +191,7 @@ fn what_git_tracks_is_kept_although_it_is_ignored() {
     for path in ["a/x/no.txt", "c/.ixmcp/inner"] {
         assert!(!paths(&listing).contains(&path), "{path} is gone or ours");
     }
-    assert_eq!(reason(&listing, "build/.env"), Some(SkipReason::Secret));
+    assert_eq!(reason(&listing, "build/id_rsa"), Some(SkipReason::Secret));
 
     // The whole of it against git itself: tracked, and untracked but not ignored.
     let run = Command::new("git")

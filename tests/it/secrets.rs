@@ -79,6 +79,43 @@ fn whole_files_of_secrets_are_neither_indexed_nor_shown() {
     }
 }
 
+/// (path, content without a credential, the same with one) of files whose name alone says nothing.
+fn suspects() -> Vec<(&'static str, &'static str, String)> {
+    vec![
+        (".npmrc", "registry=https://registry.npmjs.org/\n", format!("//registry.npmjs.org/:_authToken={}\n", token())),
+        ("web/.npmrc", "//npm.acme.dev/:_authToken=${NPM_TOKEN}\n", "//npm.acme.dev/:_authToken=abc\n".to_owned()),
+        ("config/public.env", "API_URL=https://api.example.com\nDEBUG=true\n", format!("DB_PASSWORD={WORD}\n")),
+        (".env", "LOG_LEVEL=info\nPORT=8080\n", "LOG_LEVEL=info\nAPI_KEY=abc\n".to_owned()),
+        (".env~", "LOG_LEVEL=info\n", format!("URL=postgres://app:{WORD}@db/x\n")),
+        (".envrc", "use flake\nexport PATH=$PWD/bin:$PATH\n", format!("export TOKEN={WORD}\n")),
+        ("infra/terraform.tfvars", "region = \"eu-west-1\"\n", format!("db_password = \"{WORD}\"\n")),
+        (".aws/config", "[default]\nregion = us-east-1\n", format!("[default]\naws_secret_access_key = {WORD}\n")),
+        (".pypirc", "[distutils]\nindex-servers = pypi\n", format!("[pypi]\nusername = me\npassword = {WORD}\n")),
+    ]
+}
+
+#[test]
+fn a_name_raises_suspicion_and_the_content_decides() {
+    let repo = Repo::new("//- /src/main.py\nprint('hello')\n");
+    suspects().iter().for_each(|(path, public, _)| repo.write(path, public));
+    repo.ok(&["sync"]);
+    assert_eq!(skipped(&repo), []);
+    for (path, public, _) in suspects() {
+        let shown = String::from_utf8(slice(&repo, path).stdout).unwrap();
+        assert_eq!(shown.trim_end(), public.trim_end(), "{path}");
+    }
+    assert!(repo.ok(&["query", "-m", "literal", "registry.npmjs.org"]).contains(".npmrc"));
+    suspects().iter().for_each(|(path, _, secret)| repo.write(path, secret));
+    repo.ok(&["sync"]);
+    let mut expected: Vec<_> = suspects().iter().map(|(path, ..)| ((*path).to_owned(), "secret".to_owned())).collect();
+    expected.sort();
+    assert_eq!(skipped(&repo), expected);
+    for (path, ..) in suspects() {
+        let refused = String::from_utf8_lossy(&slice(&repo, path).stderr).into_owned();
+        assert!(refused.contains("INVALID_PATH") && !refused.contains(WORD), "{path}: {refused}");
+    }
+}
+
 #[test]
 fn a_secret_that_was_found_by_its_content_is_not_read_again() {
     let repo = Repo::new("//- /a.txt\nplain text\n");
@@ -192,6 +229,11 @@ plain text
         // The same bytes under a name that says what they are.
         &|| fs::rename(repo.path().join("b.json"), repo.path().join("credentials.json")).unwrap(),
         &|| fs::rename(repo.path().join("credentials.json"), repo.path().join("b.json")).unwrap(),
+        &|| repo.write(".env", "DEBUG=true\n"),
+        &|| repo.write(".env", "DEBUG=true\nPASSWORD=hunter2secret\n"),
+        &|| fs::rename(repo.path().join(".env"), repo.path().join("env")).unwrap(),
+        &|| fs::rename(repo.path().join("env"), repo.path().join("app.env")).unwrap(),
+        &|| repo.write("app.env", "DEBUG=false\n"),
         &|| repo.write("x.pem", key("RSA")),
         &|| repo.write("x.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"),
         &|| fs::create_dir_all(repo.path().join("g/objects")).unwrap(),
