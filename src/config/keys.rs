@@ -276,8 +276,8 @@ pub(super) enum Value {
     Memory(Option<u64>),
 }
 
-/// The bytes of an entry of a list in a repository's file: a path has no more.
-const MAX_ENTRY: usize = 4096;
+/// The bytes of an entry of a list in a repository's file. A thousand patterns of this length fit into one matcher.
+const MAX_ENTRY: usize = 256;
 
 impl InRepository {
     /// Describes what a repository may set, for the documentation and for warnings.
