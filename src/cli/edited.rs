@@ -1,53 +1,72 @@
 //! Files before and after edits: as a patch, or written.
 //!
-//! Owns what commands with `--apply` write: files that nothing else has changed meanwhile, all of them or none.
+//! Owns what commands with `--apply` write: the files that the edits were computed for, and no later version of them.
 
-use std::path::Path;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::Session;
+use super::rewrite::{self, Change, Settled, was_changed};
+use super::{Session, output};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
-use crate::platform::replace::{Durability, Permissions, replace};
+use crate::platform::files;
 use crate::query::patch::{self, Edit};
 
 /// A file before and after its edits.
 pub(super) struct Edited {
-    file: String,
+    file: PathBuf,
     before: Vec<u8>,
     after: String,
     pub patch: String,
 }
 
-/// Applies edits, which are sorted, to the text of a file.
-pub(super) fn edited(session: &Session, file: &str, edits: &[Edit]) -> Result<Edited> {
-    let files = &session.workspace()?.files;
-    let (shown, before) = files.read_exactly(file)?;
-    let text = std::str::from_utf8(&before).map_err(|_| {
-        Error::new(ErrorKind::UnsupportedFormat, format!("{} is not UTF-8", printable(&shown)))
-            .hint("`--json` prints the edits.")
-    })?;
-    let both = patch::applied(text, edits).zip(patch::unified(&shown, text, edits));
-    let (after, patch) = both.ok_or_else(|| was_changed(&shown))?;
-    let (_, absolute) = files.locate(file)?;
-    Ok(Edited { file: absolute.to_string_lossy().into_owned(), before, after, patch })
+/// Edits that are being computed.
+pub(super) struct Planning<'s> {
+    session: &'s Session,
+    /// In nanoseconds since 1970.
+    began: i64,
 }
 
-fn was_changed(file: &str) -> Error {
-    let message = format!("{} was changed meanwhile", printable(file));
-    Error::new(ErrorKind::Busy, message).hint("Run the command again.")
-}
-
-/// Replaces the files, if none of them has changed since it was read.
-pub(super) fn write(files: &[Edited]) -> Result<()> {
-    for Edited { file, before, .. } in files {
-        if std::fs::read(file).ok().as_ref() != Some(before) {
-            return Err(was_changed(file));
+impl<'s> Planning<'s> {
+    /// Begins before the edits are computed. For edits that are applied, what an interrupted command left is settled first.
+    pub fn begin(session: &'s Session, applies: bool) -> Result<Self> {
+        if applies {
+            let root = session.workspaces.root(&session.start)?;
+            match rewrite::settle(&root, &session.sources.environment)? {
+                Settled::Nothing => {}
+                Settled::Undone => output::note("the edits of an interrupted command were undone"),
+                Settled::Finished => output::note("the edits of an interrupted command were finished"),
+            }
         }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        Ok(Self { session, began: i64::try_from(now).unwrap_or(i64::MAX) })
     }
-    for Edited { file, after, .. } in files {
-        let path = Path::new(file);
-        replace(path, after.as_bytes(), Permissions::Keep, Durability::Synced)
-            .map_err(|error| Error::io("write", path, error))?;
+
+    /// Applies edits, which are sorted, to the text of a file.
+    pub fn edited(&self, file: &str, edits: &[Edit]) -> Result<Edited> {
+        let files = &self.session.workspace()?.files;
+        let (_, absolute) = files.locate(file)?;
+        let (shown, before) = files.read_exactly(file)?;
+        let metadata = absolute.metadata().map_err(|error| Error::io("read", &absolute, error))?;
+        // The edits may be for the text before that change.
+        if files::stat_of(&metadata).ctime_ns > self.began {
+            return Err(was_changed(&absolute));
+        }
+        let text = std::str::from_utf8(&before).map_err(|_| {
+            Error::new(ErrorKind::UnsupportedFormat, format!("{} is not UTF-8", printable(&shown)))
+                .hint("`--json` prints the edits.")
+        })?;
+        let both = patch::applied(text, edits).zip(patch::unified(&shown, text, edits));
+        let (after, patch) = both.ok_or_else(|| was_changed(&absolute))?;
+        Ok(Edited { file: absolute, before, after, patch })
     }
-    Ok(())
+
+    /// Replaces the files, all or none.
+    pub fn write(&self, files: &[Edited]) -> Result<()> {
+        let changes =
+            files.iter().map(|Edited { file, before, after, .. }| Change { file, before, after: after.as_bytes() });
+        let changes: Vec<Change> = changes.filter(|change| change.before != change.after).collect();
+        let root = self.session.workspaces.root(&self.session.start)?;
+        rewrite::replace_all(&root, &self.session.sources.environment, &changes)
+    }
 }

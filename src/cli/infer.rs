@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::edited::{Edited, edited, write};
+use super::edited::{Edited, Planning};
 use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
 use crate::model::printable;
@@ -41,6 +41,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     };
     let mut paths = paths.iter().map(|path| session.path(path));
     let first = paths.next().unwrap_or_else(|| ".".to_owned());
+    let planning = Planning::begin(session, typed.apply)?;
     let answer = session.call::<Answer>(
         "infer_types",
         arguments! {
@@ -60,9 +61,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         output::note(&format!("{file} is left out: {}", one.reason));
     }
     if typed.diff || typed.apply {
-        let files = changed(session, &first, found)?;
+        let files = changed(&planning, &first, found)?;
         if typed.apply {
-            write(&files)?;
+            planning.write(&files)?;
             output::line(&format!("{annotations} in {}", output::count(files.len() as u64, "file", "files")));
         } else {
             files.iter().for_each(|file| output::raw(&file.patch));
@@ -109,8 +110,8 @@ fn print(found: &Suggestion) {
 }
 
 /// The files with their annotations; `only` is the file of suggestions that name none.
-fn changed(session: &Session, only: &str, found: &[Suggestion]) -> Result<Vec<Edited>> {
-    let of_file = |found: &[Suggestion]| edited(session, found[0].file.as_deref().unwrap_or(only), &insertions(found));
+fn changed(planning: &Planning, only: &str, found: &[Suggestion]) -> Result<Vec<Edited>> {
+    let of_file = |found: &[Suggestion]| planning.edited(found[0].file.as_deref().unwrap_or(only), &insertions(found));
     found.chunk_by(|a, b| a.file == b.file).map(of_file).collect()
 }
 

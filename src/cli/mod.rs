@@ -44,6 +44,7 @@ mod refs;
 mod relations;
 mod rename;
 mod repos;
+mod rewrite;
 mod scip;
 mod session;
 mod setup;

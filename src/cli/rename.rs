@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use super::edited::{Edited, edited, write};
+use super::edited::{Edited, Planning};
 use super::position::SourcePosition;
 use super::{Outcome, Session, output};
 use crate::error::{Error, ErrorKind, Result};
@@ -34,14 +34,15 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         Err(_) => json!({ "symbol_name": typed.symbol }),
     };
     given["new_name"] = json!(typed.new_name);
+    let planning = Planning::begin(session, typed.apply)?;
     let answer = session.call::<Answer>("rename_symbol", given)?;
     let is_renamed = !answer.edits.is_empty();
     if typed.json {
         output::json(&answer.json);
     } else if is_renamed {
-        let files = changed(session, &answer.edits)?;
+        let files = changed(&planning, &answer.edits)?;
         if typed.apply {
-            write(&files)?;
+            planning.write(&files)?;
             let edits = output::count(answer.total_edits as u64, "edit", "edits");
             output::line(&format!("{edits} in {}", output::count(files.len() as u64, "file", "files")));
         } else {
@@ -76,7 +77,7 @@ fn note(session: &Session, answer: &Answer) {
 }
 
 /// Applies the edits to the texts of their files. An answer may have several entries for one file.
-fn changed(session: &Session, entries: &[FileEdits]) -> Result<Vec<Edited>> {
+fn changed(planning: &Planning, entries: &[FileEdits]) -> Result<Vec<Edited>> {
     let of_file = |entries: &[FileEdits]| {
         let file = &entries[0].file;
         if entries.iter().flat_map(|entry| &entry.edits).any(|edit| edit.cell.is_some()) {
@@ -84,7 +85,7 @@ fn changed(session: &Session, entries: &[FileEdits]) -> Result<Vec<Edited>> {
             return Err(Error::new(ErrorKind::UnsupportedFormat, message).hint("`--json` prints the edits."));
         }
         let edits: Vec<Edit> = entries.iter().flat_map(|entry| &entry.edits).map(LineEdit::in_text).collect();
-        edited(session, file, &edits)
+        planning.edited(file, &edits)
     };
     entries.chunk_by(|a, b| a.file == b.file).map(of_file).collect()
 }

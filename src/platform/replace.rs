@@ -1,6 +1,6 @@
 //! Atomic replacement of a file: either the whole new file is in place, or the old one remains.
 //!
-//! Owns the temporary file next to it, which is never left behind.
+//! Owns the temporary file next to it. Only [`stage`] leaves it there, for a caller that replaces several files together.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -31,16 +31,18 @@ const RANDOM_LEN: usize = 16;
 
 /// Replaces a file. Of concurrent calls the last one wins, as a whole.
 pub fn replace(file: &Path, bytes: &[u8], permissions: Permissions, durability: Durability) -> io::Result<()> {
-    let temporary = written(file, bytes, permissions, durability)?;
+    let temporary = temporary_for(file)?;
+    write_temporary(&temporary, file, bytes, permissions, durability)?;
     fs::rename(&temporary, file).inspect_err(|_| drop(fs::remove_file(&temporary)))
 }
 
 /// Replaces a file, with its permissions, if it still holds `before`; creates it if that is `None` and there is still no
 /// file. Returns whether it did. What another program puts there at the same moment is not lost.
 pub fn replace_unchanged(file: &Path, before: Option<&[u8]>, bytes: &[u8]) -> io::Result<bool> {
-    let temporary = written(file, bytes, Permissions::Keep, Durability::Synced)?;
+    let temporary = temporary_for(file)?;
+    stage(&temporary, file, bytes)?;
     let replaced = match before {
-        Some(before) => exchanged(&temporary, file, before, bytes),
+        Some(before) => exchange_unchanged(&temporary, file, before, bytes),
         None => files::rename_new(&temporary, file),
     };
     // After an error it may hold what the other program wrote.
@@ -64,9 +66,14 @@ pub fn remove_unchanged(file: &Path, before: &[u8]) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Exchanges the files if `file` holds `before`. The exchanged file shows what was really replaced: if that is a newer
-/// version, it is put back.
-fn exchanged(temporary: &Path, file: &Path, before: &[u8], bytes: &[u8]) -> io::Result<bool> {
+/// Writes the next version of `file` to `staged`, a name from [`temporary_for`], with the permissions of `file`.
+pub fn stage(staged: &Path, file: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_temporary(staged, file, bytes, Permissions::Keep, Durability::Synced)
+}
+
+/// Exchanges `file` with the one staged next to it, which holds `bytes`, if `file` holds `before`. Returns whether it did; then
+/// the staged file holds `before`. The exchanged file shows what was really replaced: if that is a newer version, it is put back.
+pub fn exchange_unchanged(staged: &Path, file: &Path, before: &[u8], bytes: &[u8]) -> io::Result<bool> {
     let is_unchanged = match fs::read(file) {
         Ok(now) => now == before,
         Err(error) if error.kind() == ErrorKind::NotFound => false,
@@ -75,20 +82,19 @@ fn exchanged(temporary: &Path, file: &Path, before: &[u8], bytes: &[u8]) -> io::
     if !is_unchanged {
         return Ok(false);
     }
-    match files::exchange(temporary, file) {
+    match exchange(staged, file) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-        // The file system cannot.
-        Err(_) => return fs::rename(temporary, file).map(|()| true),
+        Err(error) => return Err(error),
     }
-    let mut replaced = fs::read(temporary)?;
+    let mut replaced = fs::read(staged)?;
     if replaced == before {
         return Ok(true);
     }
     let mut put = bytes.to_vec();
     loop {
-        files::exchange(temporary, file)?;
-        let newest = fs::read(temporary)?;
+        exchange(staged, file)?;
+        let newest = fs::read(staged)?;
         if newest == put {
             return Ok(false);
         }
@@ -96,12 +102,52 @@ fn exchanged(temporary: &Path, file: &Path, before: &[u8], bytes: &[u8]) -> io::
     }
 }
 
-/// The temporary file with the new bytes.
-fn written(file: &Path, bytes: &[u8], permissions: Permissions, durability: Durability) -> io::Result<PathBuf> {
-    let temporary = temporary_for(file)?;
+fn exchange(staged: &Path, file: &Path) -> io::Result<()> {
+    match files::exchange(staged, file) {
+        Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput) => {
+            exchange_in_steps(staged, file)
+        }
+        exchanged => exchanged,
+    }
+}
+
+/// Exchanges the files where the file system cannot in one step. Of a process that is killed between the steps,
+/// [`complete_exchange`] does the rest.
+fn exchange_in_steps(staged: &Path, file: &Path) -> io::Result<()> {
+    let kept = kept_for(staged);
+    if fs::hard_link(file, &kept).is_err() {
+        fs::copy(file, &kept).inspect_err(|_| drop(fs::remove_file(&kept)))?;
+    }
+    fs::rename(staged, file).inspect_err(|_| drop(fs::remove_file(&kept)))?;
+    fs::rename(kept, staged)
+}
+
+/// Makes whole an exchange of a killed process: the staged file holds either the next version or the previous one.
+pub fn complete_exchange(staged: &Path) -> io::Result<()> {
+    let kept = kept_for(staged);
+    match (kept.try_exists()?, staged.try_exists()?) {
+        (false, _) => Ok(()),
+        (true, true) => fs::remove_file(kept),
+        (true, false) => fs::rename(kept, staged),
+    }
+}
+
+/// Where the previous version is until the next one is in place.
+fn kept_for(staged: &Path) -> PathBuf {
+    staged.with_added_extension("old")
+}
+
+/// Writes the new bytes to the temporary file, or leaves none.
+fn write_temporary(
+    temporary: &Path,
+    file: &Path,
+    bytes: &[u8],
+    permissions: Permissions,
+    durability: Durability,
+) -> io::Result<()> {
     let mut opened = match permissions {
-        Permissions::Private => files::create_private(&temporary)?,
-        Permissions::Keep => File::create_new(&temporary)?,
+        Permissions::Private => files::create_private(temporary)?,
+        Permissions::Keep => File::create_new(temporary)?,
     };
     let mut write = || {
         if let (Permissions::Keep, Ok(old)) = (permissions, fs::metadata(file)) {
@@ -113,11 +159,11 @@ fn written(file: &Path, bytes: &[u8], permissions: Permissions, durability: Dura
         }
         Ok(())
     };
-    write().inspect_err(|_: &io::Error| drop(fs::remove_file(&temporary)))?;
-    Ok(temporary)
+    write().inspect_err(|_: &io::Error| drop(fs::remove_file(temporary)))
 }
 
-fn temporary_for(file: &Path) -> io::Result<PathBuf> {
+/// A name next to a file that no file has.
+pub fn temporary_for(file: &Path) -> io::Result<PathBuf> {
     let name = file.file_name().ok_or(ErrorKind::InvalidFilename)?.to_string_lossy();
     Ok(file.with_file_name(format!(".{name}.{}", &secret()?[..RANDOM_LEN])))
 }
@@ -207,6 +253,27 @@ mod tests {
         assert!(remove_unchanged(&path, b"a").unwrap());
         assert!(!replace_unchanged(&path, Some(b"a"), b"b").unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn an_exchange_in_steps_can_be_completed_after_each_of_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, staged] = ["file", "staged"].map(|name| folder.path().join(name));
+        let kept = kept_for(&staged);
+        let held = |path: &Path| fs::read_to_string(path).unwrap();
+        fs::write(&file, "old").unwrap();
+        fs::write(&staged, "new").unwrap();
+        exchange_in_steps(&staged, &file).unwrap();
+        assert_eq!((held(&file).as_str(), held(&staged).as_str()), ("new", "old"));
+        fs::hard_link(&file, &kept).unwrap();
+        complete_exchange(&staged).unwrap();
+        assert_eq!((held(&file).as_str(), held(&staged).as_str()), ("new", "old"), "nothing was replaced yet");
+        fs::hard_link(&file, &kept).unwrap();
+        fs::rename(&staged, &file).unwrap();
+        complete_exchange(&staged).unwrap();
+        assert_eq!((held(&file).as_str(), held(&staged).as_str()), ("old", "new"));
+        complete_exchange(&staged).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
     #[test]

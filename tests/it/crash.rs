@@ -126,11 +126,11 @@ fn wait_for_commit(child: &mut Child, folder: &Path, most: u64, random: &mut Ran
 }
 
 /// A small file system on a folder, for as long as this lives.
-struct SmallDisk(PathBuf);
+pub struct SmallDisk(PathBuf);
 
 impl SmallDisk {
     /// `None`, said aloud, where mounting is not permitted.
-    fn on(folder: &Path, size: &str) -> Option<Self> {
+    pub fn on(folder: &Path, size: &str) -> Option<Self> {
         fs::create_dir_all(folder).unwrap();
         let options = format!("size={size}");
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder).output().unwrap();
@@ -141,14 +141,14 @@ impl SmallDisk {
         Some(Self(folder.to_owned()))
     }
 
-    fn resize(&self, size: &str) {
+    pub fn resize(&self, size: &str) {
         let options = format!("remount,size={size}");
         let mount = Command::new("mount").args(["-o", &options]).arg(&self.0).output().unwrap();
         assert!(mount.status.success(), "{options}: {}", String::from_utf8_lossy(&mount.stderr));
     }
 
     /// Leaves so much next to what is on it, as the system counts: a list of its files misses those without a name.
-    fn leave(&self, free_kilobytes: u64) {
+    pub fn leave(&self, free_kilobytes: u64) {
         let found = rustix::fs::statvfs(&self.0).unwrap();
         let used = (found.f_blocks - found.f_bfree) * found.f_frsize;
         self.resize(&format!("{}k", used / 1024 + free_kilobytes));

@@ -54,6 +54,7 @@ home = /usr
         [
             ("settings", "ok"),
             ("database", "ok"),
+            ("edits", "ok"),
             ("daemon", "note"),
             ("port", "ok"),
             ("socket", "ok"),

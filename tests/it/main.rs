@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "a test that cannot run here says so, and loops say what they did")]
 #![allow(clippy::needless_pass_by_value, reason = "calls with `json!` read better")]
 
+mod applied;
 mod begin;
 mod blocks;
 mod by_name;

@@ -6,6 +6,7 @@
 mod clients;
 mod daemon;
 mod database;
+mod edits;
 mod grammars;
 mod model;
 mod port;
@@ -37,10 +38,10 @@ use crate::store::{Fact, Mode, Snapshot, Store};
 /// Exits with 1 if a finding is an error. A missing daemon, index, model or environment is only a note.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Run only these checks: program, settings, database, watching, worktrees, daemon, port, socket, model, grammars, python, clients [default: all]
+    /// Run only these checks: program, settings, database, edits, watching, worktrees, daemon, port, socket, model, grammars, python, clients [default: all]
     #[arg(value_name = "CHECK", value_parser = KnownValues(check_names), hide_possible_values = true)]
     checks: Vec<String>,
-    /// Fix what can be fixed safely: rebuild a damaged index, finish an incomplete one, delete the indexes of worktrees that git has forgotten, restrict a socket's permissions, stop an outdated daemon
+    /// Fix what can be fixed safely: rebuild a damaged index, finish an incomplete one, finish or undo interrupted edits, delete the indexes of worktrees that git has forgotten, restrict a socket's permissions, stop an outdated daemon
     #[arg(long)]
     fix: bool,
 }
@@ -131,6 +132,7 @@ static CHECKS: &[Check] = &[
     Check { name: "program", look: program::look },
     Check { name: "settings", look: settings::look },
     Check { name: "database", look: database::look },
+    Check { name: "edits", look: edits::look },
     Check { name: "watching", look: watching::look },
     Check { name: "worktrees", look: worktrees::look },
     Check { name: "daemon", look: daemon::look },

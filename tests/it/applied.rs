@@ -1,0 +1,252 @@
+//! What `rename --apply` and `infer --apply` write: all files or none, whatever comes in between.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use crate::crash::SmallDisk;
+use crate::harness::{Repo, repeatedly};
+
+/// A function, and modules that call it.
+const PAY: &str = "\
+//- /a/pay.py
+def pay(amount):
+    return amount * 2
+//- /b/buy.py
+from a.pay import pay
+
+total = pay(3)
+//- /c/sell.py
+from a.pay import pay
+
+total = pay(4)
+";
+const RENAME: &[&str] = &["rename", "pay", "settle", "--apply"];
+const INFER: &[&str] = &["infer", "--apply"];
+
+/// All files with their bytes, but not those of ixmcp.
+fn tree(repo: &Repo) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut folders = vec![repo.path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if path.is_dir() {
+                let is_own = [".ixmcp", ".git", ".flashgrep"].iter().any(|name| path.ends_with(name));
+                folders.extend((!is_own).then_some(path));
+            } else {
+                files.push((path.clone(), fs::read(&path).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The program without root's right to write what permissions forbid.
+fn as_owner(repo: &Repo, arguments: &[&str]) -> Output {
+    let program = repo.command(arguments);
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return { program }.output().unwrap();
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--bounding-set=-all", "--inh-caps=-all", "--"]);
+    command.arg(program.get_program()).args(program.get_args()).current_dir(repo.path());
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.output().unwrap()
+}
+
+#[test]
+fn a_read_only_folder_or_file_leaves_every_file_as_it_was() {
+    for (arguments, closed, mode, open) in [
+        (RENAME, "c", 0o555, 0o755),
+        (RENAME, "a", 0o555, 0o755),
+        (RENAME, "b/buy.py", 0o444, 0o644),
+        (INFER, "c", 0o555, 0o755),
+        (INFER, "a/pay.py", 0o444, 0o644),
+    ] {
+        let repo = Repo::new(PAY);
+        repo.write("c/more.py", "def twice(amount):\n    return amount * 2\n\n\ntwice(1)\n");
+        let closed = repo.path().join(closed);
+        fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
+        let before = tree(&repo);
+        let output = as_owner(&repo, arguments);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{closed:?} {arguments:?}: {said}");
+        assert!(said.contains("READ_ONLY") && said.contains("no file was changed"), "{said}");
+        assert!(said.contains(closed.to_str().unwrap()), "{said}");
+        assert_eq!(tree(&repo), before, "{closed:?} {arguments:?}");
+        // Once it can be written, the same command succeeds.
+        fs::set_permissions(&closed, fs::Permissions::from_mode(open)).unwrap();
+        let output = as_owner(&repo, arguments);
+        assert_eq!(output.status.code(), Some(0), "{closed:?} {arguments:?}: {}", stderr(&output));
+        assert_eq!(tree(&repo).len(), before.len(), "no temporary file is left");
+        assert_ne!(tree(&repo), before);
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_every_file_as_it_was() {
+    let repo = Repo::new("");
+    let Some(disk) = SmallDisk::on(&repo.path().join("c"), "1m") else { return };
+    repo.write_files(PAY);
+    repo.write("c/sell.py", format!("from a.pay import pay\n\ntotal = pay(4)\n# {}\n", "x".repeat(200_000)));
+    disk.leave(8);
+    let before = tree(&repo);
+    let said = repo.fails(RENAME);
+    assert!(said.contains("No space left") && said.contains("no file was changed"), "{said}");
+    assert_eq!(tree(&repo), before);
+    disk.resize("2m");
+    repo.ok(RENAME);
+    assert!(fs::read_to_string(repo.path().join("c/sell.py")).unwrap().contains("settle(4)"));
+    assert_eq!(tree(&repo).len(), before.len());
+}
+
+#[test]
+fn a_full_disk_of_the_users_state_changes_nothing() {
+    let repo = Repo::new(PAY);
+    let Some(_disk) = SmallDisk::on(&repo.home().join(".local/state"), "64k") else { return };
+    let filler = repo.home().join(".local/state/filler");
+    fs::write(&filler, vec![0; 128 << 10]).expect_err("the disk is small");
+    let before = tree(&repo);
+    let said = repo.fails(RENAME);
+    assert!(said.contains("No space left") && said.contains("no file was changed"), "{said}");
+    assert_eq!(tree(&repo), before);
+    fs::remove_file(&filler).unwrap();
+    repo.ok(RENAME);
+}
+
+#[test]
+fn a_file_that_is_changed_while_the_edits_are_computed_is_not_written() {
+    for (arguments, changed) in [(RENAME, "b/buy.py"), (INFER, "a/pay.py")] {
+        let repo = Repo::new(PAY);
+        let path = repo.path().join(changed);
+        let first = fs::read_to_string(&path).unwrap();
+        let before: Vec<_> = tree(&repo).into_iter().filter(|(file, _)| *file != path).collect();
+        // As editors save: the file is never seen half written.
+        let saved = repo.home().join("saved.py");
+        let save = |round| {
+            fs::write(&saved, format!("# saved {round}\n{first}")).unwrap();
+            fs::rename(&saved, &path).unwrap();
+        };
+        let output = repeatedly(save, || repo.run(arguments));
+        let said = stderr(&output);
+        assert!(said.contains("BUSY") && said.contains("changed meanwhile"), "{arguments:?}: {said}");
+        let after: Vec<_> = tree(&repo).into_iter().filter(|(file, _)| *file != path).collect();
+        assert_eq!(after, before, "{arguments:?}");
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("# saved ") && text.ends_with(&first), "the save is lost: {text}");
+        repo.ok(arguments);
+    }
+}
+
+#[test]
+fn permissions_and_links_stay() {
+    let repo = Repo::new(PAY);
+    let linked = repo.path().join("b/buy.py");
+    fs::rename(&linked, repo.path().join("b/real.py")).unwrap();
+    symlink("real.py", &linked).unwrap();
+    fs::set_permissions(repo.path().join("c/sell.py"), fs::Permissions::from_mode(0o751)).unwrap();
+    repo.ok(RENAME);
+    assert_eq!(fs::read_link(&linked).unwrap().to_str(), Some("real.py"));
+    assert_eq!(fs::metadata(repo.path().join("c/sell.py")).unwrap().mode() & 0o777, 0o751);
+    for file in ["b/real.py", "c/sell.py"] {
+        assert!(fs::read_to_string(repo.path().join(file)).unwrap().contains("settle("), "{file}");
+    }
+}
+
+const CALLERS: usize = 40;
+
+/// Many callers, each with text enough to take a while.
+fn many() -> Repo {
+    let repo = Repo::new("//- /a/pay.py\ndef pay(amount):\n    return amount * 2\n");
+    let long = format!("# {}\n", "x".repeat(10_000)).repeat(20);
+    for at in 0..CALLERS {
+        repo.write(&format!("b/f{at:02}.py"), format!("from a.pay import pay\n\ntotal = pay({at})\n{long}"));
+    }
+    repo
+}
+
+/// Files that hold the new name.
+fn renamed(repo: &Repo) -> usize {
+    tree(repo).iter().filter(|(_, bytes)| String::from_utf8_lossy(bytes).contains("settle")).count()
+}
+
+/// A repository in which a rename was killed between two files, and its files before.
+fn interrupted() -> (Repo, Vec<(PathBuf, Vec<u8>)>) {
+    for attempt in 1..=30 {
+        let repo = many();
+        let before = tree(&repo);
+        let first = repo.path().join("a/pay.py");
+        let inode = || fs::metadata(&first).unwrap().ino();
+        let old = inode();
+        let mut child = repo.command(RENAME).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while inode() == old && child.try_wait().unwrap().is_none() {
+            std::hint::spin_loop();
+        }
+        child.kill().unwrap();
+        let was_killed = child.wait().unwrap().signal().is_some();
+        let replaced = before.iter().filter(|(file, bytes)| fs::read(file).unwrap() != *bytes).count();
+        if was_killed && (1..=CALLERS).contains(&replaced) {
+            println!("killed after {replaced} of {} files, in attempt {attempt}", CALLERS + 1);
+            return (repo, before);
+        }
+    }
+    panic!("no process could be killed between two files");
+}
+
+#[test]
+fn what_a_killed_rename_left_is_undone_by_the_next_command_or_the_doctor() {
+    let (repo, before) = interrupted();
+    let reported = repo.ok(&["doctor", "edits"]);
+    let files = format!("of {} files", CALLERS + 1);
+    assert!(reported.contains("was interrupted") && reported.contains(&files), "{reported}");
+    assert_ne!(tree(&repo), before, "looking changes nothing");
+    let reported = repo.ok(&["doctor", "edits", "--fix"]);
+    assert!(reported.contains("fixed"), "{reported}");
+    assert_eq!(tree(&repo), before);
+    assert!(repo.ok(&["doctor", "edits"]).contains("no interrupted edits"));
+
+    let (repo, before) = interrupted();
+    let output = repo.run(&["infer", "--apply", "a/pay.py"]);
+    assert!(stderr(&output).contains("of an interrupted command were undone"), "{}", stderr(&output));
+    assert_eq!(renamed(&repo), 0);
+    let now = tree(&repo);
+    let mut others = before.iter().filter(|(file, _)| !file.ends_with("a/pay.py"));
+    assert!(others.all(|file| now.contains(file)) && now.len() == before.len());
+
+    let (repo, _) = interrupted();
+    let output = repo.run(RENAME);
+    assert!(stderr(&output).contains("were undone"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(renamed(&repo), CALLERS + 1);
+}
+
+#[test]
+fn a_clone_cannot_bring_edits_of_its_own() {
+    let repo = Repo::new(PAY);
+    let (root, outside) = (repo.path().canonicalize().unwrap(), repo.home().join("profile"));
+    fs::write(&outside, "mine").unwrap();
+    let [before, after] = ["mine", "theirs"].map(|text| blake3::hash(text.as_bytes()).to_hex().to_string());
+    let entry = serde_json::json!({ "file": outside, "staged": root.join("staged"), "before": before, "after": after });
+    let journal = serde_json::json!({ "root": root, "is_done": false, "files": [entry] }).to_string();
+    repo.write("staged", "theirs");
+    let name = format!("{}.json", &blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex()[..32]);
+    for folder in [".ixmcp/edits", ".ixmcp", ".flashgrep", "edits", "ixmcp/edits"] {
+        repo.write(&format!("{folder}/{name}"), &journal);
+    }
+    repo.ok(RENAME);
+    assert!(repo.ok(&["doctor", "edits", "--fix"]).contains("no interrupted edits"));
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
+}
