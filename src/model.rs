@@ -88,12 +88,22 @@ impl fmt::Display for RepoPath {
     }
 }
 
-/// Escapes control, bidirectional and zero-width characters: the result is safe in a terminal and in an error.
+/// Whether a terminal would obey a character instead of showing it, or show nothing: control, bidirectional and zero-width
+/// characters, separators of lines, and tags.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+                | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+/// Escapes what [`is_hidden`]: the result is safe in a terminal and in an error.
 pub fn printable(text: &str) -> String {
     text.chars()
         .flat_map(|c| {
-            let hidden = c.is_control()
-                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+            let hidden = is_hidden(c);
             let escaped = hidden.then(|| c.escape_unicode());
             let plain = if hidden { None } else { Some(c) };
             escaped.into_iter().flatten().chain(plain)

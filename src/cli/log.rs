@@ -11,6 +11,7 @@ use std::sync::Mutex;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
+use super::output;
 use crate::error::{Error, Result};
 use crate::locked::locked;
 use crate::platform::{files, mapped};
@@ -32,7 +33,7 @@ const CUT: &str = "ERROR a file that is mapped into memory became shorter while 
 
 /// Log lines go to stderr.
 pub(super) fn start(filter: &str, colored: bool) {
-    let log = tracing_subscriber::fmt().with_env_filter(parse(filter)).with_writer(io::stderr).with_target(false);
+    let log = tracing_subscriber::fmt().with_env_filter(parse(filter)).with_writer(|| ToStderr).with_target(false);
     let log = log.with_ansi(colored);
     // A second start in one process keeps the first log.
     let _ = log.try_init();
@@ -81,6 +82,19 @@ impl Sink {
                 *size += line.len() as u64;
             }
         }
+        Ok(())
+    }
+}
+
+struct ToStderr;
+
+impl Write for ToStderr {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        output::log(line)?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

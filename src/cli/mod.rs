@@ -55,6 +55,7 @@ mod sql;
 mod stats;
 mod symbol;
 mod sync;
+mod terminal_text;
 mod type_at;
 mod ui;
 mod wrong_words;

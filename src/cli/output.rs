@@ -1,14 +1,17 @@
 //! What a person sees: the only place that writes to stdout outside the protocol.
 //!
-//! Results go to stdout, everything else to stderr. A reader that went away (`| head`) ends the program quietly.
+//! Results go to stdout, everything else to stderr. What goes to a terminal is escaped here, whichever command prints it
+//! (`terminal_text`); a pipe or a file is given the bytes as they are. A reader that went away (`| head`) ends the program quietly.
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+use super::terminal_text;
 use crate::budget::{self, Progress};
 use crate::error::{Error, Result};
 use crate::locked::locked;
@@ -33,14 +36,22 @@ impl HowFar {
     }
 }
 
+static IS_STDOUT_TERMINAL: LazyLock<bool> = LazyLock::new(|| std::io::stdout().is_terminal());
+static IS_STDERR_TERMINAL: LazyLock<bool> = LazyLock::new(|| std::io::stderr().is_terminal());
+
 pub(super) fn line(text: &str) {
+    write_line(&terminal_text::line(text, *IS_STDOUT_TERMINAL));
+}
+
+fn write_line(text: &str) {
     let mut stdout = std::io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(b"\n"));
     end_unless(written);
 }
 
-/// Text as it is, without a line break of ours.
+/// The text of a file, or of a format for other programs, as it is and without a line break of ours.
 pub(super) fn raw(text: &str) {
+    let text = if *IS_STDOUT_TERMINAL { terminal_text::verbatim(text) } else { text.into() };
     let mut stdout = std::io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     end_unless(written);
@@ -60,7 +71,8 @@ fn end_unless(written: std::io::Result<()>) {
 /// One line of compact JSON.
 pub(super) fn json(value: &impl Serialize) {
     match serde_json::to_string(value) {
-        Ok(text) => line(&text),
+        Ok(text) if *IS_STDOUT_TERMINAL => write_line(&terminal_text::json(&text)),
+        Ok(text) => write_line(&text),
         Err(error) => note(&format!("cannot write JSON: {error}")),
     }
 }
@@ -69,7 +81,16 @@ pub(super) fn json(value: &impl Serialize) {
 pub(super) fn note(text: &str) {
     let mut stderr = std::io::stderr().lock();
     // No reader is left.
-    let _ = writeln!(stderr, "{text}");
+    let _ = writeln!(stderr, "{}", terminal_text::line(text, *IS_STDERR_TERMINAL));
+}
+
+/// Writes a line of the log to stderr.
+pub(super) fn log(line: &[u8]) -> std::io::Result<()> {
+    let mut stderr = std::io::stderr().lock();
+    if *IS_STDERR_TERMINAL {
+        return stderr.write_all(terminal_text::log(&String::from_utf8_lossy(line)).as_bytes());
+    }
+    stderr.write_all(line)
 }
 
 pub(super) fn error(error: &Error) {
@@ -116,6 +137,7 @@ pub(super) fn with_remote_progress<T>(work: impl FnOnce(&(dyn Fn(client::RemoteP
 /// Asks for agreement on the terminal. Without an answer, the user does not agree.
 pub(super) fn is_agreed(prompt: &str) -> Result<bool> {
     let mut stderr = std::io::stderr().lock();
+    let prompt = terminal_text::line(prompt, *IS_STDERR_TERMINAL);
     let asked = write!(stderr, "{prompt} [y/N] ").and_then(|()| stderr.flush());
     let mut answer = String::new();
     if asked.is_ok() {
@@ -136,7 +158,7 @@ struct ProgressDisplay {
 impl ProgressDisplay {
     fn new() -> Self {
         let started = Instant::now();
-        Self { started, is_terminal: std::io::stderr().is_terminal(), bar: None, last_line: started }
+        Self { started, is_terminal: *IS_STDERR_TERMINAL, bar: None, last_line: started }
     }
 
     fn update(&mut self, how_far: &HowFar) {

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::terminal_text::sequence;
 use crate::config::Environment;
 use crate::model::printable;
 use crate::pytypes::values::Span;
@@ -111,7 +112,10 @@ impl Paint {
 
     /// Text in a colour; it is safe for a terminal already.
     pub(super) fn in_color(&self, color: &str, text: &str) -> String {
-        if self.colored && !text.is_empty() { format!("\u{1b}[{color}m{text}\u{1b}[0m") } else { text.to_owned() }
+        if !self.colored || text.is_empty() {
+            return text.to_owned();
+        }
+        format!("{}{text}{}", sequence(&format!("[{color}m")), sequence("[0m"))
     }
 
     /// A name next to a position.
@@ -171,7 +175,9 @@ impl Paint {
     fn linked(&self, path: &str, text: String) -> String {
         let Some(links) = &self.links else { return text };
         let path = links.root.join(path);
-        format!("\u{1b}]8;;file://{}{}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\", links.host, encoded(&path.to_string_lossy()))
+        let link = format!("]8;;file://{}{}", links.host, encoded(&path.to_string_lossy()));
+        let end = sequence("\\");
+        format!("{}{end}{text}{}{end}", sequence(&link), sequence("]8;;"))
     }
 }
 
@@ -227,6 +233,7 @@ pub(super) fn encoded(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::terminal_text;
 
     fn environment(variables: &[(&str, &str)]) -> Environment {
         let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -266,11 +273,12 @@ mod tests {
         let links = Some(Links { root: "/r".into(), host: "h".to_owned() });
         let paint = Paint { colored: true, links, here: None };
         let path = "a\u{1b}]8;;\u{7} b.rs";
-        let shown = paint.path(path);
+        let painted = paint.path(path);
+        let shown = terminal_text::line(&painted, true);
         assert!(shown.starts_with("\u{1b}]8;;file://h/r/a%1B%5D8%3B%3B%07%20b.rs\u{1b}\\"), "{shown:?}");
         assert_eq!(shown.matches('\u{1b}').count(), 6, "{shown:?}");
         assert_eq!(
-            paint.matches("x\u{1b}[5m\ty", std::slice::from_ref(&(0..1))),
+            terminal_text::line(&paint.matches("x\u{1b}[5m\ty", std::slice::from_ref(&(0..1))), true),
             "\u{1b}[1;31mx\u{1b}[0m\\u{1b}[5m    y"
         );
     }

@@ -59,7 +59,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         |columns| {
             *names.borrow_mut() = columns.iter().map(|&name| name.to_owned()).collect();
             if !typed.json && !columns.is_empty() {
-                output::line(&columns.join("\t"));
+                output::line(&columns.iter().map(|column| printable(column)).collect::<Vec<_>>().join("\t"));
             }
             Ok(())
         },

@@ -24,6 +24,7 @@ mod elsewhere;
 mod embedder;
 mod entities;
 mod entity_cli;
+mod escaped;
 mod exact;
 mod first_answers;
 mod folders;

@@ -8,8 +8,15 @@ use crate::harness::Repo;
 
 const SHOP: &str = "//- /shop.py\nclass Cart:\n    def checkout(self):\n        return pay_order(self)\n\n\ndef pay_order(cart):\n    return 1\n//- /notes.md\n# Paying\n\nOrders are\tpaid at checkout.\n";
 
-/// What a terminal would be given, with these variables set. Lines end as it needs them.
+/// What a terminal would be given, with these variables set.
 fn on_terminal(repo: &Repo, variables: &[(&str, &str)], arguments: &[&str]) -> String {
+    let (code, shown) = run_on_terminal(repo, variables, arguments);
+    assert!(matches!(code, Some(0 | 1)), "{arguments:?}: {shown}");
+    shown
+}
+
+/// The same with the exit code, whatever it is. Lines do not end as a terminal needs them.
+pub fn run_on_terminal(repo: &Repo, variables: &[(&str, &str)], arguments: &[&str]) -> (Option<i32>, String) {
     let asked = repo.command(arguments);
     let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_str().unwrap());
     let words: Vec<String> = std::iter::once(asked.get_program()).chain(asked.get_args()).map(quoted).collect();
@@ -27,9 +34,7 @@ fn on_terminal(repo: &Repo, variables: &[(&str, &str)], arguments: &[&str]) -> S
     }
     script.env("TERM", "xterm-256color").envs(variables.iter().copied());
     let output = script.output().unwrap();
-    let is_answered = matches!(output.status.code(), Some(0 | 1));
-    assert!(is_answered, "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n")
+    (output.status.code(), String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n"))
 }
 
 /// The same without colours and links.

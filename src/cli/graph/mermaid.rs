@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::{Picture, colors};
+use crate::model::printable;
 
 pub(super) fn draw(picture: &Picture) -> String {
     let mut text = String::from("flowchart LR\n");
@@ -37,12 +38,11 @@ fn class(kind: Option<&str>) -> String {
 /// A text inside quotes: what would end them, or begin markup, by its number.
 fn quoted(text: &str) -> String {
     let mut quoted = String::new();
-    for c in text.chars() {
+    for c in printable(&text.replace(['\n', '\r', '\t'], " ")).chars() {
         match c {
             '"' | '<' | '>' | '&' | '#' | '`' | '|' | ';' | '[' | ']' | '{' | '}' => {
                 let _ = write!(quoted, "#{};", u32::from(c));
             }
-            c if c.is_control() => quoted.push(' '),
             c => quoted.push(c),
         }
     }

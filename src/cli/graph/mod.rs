@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::entity::direction;
 use super::{Outcome, Session, output};
@@ -142,7 +142,11 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         Format::Text => text::draw(&picture),
         Format::Dot => dot::draw(&picture),
         Format::Mermaid => mermaid::draw(&picture),
-        Format::Json => value(&picture),
+        Format::Json if typed.output.is_none() => {
+            output::json(&value(&picture));
+            String::new()
+        }
+        Format::Json => value(&picture).to_string() + "\n",
         Format::Svg => {
             let picture = picture.with_edges_merged();
             let title = if typed.symbol.is_some() { "Call graph" } else { "Knowledge graph" };
@@ -215,7 +219,7 @@ fn gather(snapshot: &Snapshot, typed: &Arguments) -> Result<Picture> {
     Ok(Picture { nodes: nodes.into_values().collect(), edges })
 }
 
-fn value(picture: &Picture) -> String {
+fn value(picture: &Picture) -> Value {
     let nodes = picture
         .nodes
         .iter()
@@ -224,5 +228,5 @@ fn value(picture: &Picture) -> String {
         .edges
         .iter()
         .map(|edge| json!({ "from": picture.nodes[edge.from].id, "rel": edge.rel, "to": picture.nodes[edge.to].id }));
-    json!({ "nodes": nodes.collect::<Vec<_>>(), "edges": edges.collect::<Vec<_>>() }).to_string() + "\n"
+    json!({ "nodes": nodes.collect::<Vec<_>>(), "edges": edges.collect::<Vec<_>>() })
 }

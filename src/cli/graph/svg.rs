@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::layout::{LINE, Layout, PlacedItem, Route, SMALL_CHAR, cut, width_of};
 use super::{Edge, Node, Picture, colors};
+use crate::model::is_hidden;
 
 const LEGEND: f64 = 34.0;
 const REL_CHARS: usize = 26;
@@ -124,8 +125,8 @@ fn escaped(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            // No XML may hold these.
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
+            // No XML may hold control characters and the last two; the others would reorder or hide text.
+            c if is_hidden(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
     }
