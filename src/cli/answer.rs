@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::output;
+use super::paint::Paint;
 use crate::error::{Error, Result};
 use crate::model::printable;
 
@@ -18,6 +19,7 @@ pub(super) struct Answer<A> {
     pub json: Value,
     pub typed: A,
     remarks: Remarks,
+    paint: Paint,
 }
 
 /// Fields that the answer of any tool may have.
@@ -53,9 +55,9 @@ struct Indexing {
 
 impl<A: DeserializeOwned> Answer<A> {
     /// Reads an answer. Of several repositories (`is_across`), the items of the type have absolute paths.
-    pub(super) fn read(json: Value, is_across: bool) -> Result<Self> {
+    pub(super) fn read(json: Value, is_across: bool, paint: &Paint) -> Result<Self> {
         let typed_answer = if is_across { typed(&with_absolute_paths(json.clone()))? } else { typed(&json)? };
-        Ok(Self { typed: typed_answer, remarks: typed(&json)?, json })
+        Ok(Self { typed: typed_answer, remarks: typed(&json)?, json, paint: paint.clone() })
     }
 
     /// Notes that a list of which `shown` items were printed continues or is empty, and what the answer warns of.
@@ -78,7 +80,7 @@ impl<A: DeserializeOwned> Answer<A> {
             output::note(&printable(&format!("{repo}: {reason}")));
         }
         if let Some(warning) = warning {
-            output::note(&printable(warning));
+            output::note(&printable(&self.paint.sentence(warning)));
         }
         if let Some(reason) = stale {
             output::note(&format!("may be outdated: {reason}"));

@@ -16,7 +16,7 @@ pub(super) struct Arguments {
     /// A commit, branch or tag; "branch" is the merge base with the default branch
     #[arg(default_value = "HEAD")]
     base: String,
-    /// Output format
+    /// Output format; in markdown, paths begin at the repository's root
     #[arg(long, short, value_enum, default_value_t)]
     format: Format,
     /// Maximum number of definitions
@@ -48,7 +48,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     }
     answer.note_rest(answer.changes.len());
     for problem in &answer.problems {
-        output::note(&format!("{} is not compared: {}", printable(&problem.path), problem.reason));
+        let path = printable(&session.paint.shown(&problem.path));
+        output::note(&format!("{path} is not compared: {}", printable(&problem.reason)));
     }
     Ok(Outcome::of(is_found))
 }
@@ -57,7 +58,8 @@ fn print(session: &Session, answer: &Answer) {
     for change in &answer.changes {
         let at = session.paint.position(&change.file_path, &[change.line]);
         let name = session.paint.name(&change.name);
-        output::line(&format!("{at}  {} {} {name}{}", change.change.join("+"), printable(&change.kind), was(change)));
+        let was = was(change, |path| session.paint.shown(path));
+        output::line(&format!("{at}  {} {} {name}{was}", change.change.join("+"), printable(&change.kind)));
         if let Some(signature) = &change.old_signature {
             output::line(&format!("    was {}", printable(signature)));
         }
@@ -97,9 +99,9 @@ fn groups(change: &ChangedDefinition) -> [(&'static str, &[Dependent]); 4] {
 }
 
 /// What it was called, and where it was.
-fn was(change: &ChangedDefinition) -> String {
+fn was(change: &ChangedDefinition, shown: impl Fn(&str) -> String) -> String {
     let name = change.old_name.as_ref().map(|name| format!(" (was {})", printable(name)));
-    let path = change.old_path.as_ref().map(|path| format!(" (was in {})", printable(path)));
+    let path = change.old_path.as_ref().map(|path| format!(" (was in {})", printable(&shown(path))));
     name.into_iter().chain(path).collect()
 }
 
@@ -124,7 +126,7 @@ fn markdown(answer: &Answer) -> String {
             code(&change.name).replace('|', "\\|"),
             printable(&change.file_path).replace('|', "\\|"),
             change.line,
-            was(change).replace('|', "\\|"),
+            was(change, str::to_owned).replace('|', "\\|"),
             change.change.join(", "),
             change.callers_total,
             change.tests.len(),

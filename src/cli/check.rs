@@ -51,7 +51,7 @@ enum Format {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let format = if typed.json { Format::Json } else { typed.output_format };
-    let paint = session.paint_here();
+    let paint = &session.paint;
     let given = arguments! {
         "files": typed.files.iter().map(|file| session.path(file)).collect::<Vec<_>>(),
         "severity": typed.severity,
@@ -61,12 +61,12 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let answer = session.call::<Answer>("check", given)?;
     let found = &answer.diagnostics;
     match format {
-        Format::Text => found.iter().for_each(|one| print(one, &paint)),
-        Format::Concise => found.iter().for_each(|one| output::line(&concise(one, &paint))),
+        Format::Text => found.iter().for_each(|one| print(one, paint)),
+        Format::Concise => found.iter().for_each(|one| output::line(&concise(one, paint))),
         Format::Json => output::json(&answer.json),
         Format::Github => {
             let root = session.workspaces.root(&session.start)?;
-            found.iter().for_each(|one| output::line(&annotation(one, &root, &paint)));
+            found.iter().for_each(|one| output::line(&annotation(one, &root, paint)));
         }
         Format::Sarif => output::json(&sarif(&answer)),
     }

@@ -17,7 +17,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let paint = session.paint_here();
+    let paint = &session.paint;
     let answer = session.call::<Answer>("goto_definition", typed.position.arguments(session))?;
     let found = &answer.definitions;
     session.show(&answer.json, !found.is_empty(), || {

@@ -130,7 +130,7 @@ fn index(session: &Session, typed: &Index) -> Result<Outcome> {
         let index_files::Answer { folder_path, processed_files, total_files, total_chunks, .. } = &*answer;
         let folder = printable(folder_path);
         output::line(&format!("{folder}: {processed_files} of {total_files} files, {total_chunks} chunks"));
-        print_skipped(&answer.left, &answer.partial);
+        print_skipped(&answer.left, &answer.partial, &session.paint);
         if let Some(warning) = &answer.warning {
             output::note(warning);
         }
@@ -145,7 +145,7 @@ fn update(session: &Session, typed: &Update) -> Result<Outcome> {
         let update_index::Answer { folder_path, added, updated, removed, unchanged, .. } = &*answer;
         let folder = printable(folder_path);
         output::line(&format!("{folder}: {added} added, {updated} updated, {removed} removed, {unchanged} unchanged"));
-        print_skipped(&answer.left, &answer.partial);
+        print_skipped(&answer.left, &answer.partial, &session.paint);
     })
 }
 
@@ -172,7 +172,7 @@ fn list(session: &Session) -> Result<Outcome> {
         let types = if types.is_empty() { types } else { format!(", only {}", printable(&types)) };
         output::line(&format!(
             "{}  {}, chunks of {} characters, overlapping by {}{types}",
-            printable(&folder.folder_path),
+            session.paint.path(&folder.folder_path),
             output::count(folder.total_files as u64, "file", "files"),
             folder.chunk_size,
             folder.overlap
@@ -185,11 +185,11 @@ fn score(text: &str) -> std::result::Result<f64, String> {
     number.ok_or_else(|| "give a number from 0, which shows everything, to 1".to_owned())
 }
 
-fn print_skipped(left: &LeftOut, partial: &Partial) {
+fn print_skipped(left: &LeftOut, partial: &Partial, paint: &Paint) {
     let skipped = left.skipped.iter().map(|file| ("skipped", &file.path, &file.reason));
     let partial_files = partial.problems.iter().map(|problem| ("partial", &problem.path, &problem.reason));
     for (word, path, reason) in skipped.chain(partial_files) {
-        output::line(&format!("{word}  {}  {}", printable(path), printable(reason)));
+        output::line(&format!("{word}  {}  {}", paint.path(path), printable(reason)));
     }
     if let Some(total) = partial.total {
         let documents = output::count(total as u64, "document is", "documents are");

@@ -57,8 +57,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let left_out = answer.skipped.iter().filter(|one| one.kind == "file");
     let skipped = answer.total_skipped.saturating_sub(left_out.clone().count());
     for one in left_out {
-        let file = printable(one.file.as_deref().unwrap_or(&first));
-        output::note(&format!("{file} is left out: {}", one.reason));
+        let file = printable(&session.paint.shown(one.file.as_deref().unwrap_or(&first)));
+        output::note(&format!("{file} is left out: {}", printable(&one.reason)));
     }
     if typed.diff || typed.apply {
         let files = changed(&planning, &first, found)?;
@@ -70,7 +70,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         }
     } else {
         for of_file in found.chunk_by(|a, b| a.file == b.file) {
-            of_file[0].file.iter().for_each(|file| output::line(&printable(file)));
+            of_file[0].file.iter().for_each(|file| output::line(&session.paint.path(file)));
             of_file.iter().for_each(print);
         }
         let skipped = output::count(skipped as u64, "symbol", "symbols");

@@ -281,7 +281,8 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
     let sources = Sources { flags, environment };
     let watching = if cli.command.as_ref().is_some_and(Command::stays) { Watching::Yes } else { Watching::No };
     let workspaces = Arc::new(Workspaces::new(sources.clone(), watching));
-    let root = || workspaces.root(&start).ok();
+    // Of several repositories, answers have absolute paths.
+    let root = if named.is_empty() { workspaces.root(&start).ok() } else { None };
     let paint = Paint::new(cli.color, cli.hyperlink, &sources.environment, root);
     let session = Session {
         start,
@@ -297,7 +298,7 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
     let Some(command) = cli.command else { return overview::run(&session) };
     let outcome = run_command(&session, command);
     session.finish();
-    outcome
+    if wants_json { outcome } else { outcome.map_err(|error| session.paint.from_here(error)) }
 }
 
 fn run_command(session: &Session, command: Command) -> Result<Outcome> {

@@ -1,17 +1,19 @@
-//! How results look on a terminal: colours, and links from paths to their files.
+//! How results look on a terminal: colours, links from paths to their files, and where paths begin.
 //!
-//! Owns when they are used: `--color` and `--hyperlink`, else the variables and the terminal. What is printed without them is
-//! the same text.
+//! Owns when colours and links are used: `--color` and `--hyperlink`, else the variables and the terminal. What is printed without
+//! them is the same text. Paths begin at the current folder, as compilers print them: those below it are relative, others
+//! absolute. Formats for other programs and readers (JSON, patches, Markdown, pictures) name paths from the root.
 
 use std::io::IsTerminal;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::terminal_text::sequence;
 use crate::config::Environment;
+use crate::error::Error;
 use crate::model::printable;
 use crate::pytypes::values::Span;
 
@@ -43,33 +45,21 @@ const NAME: &str = "36";
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paint {
     pub colored: bool,
-    links: Option<Links>,
-    /// Paths are shown relative to the current folder.
-    here: Option<CurrentFolder>,
-}
-
-/// The current folder, and the repository around it.
-#[derive(Clone, Debug)]
-struct CurrentFolder {
-    folder: PathBuf,
-    root: PathBuf,
-}
-
-#[derive(Clone, Debug)]
-struct Links {
-    /// Relative paths begin here.
-    root: PathBuf,
-    /// Whose files they are, for a terminal that shows another machine's.
-    host: String,
+    /// Where paths lead to files: the machine, for a terminal that shows another's.
+    links: Option<String>,
+    /// The current folder.
+    folder: Option<PathBuf>,
+    /// Where relative paths of answers begin.
+    root: Option<PathBuf>,
 }
 
 impl Paint {
-    /// `root` is asked for where there may be links.
+    /// `root` is that of the repository whose answers are printed, if it is one.
     pub(super) fn new(
         color: ColorChoice,
         hyperlink: ColorChoice,
         environment: &Environment,
-        root: impl FnOnce() -> Option<PathBuf>,
+        root: Option<PathBuf>,
     ) -> Self {
         let is_terminal = std::io::stdout().is_terminal();
         let colored = color.colors(environment, is_terminal);
@@ -78,21 +68,58 @@ impl Paint {
             ColorChoice::Never => false,
             ColorChoice::Auto => is_terminal && follows_links(environment),
         };
-        let links = if linked { root().map(|root| Links { root, host: host() }) } else { None };
-        Self { colored, links, here: None }
+        let folder = environment.working_folder().map(Path::to_owned);
+        Self { colored, links: linked.then(host), folder, root }
     }
 
-    /// The same, with paths as compilers print them: those below `folder` relative to it, others absolute.
-    pub(super) fn from(&self, folder: PathBuf, root: PathBuf) -> Self {
-        let here = (folder != root).then_some(CurrentFolder { folder, root });
-        Self { here, ..self.clone() }
+    /// A path of an answer, as it is printed; not escaped.
+    pub(super) fn shown(&self, path: &str) -> String {
+        let (Some(folder), Some(absolute)) = (&self.folder, self.absolute(path)) else { return path.to_owned() };
+        match absolute.strip_prefix(folder) {
+            Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
+            Ok(below) => below.to_string_lossy().into_owned(),
+            Err(_) => absolute.to_string_lossy().into_owned(),
+        }
     }
 
-    /// A path of an answer, as it is printed.
-    fn shown(&self, path: &str) -> String {
-        let Some(CurrentFolder { folder, root }) = &self.here else { return path.to_owned() };
-        let absolute = root.join(path);
-        absolute.strip_prefix(folder).unwrap_or(&absolute).to_string_lossy().into_owned()
+    /// Where a path of an answer is. That of a published repository is nowhere.
+    fn absolute(&self, path: &str) -> Option<PathBuf> {
+        match &self.root {
+            // Without the `.` that stands for the root itself.
+            Some(root) => Some(root.join(path).components().collect()),
+            None => Some(PathBuf::from(path)).filter(|path| path.is_absolute()),
+        }
+    }
+
+    /// A sentence that may name files of the repository, with their paths as they are printed.
+    pub(super) fn sentence(&self, text: &str) -> String {
+        if self.folder == self.root {
+            return text.to_owned();
+        }
+        let words: Vec<String> = text.split(' ').map(|word| self.word(word)).collect();
+        words.join(" ")
+    }
+
+    fn word(&self, word: &str) -> String {
+        let is_around = |c: char| "`'\"(),;:?".contains(c);
+        let start = word.len() - word.trim_start_matches(is_around).len();
+        let is_file = |root: &PathBuf, path: &str| root.join(path).starts_with(root) && root.join(path).is_file();
+        // Behind a path may be a line, and the end of the sentence.
+        let ends = word.match_indices([':', '`', '\'', '"', ')', ',', ';', '?', '.']).map(|(at, _)| at);
+        for end in [word.len()].into_iter().chain(ends.collect::<Vec<_>>().into_iter().rev()) {
+            let Some(path) = word.get(start..end).filter(|path| path.contains(['/', '.'])) else { continue };
+            if self.root.as_ref().is_some_and(|root| is_file(root, path)) {
+                return format!("{}{}{}", &word[..start], self.shown(path), &word[end..]);
+            }
+        }
+        word.to_owned()
+    }
+
+    /// An error with the paths in it as they are printed.
+    pub(super) fn from_here(&self, mut error: Error) -> Error {
+        error.message = self.sentence(&error.message);
+        error.hint = error.hint.map(|hint| self.sentence(&hint));
+        error
     }
 
     /// Text that quotes places as the checker prints them: ` --> path:1:2`.
@@ -173,9 +200,8 @@ impl Paint {
     }
 
     fn linked(&self, path: &str, text: String) -> String {
-        let Some(links) = &self.links else { return text };
-        let path = links.root.join(path);
-        let link = format!("]8;;file://{}{}", links.host, encoded(&path.to_string_lossy()));
+        let (Some(host), Some(path)) = (&self.links, self.absolute(path)) else { return text };
+        let link = format!("]8;;file://{host}{}", encoded(&path.to_string_lossy()));
         let end = sequence("\\");
         format!("{}{end}{text}{}{end}", sequence(&link), sequence("]8;;"))
     }
@@ -270,8 +296,8 @@ mod tests {
 
     #[test]
     fn what_is_quoted_can_neither_end_a_link_nor_colour_by_itself() {
-        let links = Some(Links { root: "/r".into(), host: "h".to_owned() });
-        let paint = Paint { colored: true, links, here: None };
+        let root = Some("/r".into());
+        let paint = Paint { colored: true, links: Some("h".to_owned()), folder: root.clone(), root };
         let path = "a\u{1b}]8;;\u{7} b.rs";
         let painted = paint.path(path);
         let shown = terminal_text::line(&painted, true);
@@ -285,14 +311,22 @@ mod tests {
 
     #[test]
     fn paths_begin_at_the_current_folder() {
-        let paint = Paint::default().from("/r/sub".into(), "/r".into());
+        let at = |folder: &str| Paint { folder: Some(folder.into()), root: Some("/r".into()), ..Paint::default() };
+        let paint = at("/r/sub");
+        for (path, shown) in [("sub", "."), (".", "/r"), ("subway/a.py", "/r/subway/a.py")] {
+            assert_eq!(paint.path(path), shown);
+        }
         for (path, shown) in [("sub/a.py", "a.py"), ("a.py", "/r/a.py"), ("/lib/a.py", "/lib/a.py")] {
             assert_eq!(paint.position(path, &[1]), format!("{shown}:1"));
             assert_eq!(paint.quoted(&format!("  --> {path}:1:2")), format!("  --> {shown}:1:2"));
             assert_eq!(paint.quoted(&format!(" ::: {path}:cell 3:1:2")), format!(" ::: {shown}:cell 3:1:2"));
         }
         assert_eq!(paint.quoted("1 | x --> sub/a.py:1:2"), "1 | x --> sub/a.py:1:2");
-        assert_eq!(Paint::default().from("/r".into(), "/r".into()).quoted(" --> a.py:1:2"), " --> a.py:1:2");
+        assert_eq!(at("/r").quoted(" --> a.py:1:2"), " --> a.py:1:2");
+        let of_several = Paint { root: None, ..at("/r") };
+        for (path, shown) in [("/r/a.py", "a.py"), ("/q/a.py", "/q/a.py"), ("org:pay/a.py", "org:pay/a.py")] {
+            assert_eq!(of_several.path(path), shown);
+        }
     }
 
     #[test]

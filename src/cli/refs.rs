@@ -20,7 +20,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let paint = session.paint_here();
+    let paint = &session.paint;
     let mut given = typed.position.arguments(session);
     if typed.no_declaration {
         given["include_declaration"] = false.into();

@@ -26,9 +26,10 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64) -> Res
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+    let file = session.stored(name);
     let (subjects, total) = session.read_name(name, |snapshot| {
-        if let Some(relations) = relations::of_file(snapshot, name, limit)? {
-            return Ok((vec![SubjectRelations { path: name.to_owned(), definition: None, relations }], 1));
+        if let Some(relations) = relations::of_file(snapshot, &file, limit)? {
+            return Ok((vec![SubjectRelations { path: file.clone(), definition: None, relations }], 1));
         }
         let found = symbols::subjects(snapshot, name)?;
         let mut subjects = Vec::new();

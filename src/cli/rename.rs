@@ -57,7 +57,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
 
 /// Why nothing is renamed, and what may have to be renamed by hand.
 fn note(session: &Session, answer: &Answer) {
-    let paint = session.paint_here();
+    let paint = &session.paint;
     for one in &answer.candidates {
         let position = paint.position(&one.file, &[one.line, one.column]);
         output::line(&format!("{position}  {} {}", printable(&one.kind), printable(&one.name)));
@@ -72,7 +72,7 @@ fn note(session: &Session, answer: &Answer) {
         output::note("nothing is renamed");
     }
     for one in &answer.unsure {
-        output::note(&format!("{}:{} {}", printable(&one.file), one.line, printable(&one.reason)));
+        output::note(&format!("{}:{} {}", printable(&paint.shown(&one.file)), one.line, printable(&one.reason)));
     }
 }
 

@@ -21,6 +21,7 @@ use crate::config::{Config, Sources};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{IndexWait, Part, Workspace, Workspaces};
 use crate::locked::locked;
+use crate::model::RepoPath;
 use crate::platform::allocator;
 use crate::serve;
 use crate::serve::client::Client;
@@ -90,18 +91,16 @@ impl Session {
         Client::find(root, &self.start, &self.sources.environment)
     }
 
-    /// How paths are printed for people: relative to the current folder.
-    pub(super) fn paint_here(&self) -> Paint {
-        let folder = self.sources.environment.working_folder().map(Path::to_owned);
-        match (folder, self.workspaces.root(&self.start)) {
-            (Some(folder), Ok(root)) => self.paint.from(folder, root),
-            _ => self.paint.clone(),
-        }
-    }
-
     /// A file as a person names it: an existing one in the current folder, else as the tools take it.
     pub(super) fn file(&self, typed: &str) -> String {
         self.named(typed, Path::is_file)
+    }
+
+    /// The same, as the index stores it.
+    pub(super) fn stored(&self, typed: &str) -> String {
+        let file = self.file(typed);
+        let below = self.workspaces.root(&self.start).ok().and_then(|root| RepoPath::under(&root, Path::new(&file)));
+        below.map_or(file, |path| path.to_string())
     }
 
     /// The same for a file or folder.
@@ -129,7 +128,7 @@ impl Session {
 
     /// Calls a tool for a command that prints its answer, of the type `A`.
     pub(super) fn call<A: DeserializeOwned>(&self, tool: &str, arguments: Value) -> Result<Answer<A>> {
-        Answer::read(self.call_as_json(tool, arguments)?, !self.named.is_empty())
+        Answer::read(self.call_as_json(tool, arguments)?, !self.named.is_empty(), &self.paint)
     }
 
     /// Calls a tool without a limit on the size of its answer, and shows the progress if it takes long. If there is no index

@@ -8,6 +8,7 @@ use clap::Args;
 use serde_json::{Map, json};
 
 use super::output::{self, HowFar};
+use super::paint::Paint;
 use super::{Outcome, Session, answer};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
@@ -113,10 +114,10 @@ fn by_hand(session: &Session, root: &Path, thoroughness: Thoroughness) -> Result
 }
 
 pub(super) fn show(session: &Session, report: &Report) -> Result<Outcome> {
-    session.show(report, true, || print(report))
+    session.show(report, true, || print(report, &session.paint))
 }
 
-fn print(report: &Report) {
+fn print(report: &Report, paint: &Paint) {
     let Report { added, modified, deleted, unchanged, .. } = report;
     output::line(&format!("files     {added} added, {modified} modified, {deleted} deleted, {unchanged} unchanged"));
     let skipped: Vec<String> = report.skipped.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
@@ -126,7 +127,7 @@ fn print(report: &Report) {
     output::line(&format!("index     {} chunks, {} symbols, {}", report.chunks, report.symbols, size(report.db_bytes)));
     output::line(&format!("time      {:.2} s", report.seconds));
     if let Some(warning) = &report.warning {
-        output::note(&printable(warning));
+        output::note(&printable(&paint.sentence(warning)));
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
-    let paint = session.paint_here();
+    let paint = &session.paint;
     let answer = session.call::<Answer>("type_at", arguments.position.arguments(session))?;
     session.show(&answer.json, session.json || answer.found.is_some(), || {
         let Some(typed) = &answer.found else { return };

@@ -1244,7 +1244,7 @@ fn paths_of_changes_are_relative_to_the_current_folder_as_the_folders_are() {
         // Then the same of a daemon with another current folder.
         repo.ok(&["daemon", "start"]);
     }
-    assert!(here(&["documents", "list"]).starts_with("boats/docs  1 file"));
+    assert!(here(&["documents", "list"]).starts_with("docs  1 file"));
 }
 
 #[test]

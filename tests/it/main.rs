@@ -51,6 +51,7 @@ mod page;
 mod panics;
 mod parallel_worktrees;
 mod paraphrase;
+mod paths_from_here;
 mod pdf;
 mod projects;
 mod protocol;

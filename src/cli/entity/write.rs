@@ -200,7 +200,7 @@ pub(super) fn create(session: &Session, typed: &Create) -> Result<Outcome> {
     let shown = RepoPath::under(&root, &path).map_or_else(String::new, |path| path.to_string());
     session.show(&json!({ "id": id, "kind": kind.name, "title": title, "path": shown }), true, || {
         output::line(&id);
-        output::note(&format!("created {shown}"));
+        output::note(&format!("created {}", printable(&session.paint.shown(&shown))));
     })
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     /// Draw the calls of this symbol instead: what calls it, and what it calls
     #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "direction", "rel", "kind"])]
     symbol: Option<String>,
-    /// Output format
+    /// Output format; all but text name files from the repository's root
     #[arg(long, short, value_enum, default_value_t)]
     format: Format,
     /// Maximum number of edges to follow from ID, or of calls from NAME (at most 3)
@@ -132,13 +132,16 @@ fn colors(kind: Option<&str>) -> (&'static str, &'static str) {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let format = if typed.json { Format::Json } else { typed.format };
+    // Pictures and JSON are read elsewhere, where paths begin at the root.
+    let shown = |path: &str| if format == Format::Text { session.paint.shown(path) } else { path.to_owned() };
     let picture = match &typed.symbol {
-        Some(name) => session.read_name(name, |snapshot| symbol::calls(snapshot, name, typed.depth))?,
+        Some(name) => session.read_name(name, |snapshot| symbol::calls(snapshot, name, typed.depth, &shown))?,
         None => session.read_entities(|snapshot| gather(snapshot, typed))?,
     };
     let [one, several] = if typed.symbol.is_some() { ["definition", "definitions"] } else { ["entity", "entities"] };
     let (nodes, edges) = (picture.nodes.len(), picture.edges.len());
-    let drawn = match if typed.json { Format::Json } else { typed.format } {
+    let drawn = match format {
         Format::Text => text::draw(&picture),
         Format::Dot => dot::draw(&picture),
         Format::Mermaid => mermaid::draw(&picture),

@@ -9,7 +9,12 @@ use crate::query::symbols;
 use crate::store::Snapshot;
 
 /// Callers lead to the symbol, and the symbol to what it calls.
-pub(super) fn calls(snapshot: &Snapshot, name: &str, depth: u32) -> Result<Picture> {
+pub(super) fn calls(
+    snapshot: &Snapshot,
+    name: &str,
+    depth: u32,
+    shown_path: &dyn Fn(&str) -> String,
+) -> Result<Picture> {
     let found = symbols::with_name(snapshot, name, None)?;
     let shown = printable(name);
     let [one] = found.as_slice() else {
@@ -29,7 +34,7 @@ pub(super) fn calls(snapshot: &Snapshot, name: &str, depth: u32) -> Result<Pictu
     let graph = call_graph(&mut Resolver::new(snapshot), subject, depth.clamp(1, MAX_DEPTH))?;
     let nodes = graph.nodes.iter().map(|node| Node {
         id: node.name.clone(),
-        title: format!("{}:{}", node.path, node.line),
+        title: format!("{}:{}", shown_path(&node.path), node.line),
         kind: Some(
             match node.distance.signum() {
                 -1 => "caller",
