@@ -75,8 +75,8 @@ pub struct Model {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Python {
-    /// The program whose language server is used instead of the embedded engine.
-    pub server: Option<PathBuf>,
+    /// The program that checks instead of the embedded engine.
+    pub ty: Option<PathBuf>,
     /// The type engine exits after this time without a request.
     pub idle: Duration,
     /// The timeout of a request. The engine is killed when it expires.
@@ -173,6 +173,15 @@ impl Environment {
         let mut programs = folders.map(|folder| folder.join(name)).filter(|program| program.is_file());
         programs
             .find(|program| canonical(program).is_ok_and(|real| !program.starts_with(root) && !real.starts_with(root)))
+    }
+
+    /// The program that a setting names: by its full path, or by a name on `PATH` outside of `root`.
+    pub fn installed(&self, given: &Path, root: &Path) -> Option<PathBuf> {
+        if given.is_absolute() {
+            return given.is_file().then(|| given.to_owned());
+        }
+        let is_name = given.components().count() == 1;
+        self.on_path_outside(given.to_str().filter(|_| is_name)?, root)
     }
 
     /// The path of this program's executable.
@@ -431,9 +440,9 @@ impl Settings {
         if let Value::Number(number) = self.value(name) { number } else { 0 }
     }
 
-    fn python_server(&self) -> Option<PathBuf> {
+    fn installed_ty(&self) -> Option<PathBuf> {
         match self.text("python.engine").as_str() {
-            "ty-server" => Some(PathBuf::from(self.text("python.ty"))),
+            "ty" | "ty-server" => Some(PathBuf::from(self.text("python.ty"))),
             _ => None,
         }
     }
@@ -453,7 +462,7 @@ impl Settings {
         let list = |name| if let Value::Globs(texts) = self.value(name) { texts } else { Vec::new() };
         let time = |name| if let Value::Duration(time) = self.value(name) { time } else { Duration::MAX };
         let python = Python {
-            server: self.python_server(),
+            ty: self.installed_ty(),
             idle: time("python.idle"),
             timeout: time("python.longest"),
             memory: self.python_memory(),

@@ -1,7 +1,7 @@
 //! Framing: where a message in a pipe begins and ends.
 //!
-//! Owns both framings: one JSON value per line, and that of the language server protocol. A reader returns `None` at the
-//! end of the pipe, and for a message that is malformed or longer than `max_bytes`.
+//! Owns the one framing: a JSON value per line. The reader returns `None` at the end of the pipe, and for a message that is
+//! malformed or longer than `max_bytes`.
 
 use std::io::{BufRead, Read};
 
@@ -22,29 +22,6 @@ pub fn read_line<M: DeserializeOwned>(pipe: &mut impl BufRead, max_bytes: u64) -
     serde_json::from_slice(&line).ok()
 }
 
-/// A message with its length in a header.
-pub fn with_header(message: &serde_json::Value) -> Vec<u8> {
-    let body = message.to_string();
-    format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
-}
-
-pub fn read_with_header<M: DeserializeOwned>(pipe: &mut impl BufRead, max_bytes: usize) -> Option<M> {
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if pipe.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        let Some((name, value)) = line.trim().split_once(':') else { break };
-        if name.eq_ignore_ascii_case("content-length") {
-            length = value.trim().parse().ok()?;
-        }
-    }
-    let mut body = vec![0; Some(length).filter(|length| *length <= max_bytes)?];
-    pipe.read_exact(&mut body).ok()?;
-    serde_json::from_slice(&body).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -58,11 +35,6 @@ mod tests {
         let mut pipe = &lines[..];
         assert_eq!(read_line(&mut pipe, 100), Some(message.clone()));
         assert_eq!(read_line(&mut pipe, 5), None::<Value>, "it is too long");
-        let framed = [with_header(&message), with_header(&message)].concat();
-        let mut pipe = &framed[..];
-        assert_eq!(read_with_header(&mut pipe, 100), Some(message));
-        assert_eq!(read_with_header(&mut pipe, 5), None::<Value>, "it is too long");
-        assert_eq!(read_with_header(&mut &b"Content-Length: -1\r\n\r\n"[..], 100), None::<Value>);
         assert_eq!(read_line(&mut &b""[..], 100), None::<Value>);
     }
 }

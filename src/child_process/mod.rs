@@ -6,7 +6,7 @@
 //! ```
 //! Owns the pipes, the framing of messages, the in-flight requests, and the kill. Work that may crash, hang or exhaust
 //! memory runs out of process: only the child is lost. Does not own the messages, the values of timeouts and limits, and
-//! whether a process is restarted: the type engine and its language server (`pytypes`), the model runner (`embed`) and
+//! whether a process is restarted: the type engine and an installed ty (`pytypes`), the model runner (`embed`) and
 //! the document reader (`index`) each decide that for themselves.
 
 pub mod framing;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
-pub use one_shot::{Finished, run_to_end};
+pub use one_shot::{Finished, run_to_end, run_while};
 
 use crate::locked::locked;
 use crate::platform::process;
@@ -32,16 +32,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The id under which the first message of a child is awaited. Requests are numbered from 1.
 pub const STARTUP: u64 = 0;
 
-/// Which processes are killed with a child.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
-    /// The child leads a process group of its own: its descendants are killed with it.
-    Own,
-    /// The child belongs to the group of this process, and is killed with it.
-    Inherited,
-}
-
-/// A running process that answers requests with messages `M`. It is killed when the last handle is dropped.
+/// A running process that answers requests with messages `M`. It leads a process group, which is killed with it when the last
+/// handle is dropped.
 pub struct ChildProcess<M> {
     process: Mutex<Child>,
     stdin: Mutex<ChildStdin>,
@@ -72,13 +64,10 @@ impl<M: Send + 'static> ChildProcess<M> {
     /// receives what is delivered under [`STARTUP`].
     pub fn start<R>(
         mut command: Command,
-        group: Group,
         mut receive: impl FnMut(&mut BufReader<ChildStdout>) -> Option<R> + Send + 'static,
         mut handle: impl FnMut(&Self, R) + Send + 'static,
     ) -> io::Result<(Arc<Self>, Pending<M>)> {
-        if group == Group::Own {
-            process::own_group(&mut command);
-        }
+        process::own_group(&mut command);
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let (stdin, stdout) = (pipe(process.stdin.take())?, pipe(process.stdout.take())?);
         let child = Arc::new(Self {

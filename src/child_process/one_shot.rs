@@ -27,11 +27,23 @@ pub struct Finished {
 /// time for that long again, is killed: the result is `None`. Where the system does not report CPU time, it is killed after
 /// `timeout`. On a busy machine a process may wait for minutes until it runs. It limits its own CPU time.
 /// At most `max_stdout` bytes are read.
-pub fn run_to_end(
+pub fn run_to_end(command: Command, input: &[u8], timeout: Duration, max_stdout: u64) -> io::Result<Option<Finished>> {
+    let mut used = None;
+    let progresses = |id| {
+        let before = std::mem::replace(&mut used, process::cpu_time(id));
+        used != before
+    };
+    run_while(command, input, max_stdout, timeout, progresses)
+}
+
+/// Runs `command` on `input` and passes its process id to `goes_on` after each `interval`. Once that is false, the process is
+/// killed, with its group if it leads one: the result is `None`. At most `max_stdout` bytes are read.
+pub fn run_while(
     mut command: Command,
     input: &[u8],
-    timeout: Duration,
     max_stdout: u64,
+    interval: Duration,
+    mut goes_on: impl FnMut(u32) -> bool,
 ) -> io::Result<Option<Finished>> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (mut stdin, stdout) = (pipe(child.stdin.take())?, pipe(child.stdout.take())?);
@@ -52,15 +64,10 @@ pub fn run_to_end(
             let _ = io::copy(&mut stderr, &mut io::sink());
             bytes
         });
-        let mut used = None;
         let stdout = loop {
-            match result.recv_timeout(timeout) {
-                Err(RecvTimeoutError::Timeout) => {
-                    let before = std::mem::replace(&mut used, process::cpu_time(child.id()));
-                    if used == before {
-                        break None;
-                    }
-                }
+            match result.recv_timeout(interval) {
+                Err(RecvTimeoutError::Timeout) if goes_on(child.id()) => {}
+                Err(RecvTimeoutError::Timeout) => break None,
                 read => break read.ok().and_then(Result::ok),
             }
         };
@@ -76,7 +83,7 @@ fn exit(child: &mut Child, grace: Duration) -> Option<ExitStatus> {
     while Instant::now() < deadline && matches!(child.try_wait(), Ok(None)) {
         std::thread::sleep(POLL_INTERVAL);
     }
-    let _already_exited = child.kill();
+    process::kill_group(child);
     child.wait().ok()
 }
 

@@ -14,14 +14,11 @@ use crate::pytypes;
 pub(super) struct Arguments {
     /// The repository's root
     root: PathBuf,
-    /// Use the language server of this program instead of the embedded engine
-    #[arg(long)]
-    ty: Option<PathBuf>,
     /// Read the files once; after a change, read all of them again
     #[arg(long)]
     once: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
-    pytypes::serve_engine(&arguments.root, arguments.ty.as_deref(), arguments.once).map(|()| Outcome::Found)
+    pytypes::serve_engine(&arguments.root, arguments.once).map(|()| Outcome::Found)
 }

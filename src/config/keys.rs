@@ -210,10 +210,10 @@ pub static KEYS: &[Key] = &[
     Key {
         name: "python.engine",
         variable: "IXMCP_PYTHON_ENGINE",
-        kind: Kind::Choice(&["embedded", "ty-server"]),
+        kind: Kind::Choice(&["embedded", "ty", "ty-server"]),
         default: "\"embedded\"",
         in_repository: InRepository::Refused,
-        about: "What answers requests about Python types: `embedded`, the type engine that is built into ixmcp, or `ty-server`, the language server of an installed ty.",
+        about: "What checks Python types: `embedded`, the type engine that is built into ixmcp, or `ty` (formerly `ty-server`), an installed ty. The built-in engine answers everything else.",
     },
     Key {
         name: "python.ty",
@@ -221,7 +221,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Text,
         default: "\"ty\"",
         in_repository: InRepository::Refused,
-        about: "The program that `python.engine = \"ty-server\"` starts: a path, or a name on PATH.",
+        about: "The program that `python.engine = \"ty\"` runs, ty 0.0.94 or newer: a full path, or a name on PATH outside of the repository.",
     },
     Key {
         name: "python.idle",

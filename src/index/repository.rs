@@ -299,6 +299,11 @@ impl Repository {
         self.sources.environment.program()
     }
 
+    /// The program that a setting of the user names.
+    pub(super) fn installed(&self, given: &Path) -> Option<PathBuf> {
+        self.sources.environment.installed(given, &self.root)
+    }
+
     pub(super) fn runtime_folder(&self) -> PathBuf {
         self.sources.environment.runtime_folder()
     }

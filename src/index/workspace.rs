@@ -140,6 +140,11 @@ impl Workspace {
         self.repository.program().map(Path::to_owned)
     }
 
+    /// The program that a setting of the user names.
+    pub fn installed(&self, given: &Path) -> Option<PathBuf> {
+        self.repository.installed(given)
+    }
+
     /// The folder in which the processes of this user find each other.
     pub fn runtime_folder(&self) -> PathBuf {
         self.repository.runtime_folder()

@@ -13,7 +13,7 @@ use super::service::EngineSpec;
 use super::values::{Answer, Query};
 use super::wire::{Report, Request};
 use crate::budget::Budget;
-use crate::child_process::{ChildProcess, Group, Pending, Received, STARTUP, framing};
+use crate::child_process::{ChildProcess, Pending, Received, STARTUP, framing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
 
@@ -69,12 +69,7 @@ struct State {
 impl EngineProcess {
     pub fn start(spec: &EngineSpec) -> Result<Arc<Self>> {
         let mut command = Command::new(&spec.program);
-        command
-            .arg("engine")
-            .arg(&spec.root)
-            .args(spec.ty.iter().flat_map(|ty| ["--ty".as_ref(), ty.as_os_str()]))
-            .args(spec.is_once.then_some("--once"))
-            .current_dir(&spec.root);
+        command.arg("engine").arg(&spec.root).args(spec.is_once.then_some("--once")).current_dir(&spec.root);
         for variable in ["VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONPATH"] {
             command.env_remove(variable);
         }
@@ -84,7 +79,7 @@ impl EngineProcess {
         let (noting, root) = (Arc::clone(&state), spec.root.clone());
         let receive = |stdout: &mut _| framing::read_line(stdout, MAX_REPORT_SIZE);
         let handle = move |child: &_, report| note(child, report, &mut locked(&noting), &root);
-        let started = ChildProcess::start(command, Group::Own, receive, handle);
+        let started = ChildProcess::start(command, receive, handle);
         let (child, startup) = started.map_err(|error| Error::io("start", &spec.program, error))?;
         match startup.wait(Some(Instant::now() + STARTUP_TIMEOUT), || false) {
             Received::Message(Report::Ready { version }) if version == env!("CARGO_PKG_VERSION") => {

@@ -7,7 +7,8 @@ use std::collections::{HashMap, VecDeque};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use super::engine::{Answered, Answerer, Engine, Observer};
+use super::engine::{Answered, Observer};
+use super::ty::{Answerer, Embedded};
 use super::values::Query;
 use super::wire::{Report, Request};
 use crate::child_process::own_end;
@@ -19,7 +20,7 @@ pub(in crate::pytypes) const STACK: usize = 256 << 20;
 const ANSWERERS: usize = 4;
 
 /// Serves until stdin ends.
-pub fn serve(open: impl FnOnce() -> Result<Box<dyn Engine>> + Send + 'static) -> Result<()> {
+pub fn serve(open: impl FnOnce() -> Result<Embedded> + Send + 'static) -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).thread_name(|at| format!("check-{at}"));
     pool.build_global().map_err(|error| Error::internal("cannot start the threads of the engine").caused_by(error))?;
     let owner = std::thread::Builder::new().name("engine".to_owned()).stack_size(STACK);
@@ -39,10 +40,10 @@ type Canceller = Box<dyn Fn() + Send + Sync>;
 struct Job {
     id: u64,
     query: Query,
-    answerer: Box<dyn Answerer>,
+    answerer: Answerer,
 }
 
-fn run_owner(open: impl FnOnce() -> Result<Box<dyn Engine>>) -> Result<()> {
+fn run_owner(open: impl FnOnce() -> Result<Embedded>) -> Result<()> {
     let (events, inbox) = unbounded();
     let reading = events.clone();
     let reader = std::thread::Builder::new().name("requests".to_owned());
@@ -58,7 +59,7 @@ fn run_owner(open: impl FnOnce() -> Result<Box<dyn Engine>>) -> Result<()> {
         let _owner_has_ended = events.send(Event::Answered(id, query, answered));
     };
     own_end::start_workers("answer", ANSWERERS, STACK, &queue, answer)?;
-    Owner { jobs, idle: ANSWERERS, waiting: VecDeque::new(), running: HashMap::new() }.run(&mut *engine, &inbox)
+    Owner { jobs, idle: ANSWERERS, waiting: VecDeque::new(), running: HashMap::new() }.run(&mut engine, &inbox)
 }
 
 fn read(events: &Sender<Event>) {
@@ -77,7 +78,7 @@ struct Owner {
 }
 
 impl Owner {
-    fn run(mut self, engine: &mut dyn Engine, inbox: &Receiver<Event>) -> Result<()> {
+    fn run(mut self, engine: &mut Embedded, inbox: &Receiver<Event>) -> Result<()> {
         while let Ok(event) = inbox.recv() {
             match event {
                 Event::End => break,

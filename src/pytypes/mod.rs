@@ -1,8 +1,9 @@
 //! Types of Python code: a type engine that runs in a child process, and the queries it answers.
 //!
 //! ```text
-//! tools ─► service ─► wire ═ pipe ═ wire ─► host ─► engine (trait) ─┬─► ty (embedded)
-//!          budget, restart, idle            threads                 └─► lsp (`ty server`)
+//! tools ─► service ─┬─► wire ═ pipe ═ wire ─► host ─► ty (embedded)
+//!          budget,  │                         threads
+//!          restart  └─► installed_ty ═ `ty check`, if the user's settings say so
 //! ```
 //! Owns the engine's lifetime. The engine starts with the first query, receives file changes, is killed when it exceeds
 //! its limits, is restarted after a crash, and stops when idle or when the engines of this user need too much memory. Does not own which files contain a name (`query`) or
@@ -14,7 +15,7 @@ mod engines;
 mod entry_points;
 mod globs;
 mod host;
-mod lsp;
+mod installed_ty;
 mod memory;
 mod options;
 mod service;
@@ -23,7 +24,7 @@ mod ty;
 pub mod values;
 mod wire;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use engines::Engines;
 pub use memory::MemoryBudget;
@@ -34,12 +35,16 @@ use crate::error::Result;
 /// The day of the commit that the embedded checker was made from, and the releases of ty around it.
 pub const EMBEDDED: (&str, [&str; 2]) = ("2026-08-20", ["0.0.73", "0.0.74"]);
 
-/// Runs the engine of the repository at `root` on stdin and stdout until stdin ends. The engine is the embedded one, or
-/// the language server of the program `ty` if it is given. `once`: it is queried about a single state of the disk.
-pub fn serve_engine(root: &Path, ty: Option<&Path>, once: bool) -> Result<()> {
-    let (root, ty) = (root.to_owned(), ty.map(Path::to_owned));
-    host::serve(move || match ty {
-        Some(program) => Ok(Box::new(lsp::TyServer::open(&root, &program)?)),
-        None => Ok(Box::new(ty::Embedded::open(&root, once)?)),
-    })
+/// Runs the engine of the repository at `root` on stdin and stdout until stdin ends. `once`: it is queried about a single
+/// state of the disk.
+pub fn serve_engine(root: &Path, once: bool) -> Result<()> {
+    let root = root.to_owned();
+    host::serve(move || ty::Embedded::open(&root, once))
+}
+
+/// The folder in the repository at `root` that `ty check` checks when it is started in `folder`, unless that is the whole
+/// repository.
+pub fn nested_project(folder: &Path, root: &Path) -> Option<PathBuf> {
+    let (home, _) = options::nearest(folder)?;
+    (home != root && home.starts_with(root)).then_some(home)
 }

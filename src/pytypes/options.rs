@@ -125,6 +125,23 @@ impl Workspace {
     }
 }
 
+/// The folder of the project that `folder` belongs to, with its settings: the nearest at or above it that has settings for the
+/// checker, else the nearest that has any settings file.
+pub fn nearest(folder: &Path) -> Option<(PathBuf, ProjectOptions)> {
+    let mut nearest = None;
+    for folder in folder.ancestors() {
+        let Some(written) = read(folder) else { continue };
+        let has_table = written.has_table;
+        if has_table || nearest.is_none() {
+            nearest = Some((folder.to_owned(), written));
+        }
+        if has_table {
+            break;
+        }
+    }
+    nearest
+}
+
 /// The settings in `folder` itself; `None` if it has no settings file.
 pub fn read(folder: &Path) -> Option<ProjectOptions> {
     let pyproject = read_file(&folder.join("pyproject.toml"));

@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::child::{EngineProcess, ExitReason, Outcome, modified};
+use super::installed_ty::InstalledTy;
 use super::memory::MemoryBudget;
 use super::values::{Answer, Changes, Checked, Diagnostic, Query, Severity, Span};
 use super::wire::Request;
@@ -25,8 +26,6 @@ pub struct EngineSpec {
     pub program: PathBuf,
     /// The caller's `VIRTUAL_ENV`, `CONDA_PREFIX`, and `PYTHONPATH`.
     pub environment: BTreeMap<String, String>,
-    /// A `ty` program to use as language server in place of the embedded engine.
-    pub ty: Option<PathBuf>,
     /// The engine stops after being idle for this long.
     pub idle: Duration,
     /// What all engines of this user share.
@@ -61,6 +60,8 @@ pub struct TypeService {
     /// Held while a query is retried after a crash: retries run one at a time to identify which of them crashes the
     /// engine.
     retry_lock: Mutex<()>,
+    /// Held while an installed ty runs: one check takes all cores.
+    installed_lock: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -88,9 +89,18 @@ const MAX_INCONCLUSIVE: usize = 2;
 /// How often the supervisor checks an engine.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
+/// How often a check looks whether the one before it has ended.
+const TURN_INTERVAL: Duration = Duration::from_millis(20);
+
 impl TypeService {
     pub fn new(spec: EngineSpec, feed: Box<dyn ChangeFeed>) -> Arc<Self> {
-        Arc::new(Self { spec, feed, state: Mutex::default(), retry_lock: Mutex::new(()) })
+        Arc::new(Self {
+            spec,
+            feed,
+            state: Mutex::default(),
+            retry_lock: Mutex::new(()),
+            installed_lock: Mutex::new(()),
+        })
     }
 
     /// Answers a query from the current state of the disk. Calls `on_progress` with (done, total) during long work.
@@ -128,6 +138,42 @@ impl TypeService {
                 (_, None) => inconclusive += 1,
             }
         }
+    }
+
+    /// Checks with the installed ty `program`. The engine finds out which projects that is about, and what has changed since the
+    /// last check.
+    pub fn check_with(self: &Arc<Self>, program: &Path, query: &Query, budget: &Budget) -> Result<Answer> {
+        let Query::Check { file, within, rendered, notes } = query else {
+            return Err(Error::internal("an installed ty only checks"));
+        };
+        let _turn = loop {
+            match self.installed_lock.try_lock() {
+                Ok(turn) => break turn,
+                Err(TryLockError::Poisoned(turn)) => break turn.into_inner(),
+                Err(TryLockError::WouldBlock) => budget.check()?,
+            }
+            std::thread::sleep(TURN_INTERVAL);
+        };
+        let within = file.iter().chain(within).cloned().collect();
+        let Answer::Projects(projects) = self.ask(&Query::Projects { within }, budget, &|_, _| {})? else {
+            return Err(Error::internal("the type engine returned an unexpected answer").hint("Try again."));
+        };
+        let applied = {
+            let state = self.lock();
+            if let Some((_, answer)) = state.kept.as_ref().filter(|(asked, _)| asked == query) {
+                return Ok(answer.clone());
+            }
+            state.applied
+        };
+        let EngineSpec { root, environment, timeout, .. } = &self.spec;
+        let (timeout, rendered, notes) = (*timeout, *rendered, *notes);
+        let answer = InstalledTy { program, root, environment, timeout, budget, rendered, notes }.check(&projects)?;
+        let answer = Answer::Check(answer);
+        let mut state = self.lock();
+        if state.applied == applied {
+            state.kept = Some((query.clone(), answer.clone()));
+        }
+        Ok(answer)
     }
 
     /// Stops the engine.

@@ -86,6 +86,10 @@ pub enum Query {
     Analyze,
     /// The files of the project (absolute paths).
     Files,
+    /// The projects that a check of these files and folders (absolute paths) covers.
+    Projects {
+        within: Vec<String>,
+    },
     /// The project files that a file imports, directly or transitively, nearest first. The answer is `Files`.
     Imports {
         file: String,
@@ -105,7 +109,7 @@ impl Query {
             | Self::Subject(Position { file, .. })
             | Self::References { at: Position { file, .. }, .. }
             | Self::Rename { at: Position { file, .. }, .. } => Some(file),
-            Self::InferAll { .. } | Self::Analyze | Self::Files | Self::Libraries => None,
+            Self::InferAll { .. } | Self::Analyze | Self::Files | Self::Projects { .. } | Self::Libraries => None,
         }
     }
 }
@@ -123,7 +127,25 @@ pub enum Answer {
     Rename(Renamed),
     Analyze(Box<Analysis>),
     Files { files: Vec<String> },
+    Projects(Projects),
     Libraries(Libraries),
+}
+
+/// The projects of a repository, and which of them a check covers. Paths are absolute.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Projects {
+    /// The folder of every project: a file belongs to the innermost one around it.
+    pub roots: Vec<String>,
+    pub checks: Vec<ProjectCheck>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProjectCheck {
+    pub root: String,
+    /// What is checked in it; empty: everything.
+    pub paths: Vec<String>,
+    /// The number of files.
+    pub files: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

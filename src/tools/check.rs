@@ -104,7 +104,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         all => (None, all.iter().map(text).collect()),
     };
     let query = Query::Check { file, within, rendered: arguments.rendered, notes: arguments.notes };
-    let Answered::Check(checked) = engine::ask(call, &query)? else { return Err(engine::unexpected()) };
+    let Answered::Check(checked) = engine::check(call, &query)? else { return Err(engine::unexpected()) };
     let fits = |severity: Severity| match arguments.severity {
         None => true,
         Some(SeverityFilter::Error) => severity >= Severity::Error,

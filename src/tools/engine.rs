@@ -9,6 +9,7 @@ use super::Call;
 use crate::error::{Error, Result};
 use crate::index::{Changes, FeedPosition, Workspace};
 use crate::locked::locked;
+use crate::model::printable;
 use crate::pytypes::values::{Answer, Position, Query};
 use crate::pytypes::{ChangeFeed, EngineSpec, FileChanges, MemoryBudget, TypeService};
 
@@ -64,6 +65,17 @@ pub(super) fn ask(call: &Call, query: &Query) -> Result<Answer> {
     service(call)?.ask(query, call.budget(), &|done, total| call.progress().set(done as u64, total as u64))
 }
 
+/// Checks, with an installed ty if the user's settings name one.
+pub(super) fn check(call: &Call, query: &Query) -> Result<Answer> {
+    let Some(given) = call.workspace().config().python.ty else { return ask(call, query) };
+    let program = call.workspace().installed(&given).ok_or_else(|| {
+        let shown = printable(&given.to_string_lossy());
+        Error::invalid_argument(format!("the program {shown} is not there, and python.engine is \"ty\""))
+            .hint("Install ty, and set python.ty to its full path or a name on PATH outside of the repository; or set python.engine = \"embedded\".")
+    })?;
+    service(call)?.check_with(&program, query, call.budget())
+}
+
 pub(super) fn unexpected() -> Error {
     Error::internal("the type engine returned an unexpected answer").hint("Try again.")
 }
@@ -76,7 +88,6 @@ fn service(call: &Call) -> Result<Arc<TypeService>> {
             root: call.workspace().root().to_owned(),
             program: program.ok_or_else(|| Error::internal("this program's executable cannot be found"))?,
             environment: call.request.python.clone(),
-            ty: python.server,
             idle: python.idle,
             memory: MemoryBudget { folder: call.workspace().runtime_folder(), bytes: python.memory },
             timeout: python.timeout,

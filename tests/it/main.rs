@@ -39,6 +39,7 @@ mod implementations;
 mod incremental;
 mod inferred;
 mod inferred_together;
+mod installed_ty;
 mod known;
 mod languages;
 mod long;

@@ -18,21 +18,21 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let environment = &context.session.sources.environment;
     let mut findings = Vec::new();
     findings.push(age(Timestamp::now()));
-    if let Some(program) = &context.session.config.python.server {
-        let is_there = program.is_file() || program.to_str().and_then(|name| environment.on_path(name)).is_some();
-        findings.push(if is_there {
-            Finding::new(Level::Ok, format!("{} answers requests about types", program.display()))
-        } else {
-            Finding::new(
-                Level::Error,
-                format!("{} does not exist, and python.engine is \"ty-server\"", program.display()),
-            )
-            .remedy("Install ty, set its path as python.ty, or set python.engine = \"embedded\".")
+    let installed = context.session.config.python.ty.as_ref();
+    if let Some(given) = installed {
+        findings.push(match environment.installed(given, &context.root) {
+            Some(program) => Finding::new(Level::Ok, format!("`check` runs {}", program.display())),
+            None => {
+                let message = format!("{} is not there, and python.engine is \"ty\"", given.display());
+                Finding::new(Level::Error, message)
+                    .remedy("Install ty, and set python.ty to its full path or a name on PATH outside of the repository; or set python.engine = \"embedded\".")
+            }
         });
     }
     let own = context.root.join(".venv");
     let named = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().find_map(|name| environment.get(name).map(PathBuf::from));
-    findings.push(match named.or_else(|| own.exists().then(|| own.clone())) {
+    let folder = named.or_else(|| own.exists().then_some(own));
+    findings.push(match folder {
         Some(folder) if has_libraries(&folder) => {
             Finding::new(Level::Ok, format!("libraries come from {}", folder.display()))
         }
@@ -57,7 +57,7 @@ fn age(now: Timestamp) -> Finding {
         return Finding::new(Level::Ok, what);
     }
     Finding::new(Level::Note, what)
-        .remedy("For newer checks, install ty and set python.engine = \"ty-server\", or update ixmcp.")
+        .remedy("For newer checks, install ty and set python.engine = \"ty\", or update ixmcp.")
 }
 
 const SECONDS_A_DAY: i64 = 24 * 60 * 60;

@@ -15,7 +15,7 @@ use crossbeam_channel::unbounded;
 use serde::{Deserialize, Serialize};
 
 use super::{Output, Runner, RunnerConfig, runner, unusable};
-use crate::child_process::{ChildProcess, Group, Pending, Received, STARTUP, framing, own_end};
+use crate::child_process::{ChildProcess, Pending, Received, STARTUP, framing, own_end};
 use crate::error::{Error, Fault, Result};
 use crate::locked::locked;
 
@@ -130,7 +130,7 @@ impl Process {
             Message::Ready { .. } | Message::Refused(_) => child.answer(STARTUP, message),
             Message::Output { id, .. } | Message::Failed { id, .. } => child.answer(id, message),
         };
-        let started = ChildProcess::start(command, Group::Own, receive, deliver);
+        let started = ChildProcess::start(command, receive, deliver);
         let (child, startup) = started.map_err(|error| Error::io("start", program, error))?;
         let process = Self { child, config: config.clone() };
         match process.wait(&startup) {

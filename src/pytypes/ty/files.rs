@@ -13,7 +13,7 @@ use ruff_db::system::{OsSystem, System, SystemPath};
 use ruff_python_ast::PySourceType;
 use ty_python_core::program::ProgramSettings;
 
-use super::db::Inner;
+use super::db::{Database, Db as _, Inner};
 use super::settings::{self, Settings};
 use crate::git_layout::Worktrees;
 use crate::locked::locked;
@@ -53,6 +53,28 @@ pub(super) fn list(
     walked.files.sort();
     inner.reverse();
     (walked.files, inner)
+}
+
+/// The files that a query names: itself, or those below a folder that the settings or ignore files exclude as a whole. Rules for
+/// what is below it apply.
+pub(super) fn named(db: &Database, paths: &[String], root: &Path) -> Vec<PathBuf> {
+    let own = db.project().files(db);
+    let is_checked = |folder: &Path| {
+        let mut paths = own.iter().filter_map(|file| file.path(db).as_system_path());
+        paths.any(|path| path.as_std_path().starts_with(folder))
+    };
+    let named = paths.iter().map(PathBuf::from).flat_map(|path| {
+        if !path.is_dir() {
+            return vec![path];
+        }
+        if is_checked(&path) {
+            return Vec::new();
+        }
+        let inner = db.project().inner(db).iter().find(|one| path.starts_with(&one.folder));
+        let settings = inner.map_or_else(|| &**db.project().settings(db), |one| &one.settings);
+        walk(settings, &path, &Worktrees::of(root), db.disk()).files
+    });
+    named.collect()
 }
 
 #[derive(Default)]

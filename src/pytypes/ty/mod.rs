@@ -18,6 +18,7 @@ mod infer;
 mod keyword_members;
 mod lines;
 mod name_literals;
+mod projects;
 mod references;
 mod rename;
 mod rule_names;
@@ -53,7 +54,7 @@ use self::depth::too_deep;
 use self::display::{PathDisplay, STUBS};
 use self::lines::{CellPosition, Lines};
 use self::settings::Settings;
-use super::engine::{Answered, Answerer, Engine, Observer};
+use super::engine::{Answered, Observer};
 use super::values::{Answer, Changes, Checked, Confidence, Diagnostic, Libraries, Position, Query, Severity, Span};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
@@ -106,14 +107,15 @@ impl Embedded {
 
     /// Makes sure that files named by a query are checked.
     fn check_named(&mut self, paths: &[String]) -> Result<()> {
-        let is_new = |db: &Database, path: &String| {
-            let file = on_disk(db, Path::new(path));
+        let is_new = |db: &Database, path: &PathBuf| {
+            let file = on_disk(db, path);
             file.filter(|file| !db.is_own(*file) && !db.project().named(db).contains(file))
         };
+        let paths = files::named(&self.db, paths, &self.display.root);
         if paths.iter().any(|path| is_new(&self.db, path).is_some()) {
             self.thaw()?;
         }
-        for path in paths {
+        for path in &paths {
             if let Some(file) = is_new(&self.db, path) {
                 self.db.name(file);
             }
@@ -150,8 +152,10 @@ fn on_disk_all(db: &Database, paths: &[PathBuf]) -> HashSet<File> {
     paths.iter().filter_map(|path| on_disk(db, path)).collect()
 }
 
-impl Engine for Embedded {
-    fn apply(&mut self, changes: &Changes) -> Result<()> {
+/// The one thread that owns the engine changes it. Other threads answer queries with [`Answerer`]s.
+impl Embedded {
+    /// Applies changes on disk. Running answerers end with [`Answered::Interrupted`].
+    pub fn apply(&mut self, changes: &Changes) -> Result<()> {
         if self.thaw()? {
             return Ok(());
         }
@@ -187,7 +191,8 @@ impl Engine for Embedded {
         Ok(())
     }
 
-    fn quarantine(&mut self, files: &[String]) -> Result<()> {
+    /// Treats these files (absolute paths) as modules without any known types until they change.
+    pub fn quarantine(&mut self, files: &[String]) -> Result<()> {
         self.thaw()?;
         // In such a module every name exists, with an unknown type.
         const NOTHING_KNOWN: &str = "def __getattr__(name): ...\n";
@@ -200,23 +205,25 @@ impl Engine for Embedded {
         Ok(())
     }
 
-    fn libraries(&self) -> Vec<String> {
+    /// Folders outside the repository that answers depend on.
+    pub fn libraries(&self) -> Vec<String> {
         libraries(&self.db)
     }
 
-    /// Without eviction, loaded syntax trees and superseded values of definition cycles would stay until a file
-    /// changes.
-    fn trim_memory(&mut self) {
+    /// Frees memory that no answer needs, when no query is running. Without eviction, loaded syntax trees and superseded values
+    /// of definition cycles would stay until a file changes.
+    pub fn trim_memory(&mut self) {
         if self.loaded >= TREES_KEPT {
             self.loaded = 0;
             self.db.trigger_lru_eviction();
         }
     }
 
-    fn answerer(&mut self, query: &Query) -> Result<Box<dyn Answerer>> {
+    /// A handle on the engine's state for one query. Drop it after the query: pending changes wait for it.
+    pub fn answerer(&mut self, query: &Query) -> Result<Answerer> {
         match query {
             Query::Check { file: Some(file), .. } => self.check_named(std::slice::from_ref(file))?,
-            Query::Check { file: None, within, .. } => self.check_named(within)?,
+            Query::Check { file: None, within, .. } | Query::Projects { within } => self.check_named(within)?,
             _ => {}
         }
         self.loaded += match query {
@@ -227,14 +234,38 @@ impl Engine for Embedded {
         Ok(match query {
             // It applies edits, so it works on a database of its own and blocks no other query.
             Query::Infer { .. } | Query::InferAll { .. } => {
-                Box::new(Isolated { root: self.display.root.clone(), is_over: Arc::default(), stays: !self.is_frozen })
+                let root = self.display.root.clone();
+                Answerer::Isolated(Isolated { root, is_over: Arc::default(), stays: !self.is_frozen })
             }
-            _ => Box::new(View {
+            _ => Answerer::View(Box::new(View {
                 db: self.db.held(Arc::default()),
                 display: self.display.clone(),
                 stays: !self.is_frozen,
-            }),
+            })),
         })
+    }
+}
+
+/// What answers one query, on a thread of its own.
+pub enum Answerer {
+    View(Box<View>),
+    Isolated(Isolated),
+}
+
+impl Answerer {
+    pub fn answer(&self, query: &Query, observer: &dyn Observer) -> Result<Answered> {
+        match self {
+            Self::View(view) => view.answer(query, observer),
+            Self::Isolated(isolated) => isolated.answer(query, observer),
+        }
+    }
+
+    /// A function that cancels the answer from another thread. The work stops as soon as it notices.
+    pub fn canceller(&self) -> Box<dyn Fn() + Send + Sync> {
+        match self {
+            Self::View(view) => view.canceller(),
+            Self::Isolated(isolated) => isolated.canceller(),
+        }
     }
 }
 
@@ -245,7 +276,7 @@ const MAX_ISOLATED_REPORTING: Duration = Duration::from_secs(60);
 const MAX_ALONE: u64 = 200_000;
 
 /// Answers a query on a database that is created for it alone.
-struct Isolated {
+pub struct Isolated {
     root: PathBuf,
     is_over: Arc<AtomicBool>,
     /// The process will answer further queries.
@@ -264,9 +295,7 @@ impl Isolated {
             Err(panic) => Err(failed(&panic)),
         }
     }
-}
 
-impl Answerer for Isolated {
     fn answer(&self, query: &Query, observer: &dyn Observer) -> Result<Answered> {
         if let Query::InferAll { within, min_confidence } = query {
             return self.infer_all(within, *min_confidence, observer);
@@ -356,14 +385,14 @@ fn failed(panic: &ruff_db::panic::PanicError) -> Error {
 }
 
 /// One thread's handle on the database.
-struct View {
+pub struct View {
     db: Database,
     display: PathDisplay,
     /// The engine will answer further queries.
     stays: bool,
 }
 
-impl Answerer for View {
+impl View {
     fn answer(&self, query: &Query, observer: &dyn Observer) -> Result<Answered> {
         let work = AssertUnwindSafe(|| salsa::attach_allow_change(&self.db, || self.ask(query, observer)));
         match ruff_db::panic::catch_unwind(work) {
@@ -384,9 +413,7 @@ impl Answerer for View {
             token.cancel();
         })
     }
-}
 
-impl View {
     fn ask(&self, query: &Query, observer: &dyn Observer) -> Result<Answer> {
         let (db, display) = (&self.db, &self.display);
         if let Some(path) = query.file() {
@@ -440,6 +467,9 @@ impl View {
                 files.sort();
                 Answer::Files { files }
             }
+            Query::Projects { within } => {
+                Answer::Projects(projects::covered(db, &self.files_within(within), within, &display.root))
+            }
             Query::Imports { file } => {
                 let found = imports::of(db, self.file(file)?.file(db), MAX_IMPORTS);
                 Answer::Files { files: found.into_iter().map(|file| file.path(db).as_str().to_owned()).collect() }
@@ -456,8 +486,8 @@ impl View {
         db.project().files(db).iter().copied().filter(|file| !is_left_out(file)).collect()
     }
 
-    /// The diagnostics in these files and folders; everywhere if there are none.
-    fn check(&self, within: &[String], extras: Extras, observer: &dyn Observer) -> Checked {
+    /// The checked files among these and below these folders; all of them if there are none.
+    fn files_within(&self, within: &[String]) -> Vec<File> {
         let db = &self.db;
         let mut files = self.files();
         if !within.is_empty() {
@@ -466,11 +496,18 @@ impl View {
                 path.is_some_and(|path| within.iter().any(|one| path.as_std_path().starts_with(one)))
             };
             files.retain(is_included);
-            // A file that is named explicitly is checked even if the settings exclude it.
-            let named = within.iter().filter_map(|path| on_disk(db, Path::new(path)));
-            let further: Vec<File> = named.filter(|file| !files.contains(file)).collect();
-            files.extend(further);
+            // What is named explicitly is checked even if the settings exclude it.
+            let named = files::named(db, within, &self.display.root);
+            let known: HashSet<File> = files.iter().copied().collect();
+            files.extend(on_disk_all(db, &named).into_iter().filter(|file| !known.contains(file)));
         }
+        files
+    }
+
+    /// The diagnostics in these files and folders; everywhere if there are none.
+    fn check(&self, within: &[String], extras: Extras, observer: &dyn Observer) -> Checked {
+        let db = &self.db;
+        let files = self.files_within(within);
         let mut checked = check::all(db, &files, &self.display, extras, self.stays, observer);
         let general = &**db.project().settings(db);
         let inner = db.project().inner(db).iter().map(|inner| &inner.settings);

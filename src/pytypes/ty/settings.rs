@@ -129,18 +129,7 @@ impl Tuning {
 
 /// The settings of the project in `root`: its own, or those of the nearest enclosing project.
 pub(super) fn of_project(root: &Path, system: &OsSystem) -> (Settings, ProgramSettings) {
-    let mut nearest: Option<(PathBuf, ProjectOptions)> = None;
-    for folder in root.ancestors() {
-        let Some(written) = options::read(folder) else { continue };
-        let has_table = written.has_table;
-        if has_table || nearest.is_none() {
-            nearest = Some((folder.to_owned(), written));
-        }
-        if has_table {
-            break;
-        }
-    }
-    let (home, written) = nearest.unwrap_or_else(|| (root.to_owned(), ProjectOptions::default()));
+    let (home, written) = options::nearest(root).unwrap_or_else(|| (root.to_owned(), ProjectOptions::default()));
     resolve(&home, &written, Some(&home), system)
 }
 

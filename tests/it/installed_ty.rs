@@ -1,0 +1,371 @@
+//! `python.engine = "ty"`: an installed ty checks, by its command line, and the embedded engine answers everything else.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::golden::{clients, package, with_environment};
+use crate::harness::{Repo, Server};
+use crate::wire::until;
+
+/// A release that is newer than the embedded engine, and the newest on PyPI if `.ci/soak golden` has installed it.
+fn releases() -> Vec<PathBuf> {
+    let programs = ["ty-newer", "ty-newest"].map(|name| clients().join(name).join("bin/ty"));
+    assert!(programs[0].exists(), "run .ci/setup first: it installs what is compared with");
+    programs.into_iter().filter(|program| program.exists()).collect()
+}
+
+fn newer() -> PathBuf {
+    releases().swap_remove(0)
+}
+
+fn with(mut command: Command, program: &Path) -> Command {
+    command.env("IXMCP_PYTHON_ENGINE", "ty").env("IXMCP_PYTHON_TY", program);
+    with_environment(command)
+}
+
+fn ours_in(repo: &Repo, folder: &str, program: &Path, arguments: &[&str]) -> Output {
+    let command = repo.command(&[&["check"], arguments].concat());
+    with(command, program).current_dir(repo.path().join(folder)).output().unwrap()
+}
+
+fn theirs_in(repo: &Repo, folder: &str, program: &Path, arguments: &[&str]) -> Output {
+    let mut command = with_environment(Command::new(program));
+    command.arg("check").args(arguments).current_dir(repo.path().join(folder)).output().unwrap()
+}
+
+/// The lines of a report without the one that counts.
+fn lines(output: &Output) -> Vec<String> {
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    let is_count = |line: &&str| line.starts_with("Found ") || line.starts_with("All checks");
+    text.lines().filter(|line| !is_count(line)).map(str::to_owned).collect()
+}
+
+/// Compares both in a format, and how they exit.
+fn assert_equal(repo: &Repo, folder: &str, program: &Path, arguments: &[&str]) -> Vec<String> {
+    let (ours, theirs) = (ours_in(repo, folder, program, arguments), theirs_in(repo, folder, program, arguments));
+    let said = String::from_utf8_lossy(&ours.stderr);
+    assert_eq!(lines(&ours), lines(&theirs), "{folder} {arguments:?}: {said}");
+    assert_eq!(ours.status.code(), theirs.status.code(), "{folder} {arguments:?}: {said}");
+    lines(&theirs)
+}
+
+const CONCISE: [&str; 2] = ["--output-format", "concise"];
+
+/// A program for a ty that misbehaves.
+fn script(repo: &Repo, text: &str) -> PathBuf {
+    let path = repo.home().join("bin/ty");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn diagnostics_of_packages_are_those_of_the_installed_release() {
+    for program in releases() {
+        for name in ["requests", "flask", "click", "attrs"] {
+            let found = assert_equal(&package(name), "", &program, &CONCISE);
+            assert!(found.len() > 10, "{name}: {}", found.len());
+        }
+    }
+}
+
+const MIXED: &str = r#"
+//- /shop/cart.py
+class Cart:
+    def total(self, discount: int = 1) -> int:
+        return (
+            "é𝒳" +
+            1
+        )
+
+
+class Big(Cart):
+    def total(self, discount: str = "") -> int:
+        return 1
+
+
+Cart().total("a")
+print(gone)  # ty: ignore[nothing]
+//- /shop/book.ipynb
+{"cells": [{"cell_type": "markdown", "id": "m", "metadata": {}, "source": ["words"]}, {"cell_type": "code", "execution_count": null, "id": "a", "metadata": {}, "outputs": [], "source": ["x: int = 1\n", "y: int = 'é'\n"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+//- /a b/é#%.py
+z: int = ""
+//- /fine.py
+x = 1
+"#;
+
+#[test]
+fn every_format_shows_what_the_installed_release_shows() {
+    let repo = Repo::new(MIXED);
+    for program in releases() {
+        assert_equal(&repo, "", &program, &CONCISE);
+        let text = assert_equal(&repo, "", &program, &[]);
+        assert!(text.iter().any(|line| line.contains("--> shop/book.ipynb:cell 2:2:10")), "{text:#?}");
+        assert!(text.iter().any(|line| line.starts_with("info: ")), "{text:#?}");
+    }
+}
+
+#[test]
+fn an_answer_has_ranges_cells_notes_and_the_number_of_files() {
+    let repo = Repo::new(MIXED);
+    let mut server = Server::start(with(repo.command(&["mcp", "--no-daemon"]), &newer()));
+    let answer = server.call("check", &json!({ "notes": true }));
+    assert_eq!((&answer["files_checked"], &answer["precision"]), (&json!(4), &json!("types")));
+    let of = |answer: &Value, code: &str| {
+        let all = answer["diagnostics"].as_array().unwrap();
+        all.iter().find(|one| one["code"] == code).unwrap_or_else(|| panic!("{code}: {answer}")).clone()
+    };
+    let range = |one: &Value| ["line", "column", "end_line", "end_column"].map(|name| one[name].as_u64().unwrap());
+    assert_eq!(range(&of(&answer, "unsupported-operator")), [4, 13, 5, 14]);
+    let overriding = of(&answer, "incompatible-method-override");
+    let noted = overriding["notes"].as_array().unwrap();
+    assert_eq!((&noted[0]["file"], &noted[0]["line"]), (&json!("shop/cart.py"), &json!(2)), "{overriding}");
+    assert!(noted.iter().any(|note| note["kind"] == "info"), "{overriding}");
+    let in_book = server.call("check", &json!({ "file": "shop/book.ipynb" }));
+    let in_cell = &in_book["diagnostics"][0];
+    assert_eq!((&in_cell["cell"], range(in_cell)), (&json!(2), [2, 10, 2, 13]));
+    assert_eq!(in_book["files_checked"], 1);
+    let fine = server.call("check", &json!({ "files": ["fine.py", "a b"] }));
+    assert_eq!((&fine["files_checked"], &fine["total"]), (&json!(2), &json!(1)));
+    // Filters and pages are the same as without it.
+    let warnings = server.call("check", &json!({ "severity": "warning" }));
+    assert_eq!((&warnings["total"], &warnings["errors"]), (&json!(1), &answer["errors"]));
+    let page = server.call("check", &json!({ "limit": 2, "offset": 1 }));
+    assert_eq!(
+        page["diagnostics"].as_array().unwrap()[..],
+        answer["diagnostics"].as_array().unwrap()[1..3]
+            .iter()
+            .map(|one| {
+                let mut one = one.clone();
+                one.as_object_mut().unwrap().remove("notes");
+                one
+            })
+            .collect::<Vec<_>>()[..]
+    );
+    assert_eq!((&page["truncated"], &page["next_offset"]), (&json!(true), &json!(3)));
+}
+
+#[test]
+fn everything_else_is_answered_by_the_embedded_engine() {
+    let repo = Repo::new(
+        r#"
+//- /shop.py
+class Cart:
+    def total(self):
+        return 1
+
+    def sum(self):
+        return 2
+
+
+class Big(Cart):
+    def total(self):
+        return 3
+
+
+cart = Cart()
+getattr(cart, "total")
+"#,
+    );
+    for program in releases() {
+        let mut server = Server::start(with(repo.command(&["mcp", "--no-daemon"]), &program));
+        let at = json!({ "file": "shop.py", "line": 2, "column": 9 });
+        let refused =
+            server.call("rename_symbol", &json!({ "file": "shop.py", "line": 2, "column": 9, "new_name": "sum" }));
+        assert!(!refused["refused"].as_array().unwrap().is_empty(), "{refused}");
+        let renamed =
+            server.call("rename_symbol", &json!({ "file": "shop.py", "line": 2, "column": 9, "new_name": "count" }));
+        assert_eq!(renamed["total_edits"], 2, "the override too: {renamed}");
+        assert_eq!(renamed["unsure"][0]["line"], 15, "{renamed}");
+        let roles = server.call("find_references", &json!({ "file": "shop.py", "line": 14, "column": 1 }));
+        assert_eq!(roles["references"][0]["role"], "definition", "{roles}");
+        assert!(server.call("type_at", &at)["type"].as_str().unwrap().contains("total"));
+        let inferred = server.call("infer_types", &json!({ "file": "shop.py" }));
+        assert!(!inferred["suggestions"].as_array().unwrap().is_empty(), "{inferred}");
+    }
+}
+
+#[test]
+fn named_files_and_folders_are_those_that_it_checks() {
+    let repo = Repo::new(
+        r#"
+//- /ty.toml
+[src]
+exclude = ["left_out", "**/never.py"]
+//- /left_out/a.py
+x: int = ""
+//- /left_out/never.py
+x: int = ""
+//- /left_out/sub/b.py
+x: int = ""
+//- /in.py
+x: int = ""
+"#,
+    );
+    let embedded = |arguments: &[&str]| with_environment(repo.command(arguments)).output().unwrap();
+    for named in
+        [&["left_out/a.py"][..], &["left_out"], &["left_out/sub"], &["left_out/never.py", "in.py"], &["."], &[]]
+    {
+        let found = assert_equal(&repo, "", &newer(), &[&CONCISE[..], named].concat());
+        assert!(!found.is_empty(), "{named:?}");
+        let without = embedded(&[&["check", "--output-format", "concise"], named].concat());
+        assert_eq!(lines(&without), found, "{named:?}");
+        let counted = String::from_utf8(without.stderr).unwrap();
+        assert!(counted.starts_with(&format!("{} file", found.len())), "{named:?}: {counted}");
+    }
+}
+
+#[test]
+fn a_failure_is_reported_in_its_words() {
+    let repo = Repo::new("//- /a.py\nx: int = \"\"\n");
+    let run = |command: Command| {
+        let output = { command }.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let mut command = with(repo.command(&["check"]), &newer());
+    command.env("VIRTUAL_ENV", "/nowhere");
+    let (code, said) = run(command);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("Failed to discover local Python environment") && said.contains("`/nowhere`"), "{said}");
+    assert!(said.contains("ixmcp doctor python"), "{said}");
+    repo.write("ty.toml", "[rules]\nunresolved-reference = \"loud\"\n");
+    let (code, said) = run(with(repo.command(&["check"]), &newer()));
+    assert!(code == Some(2) && said.contains("`loud`"), "{code:?}: {said}");
+    repo.remove("ty.toml");
+    for missing in ["/nowhere/ty", "no-such-program", "relative/ty"] {
+        let mut server = Server::start(with(repo.command(&["mcp", "--no-daemon"]), Path::new(missing)));
+        let refused = server.response("check", &json!({}))["error"].take();
+        assert_eq!(refused["data"]["code"], "INVALID_ARGUMENT", "{refused}");
+        assert!(refused.to_string().contains("python.ty"), "{refused}");
+        assert_eq!(server.call("symbols", &json!({ "file": "a.py" }))["symbols"][0]["name"], "x");
+    }
+    let folder = repo.home().join("no-program");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("ty"), "not a program").unwrap();
+    let (code, said) = run(with(repo.command(&["check"]), &folder.join("ty")));
+    assert!(code == Some(2) && said.contains("cannot start") && said.contains("python.ty"), "{code:?}: {said}");
+}
+
+#[test]
+fn exit_codes_other_than_its_own_and_strange_output_are_errors() {
+    let repo = Repo::new("//- /a.py\nx: int = \"\"\n");
+    for (text, code, words) in [
+        ("exit 0", 2, "exited with 0"),
+        ("echo words", 2, "something other than SARIF"),
+        ("echo '{}'", 2, "something other than SARIF"),
+        ("echo 'a bug' >&2; exit 101", 101, "panicked"),
+        ("echo 'what is that' >&2; exit 2", 2, "what is that"),
+        ("kill -9 $$", 2, "crashed"),
+        ("echo half; kill -9 $$", 2, "crashed"),
+        ("yes | head -c 300000000", 2, "printed more than 256 MiB"),
+    ] {
+        let output = ours_in(&repo, "", &script(&repo, text), &CONCISE);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(code) && said.contains(words), "{text}: {:?} {said}", output.status);
+    }
+}
+
+/// Processes whose command line contains a word.
+fn running(word: &str) -> usize {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path().join("cmdline"));
+    let texts = processes.filter_map(|path| std::fs::read(path).ok());
+    texts.filter(|text| String::from_utf8_lossy(text).contains(word)).count()
+}
+
+#[test]
+fn a_check_that_does_not_end_is_killed_with_its_children() {
+    let repo = Repo::new("//- /a.py\nx = 1\n");
+    let program = script(&repo, "sleep 86399.25 & exec sleep 86399.25");
+    let mut command = with(repo.command(&["mcp", "--no-daemon"]), &program);
+    command.env("IXMCP_PYTHON_LONGEST", "10s");
+    let mut server = Server::start(command);
+    let refused = server.response("check", &json!({}))["error"].take();
+    assert!(refused.to_string().contains("did not finish within 10 s"), "{refused}");
+    assert_eq!(refused["data"]["code"], "TIMEOUT", "{refused}");
+    until("both are gone", || running("86399.25") == 0);
+}
+
+#[test]
+fn a_daemon_checks_again_only_after_a_change() {
+    let repo = Repo::new("//- /a.py\nx: int = \"\"\ny: int = \"\"\n");
+    let log = repo.home().join("runs");
+    let program = script(&repo, &format!("echo run >> {}\nexec {} \"$@\"", log.display(), newer().display()));
+    let mut server = Server::start(with(repo.command(&["mcp", "--no-daemon"]), &program));
+    let runs = || std::fs::read_to_string(&log).unwrap().lines().count();
+    // The first answers may come while nothing is watched yet.
+    until("changes are noticed", || {
+        let before = server.call("check", &json!({}));
+        let known = runs();
+        server.call("check", &json!({ "limit": 1, "offset": 1 }));
+        before["errors"] == 2 && runs() == known
+    });
+    repo.write("a.py", "x: int = 1\ny: int = \"\"\n");
+    assert_eq!(server.call("check", &json!({}))["errors"], 1);
+}
+
+#[test]
+fn nothing_of_the_repository_is_run() {
+    let repo = Repo::new(
+        r#"
+//- /ty.toml
+[project-manager]
+script = "uv"
+//- /job.py
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["requests"]
+# ///
+import requests
+//- /.ixmcp.toml
+[python]
+engine = "ty"
+ty = "bin/ty"
+"#,
+    );
+    let log = repo.home().join("log");
+    for name in ["bin/ty", "bin/uv", ".venv/bin/ty"] {
+        repo.write(name, format!("#!/bin/sh\necho {name} >> {}\nexit 1\n", log.display()));
+        let path = repo.path().join(name);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    repo.write(".venv/pyvenv.cfg", "home = /usr/bin\n");
+    let path = |command: &mut Command| {
+        let folders =
+            [repo.path().join("bin"), repo.path().join(".venv/bin"), "bin".into(), "/usr/bin".into(), "/bin".into()];
+        command.env("PATH", std::env::join_paths(folders).unwrap());
+    };
+    // A repository may not choose the engine.
+    let mut command = repo.command(&["check"]);
+    path(&mut command);
+    let _checked_by_the_embedded_engine = command.output().unwrap();
+    // The user may, and a name on PATH does not lead into the repository.
+    let mut command = repo.command(&["check"]);
+    path(&mut command);
+    let output = command.env("IXMCP_PYTHON_ENGINE", "ty").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("the program ty is not there"), "{said}");
+    // Its settings can make ty run uv, which would install what they name.
+    let mut theirs = with_environment(Command::new(newer()));
+    path(&mut theirs);
+    theirs.arg("check").current_dir(repo.path()).output().unwrap();
+    assert!(std::fs::read_to_string(&log).unwrap().contains("bin/uv"), "ty has changed: this shows nothing any more");
+    std::fs::remove_file(&log).unwrap();
+    let mut command = with(repo.command(&["check", "--output-format", "concise"]), &newer());
+    path(&mut command);
+    let output = command.output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("job.py:5:8: error"), "{output:?}");
+    assert!(!log.exists(), "{}", std::fs::read_to_string(&log).unwrap_or_default());
+}
+
+#[test]
+fn the_former_name_of_the_setting_is_accepted() {
+    let repo = Repo::new("//- /a.py\nx: int = \"\"\nx.gone\n");
+    let mut command = with(repo.command(&["check", "--output-format", "concise"]), &newer());
+    let output = command.env("IXMCP_PYTHON_ENGINE", "ty-server").output().unwrap();
+    assert!(lines(&output).iter().any(|line| line.contains("[missing-attribute]")), "{output:?}");
+}
