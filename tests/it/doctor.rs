@@ -253,6 +253,39 @@ x = 1
     assert_eq!((code, only(&findings).0), (0, "note"), "{findings:?}");
 }
 
+#[test]
+fn a_newer_ty_in_the_environment_is_named_with_the_setting_that_runs_it() {
+    let repo = Repo::new("//- /a.py\nx = 1\n//- /.venv/pyvenv.cfg\nhome = /usr/bin\n");
+    repo.sync();
+    let log = repo.home().join("log");
+    repo.write(".venv/bin/ty", format!("#!/bin/sh\necho run >> {}\n", log.display()));
+    fs::set_permissions(repo.path().join(".venv/bin/ty"), Permissions::from_mode(0o755)).unwrap();
+    let package = ".venv/lib/python3.12/site-packages/ty-1.dist-info";
+    let about = |release: &str| {
+        repo.write(
+            &format!("{package}/METADATA"),
+            format!("Metadata-Version: 2.4\nName: ty\nVersion: {release}\n\nWords\n"),
+        );
+        let (code, findings) = look(repo.command(&["doctor", "--json", "python"]), "python");
+        assert_eq!(code, 0, "{findings:?}");
+        findings.into_iter().find(|one| one["message"].as_str().unwrap().starts_with("ty "))
+    };
+    let newer = about("99.0.1").unwrap();
+    assert_eq!(newer["level"], "note");
+    assert!(newer["message"].as_str().unwrap().starts_with("ty 99.0.1 is installed in "), "{newer}");
+    let remedy = newer["remedy"].as_str().unwrap();
+    let program = repo.path().canonicalize().unwrap().join(".venv/bin/ty");
+    assert!(remedy.contains("python.engine = \"ty\"") && remedy.contains(program.to_str().unwrap()), "{remedy}");
+    assert_eq!(about("0.0.9").unwrap()["level"], "ok");
+    assert!(about("").is_none() && about("\u{1b}[31m").is_none());
+    assert!(!log.exists(), "it was run");
+    // The setting that it names works.
+    repo.write(&format!("{package}/METADATA"), "Version: 99.0.1\n");
+    let mut command = repo.command(&["check"]);
+    command.env("IXMCP_PYTHON_ENGINE", "ty").env("IXMCP_PYTHON_TY", program).output().unwrap();
+    assert!(log.exists());
+}
+
 /// The executable as a package leaves it: at a path, with other files and folders (which end with `/`) around it.
 struct Placed {
     folder: tempfile::TempDir,

@@ -1,5 +1,6 @@
 //! Whether the type engine can be started, how old it is, and finds the libraries of the repository's Python code.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -32,6 +33,9 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let own = context.root.join(".venv");
     let named = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().find_map(|name| environment.get(name).map(PathBuf::from));
     let folder = named.or_else(|| own.exists().then_some(own));
+    if installed.is_none() {
+        findings.extend(folder.as_deref().and_then(newer_ty));
+    }
     findings.push(match folder {
         Some(folder) if has_libraries(&folder) => {
             Finding::new(Level::Ok, format!("libraries come from {}", folder.display()))
@@ -58,6 +62,48 @@ fn age(now: Timestamp) -> Finding {
     }
     Finding::new(Level::Note, what)
         .remedy("For newer checks, install ty and set python.engine = \"ty\", or update ixmcp.")
+}
+
+/// Bytes that are read of a package's metadata, whose headers come first.
+const MAX_HEADERS: u64 = 1 << 16;
+
+/// The release of ty in a Python environment, by its metadata: nothing there is run.
+fn newer_ty(environment: &Path) -> Option<Finding> {
+    let (_, [_, ours]) = EMBEDDED;
+    let release = installed_release(environment)?;
+    let what = format!("ty {release} is installed in {}", environment.display());
+    if numbers(&release) <= numbers(ours) {
+        return Some(Finding::new(Level::Ok, what));
+    }
+    let programs = ["bin/ty", "Scripts/ty.exe"].map(|name| environment.join(name));
+    let program = programs.iter().find(|program| program.is_file());
+    let path = program.map_or_else(|| "the full path of ty".to_owned(), |program| format!("{program:?}"));
+    let message = format!("{what}; the built-in type engine equals ty {ours}");
+    Some(Finding::new(Level::Note, message).remedy(format!(
+        "To check with the newer one, set python.engine = \"ty\" and python.ty = {path} in your own settings; it is then run."
+    )))
+}
+
+fn installed_release(environment: &Path) -> Option<String> {
+    let folders = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let versions = folders(&environment.join("lib")).map(|python| python.join("site-packages"));
+    let mut packages = versions.chain([environment.join("Lib/site-packages")]).flat_map(|folder| folders(&folder));
+    let is_ty = |package: &PathBuf| {
+        let name = package.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with("ty-") && name.ends_with(".dist-info"))
+    };
+    let metadata = packages.find(is_ty)?.join("METADATA");
+    let mut text = Vec::new();
+    std::fs::File::open(metadata.is_file().then_some(metadata)?).ok()?.take(MAX_HEADERS).read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let release = text.lines().find_map(|line| line.strip_prefix("Version:"))?.trim();
+    let is_release = !release.is_empty() && release.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');
+    is_release.then(|| release.to_owned())
+}
+
+/// The numbers of a release, which compare as releases do.
+fn numbers(release: &str) -> Vec<u64> {
+    release.split('.').map_while(|part| part.parse().ok()).collect()
 }
 
 const SECONDS_A_DAY: i64 = 24 * 60 * 60;
