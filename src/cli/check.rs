@@ -10,11 +10,14 @@ use super::paint::{Paint, encoded};
 use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
 use crate::model::printable;
+use crate::platform::paths::canonical;
+use crate::pytypes::nested_project;
 use crate::pytypes::values::{Diagnostic, Note, Severity, Span};
 use crate::tools::check::Answer;
 
 /// Type-check the Python project, or only some of its files and folders
 ///
+/// Without paths, checks what `ty check` checks in the current folder: a nested project alone, otherwise the whole repository.
 /// Exits with 0 if no problems are found, 1 if there are errors or warnings, 2 if the check failed, the settings are
 /// invalid or a file could not be read, 101 if the type checker panicked.
 #[derive(Debug, Args)]
@@ -53,7 +56,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let format = if typed.json { Format::Json } else { typed.output_format };
     let paint = &session.paint;
     let given = arguments! {
-        "files": typed.files.iter().map(|file| session.path(file)).collect::<Vec<_>>(),
+        "files": files(session, typed)?,
         "severity": typed.severity,
         "rendered": format == Format::Text,
         "notes": matches!(format, Format::Github | Format::Sarif),
@@ -74,6 +77,16 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         output::note(&summary(&answer));
     }
     Ok(outcome(&answer, typed))
+}
+
+/// What is checked: the paths that are given, or the project that the current folder belongs to.
+fn files(session: &Session, typed: &Arguments) -> Result<Vec<String>> {
+    if !typed.files.is_empty() {
+        return Ok(typed.files.iter().map(|file| session.path(file)).collect());
+    }
+    let (start, root) = (canonical(&session.start), session.workspaces.root(&session.start)?);
+    let project = start.ok().and_then(|start| nested_project(&start, &root));
+    Ok(project.map(|folder| folder.to_string_lossy().into_owned()).into_iter().collect())
 }
 
 fn outcome(answer: &Answer, typed: &Arguments) -> Outcome {

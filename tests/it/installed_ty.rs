@@ -369,3 +369,106 @@ fn the_former_name_of_the_setting_is_accepted() {
     let output = command.env("IXMCP_PYTHON_ENGINE", "ty-server").output().unwrap();
     assert!(lines(&output).iter().any(|line| line.contains("[missing-attribute]")), "{output:?}");
 }
+
+#[test]
+fn members_of_a_workspace_and_nested_projects_are_checked_in_their_folder() {
+    let repo = Repo::new(
+        r#"
+//- /pyproject.toml
+[project]
+name = "whole"
+version = "0"
+requires-python = ">=3.12"
+[tool.uv.workspace]
+members = ["packages/*"]
+//- /top.py
+x: int = ""
+//- /packages/one/pyproject.toml
+[project]
+name = "one"
+version = "0"
+requires-python = ">=3.9"
+//- /packages/one/src/one/__init__.py
+import sys
+from typing import reveal_type
+x: int = ""
+reveal_type(sys.version_info[:2])
+//- /packages/one/tests/test_one.py
+import one
+y: str = one.x
+//- /packages/two/pyproject.toml
+[project]
+name = "two"
+version = "0"
+requires-python = ">=3.12"
+//- /packages/two/two.py
+x: int = ""
+"#,
+    );
+    for program in releases() {
+        for folder in ["", "packages/one", "packages/one/src", "packages/two"] {
+            let found = assert_equal(&repo, folder, &program, &CONCISE);
+            assert!(!found.is_empty(), "{folder}");
+        }
+    }
+    // A folder with settings for the checker has them wherever the check begins.
+    repo.write("nested/ty.toml", "[rules]\nall = \"warn\"\n");
+    repo.write("nested/n.py", "x: int = \"\"\n");
+    let alone = theirs_in(&repo, "nested", &newer(), &CONCISE);
+    let whole = lines(&ours_in(&repo, "", &newer(), &CONCISE));
+    let nested: Vec<&String> = whole.iter().filter(|line| line.starts_with("nested/")).collect();
+    assert_eq!(
+        nested,
+        lines(&alone).iter().map(|line| format!("nested/{line}")).collect::<Vec<_>>().iter().collect::<Vec<_>>()
+    );
+    assert!(whole.iter().any(|line| line.starts_with("top.py:")), "{whole:#?}");
+}
+
+#[test]
+fn without_paths_the_embedded_engine_checks_the_project_of_the_current_folder() {
+    let repo = Repo::new(
+        r#"
+//- /pyproject.toml
+[project]
+name = "whole"
+version = "0"
+[tool.uv.workspace]
+members = ["packages/*"]
+//- /top.py
+x: int = ""
+//- /packages/one/pyproject.toml
+[project]
+name = "one"
+version = "0"
+//- /packages/one/one.py
+x: int = ""
+//- /packages/one/inner/deep.py
+x: int = ""
+//- /packages/two/pyproject.toml
+[project]
+name = "two"
+version = "0"
+//- /packages/two/two.py
+x: int = ""
+//- /loose/l.py
+x: int = ""
+"#,
+    );
+    let program = clients().join("ty/bin/ty");
+    for settings in ["", "[tool.ty.rules]\ndivision-by-zero = \"warn\"\n"] {
+        let project = "[project]\nname = \"whole\"\nversion = \"0\"\n[tool.uv.workspace]\nmembers = [\"packages/*\"]\n";
+        repo.write("pyproject.toml", format!("{project}{settings}"));
+        for folder in ["", "packages", "packages/one", "packages/one/inner", "loose"] {
+            let theirs: BTreeSet<String> = lines(&theirs_in(&repo, folder, &program, &CONCISE)).into_iter().collect();
+            let command = with_environment(repo.command(&["check", "--output-format", "concise"]));
+            let mut command = command;
+            let ours = command.current_dir(repo.path().join(folder)).output().unwrap();
+            let ours: BTreeSet<String> = lines(&ours).into_iter().collect();
+            let root = repo.path().canonicalize().unwrap();
+            let relative = |lines: BTreeSet<String>| {
+                lines.into_iter().map(|line| line.replace(&format!("{}/", root.display()), "")).collect::<BTreeSet<_>>()
+            };
+            assert_eq!(relative(ours), relative(theirs), "{folder} {settings}");
+        }
+    }
+}
