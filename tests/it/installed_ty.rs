@@ -221,6 +221,109 @@ x: int = ""
 }
 
 #[test]
+fn members_of_a_workspace_and_nested_projects_are_checked_in_their_folder() {
+    let repo = Repo::new(
+        r#"
+//- /pyproject.toml
+[project]
+name = "whole"
+version = "0"
+requires-python = ">=3.12"
+[tool.uv.workspace]
+members = ["packages/*"]
+//- /top.py
+x: int = ""
+//- /packages/one/pyproject.toml
+[project]
+name = "one"
+version = "0"
+requires-python = ">=3.9"
+//- /packages/one/src/one/__init__.py
+import sys
+from typing import reveal_type
+x: int = ""
+reveal_type(sys.version_info[:2])
+//- /packages/one/tests/test_one.py
+import one
+y: str = one.x
+//- /packages/two/pyproject.toml
+[project]
+name = "two"
+version = "0"
+requires-python = ">=3.12"
+//- /packages/two/two.py
+x: int = ""
+"#,
+    );
+    for program in releases() {
+        for folder in ["", "packages/one", "packages/one/src", "packages/two"] {
+            let found = assert_equal(&repo, folder, &program, &CONCISE);
+            assert!(!found.is_empty(), "{folder}");
+        }
+    }
+    // A folder with settings for the checker has them wherever the check begins.
+    repo.write("nested/ty.toml", "[rules]\nall = \"warn\"\n");
+    repo.write("nested/n.py", "x: int = \"\"\n");
+    let alone = theirs_in(&repo, "nested", &newer(), &CONCISE);
+    let whole = lines(&ours_in(&repo, "", &newer(), &CONCISE));
+    let nested: Vec<&String> = whole.iter().filter(|line| line.starts_with("nested/")).collect();
+    assert_eq!(
+        nested,
+        lines(&alone).iter().map(|line| format!("nested/{line}")).collect::<Vec<_>>().iter().collect::<Vec<_>>()
+    );
+    assert!(whole.iter().any(|line| line.starts_with("top.py:")), "{whole:#?}");
+}
+
+#[test]
+fn without_paths_the_embedded_engine_checks_the_project_of_the_current_folder() {
+    let repo = Repo::new(
+        r#"
+//- /pyproject.toml
+[project]
+name = "whole"
+version = "0"
+[tool.uv.workspace]
+members = ["packages/*"]
+//- /top.py
+x: int = ""
+//- /packages/one/pyproject.toml
+[project]
+name = "one"
+version = "0"
+//- /packages/one/one.py
+x: int = ""
+//- /packages/one/inner/deep.py
+x: int = ""
+//- /packages/two/pyproject.toml
+[project]
+name = "two"
+version = "0"
+//- /packages/two/two.py
+x: int = ""
+//- /loose/l.py
+x: int = ""
+"#,
+    );
+    let program = clients().join("ty/bin/ty");
+    for settings in ["", "[tool.ty.rules]\ndivision-by-zero = \"warn\"\n"] {
+        let project = "[project]\nname = \"whole\"\nversion = \"0\"\n[tool.uv.workspace]\nmembers = [\"packages/*\"]\n";
+        repo.write("pyproject.toml", format!("{project}{settings}"));
+        for folder in ["", "packages", "packages/one", "packages/one/inner", "loose"] {
+            let theirs: BTreeSet<String> = lines(&theirs_in(&repo, folder, &program, &CONCISE)).into_iter().collect();
+            let command = with_environment(repo.command(&["check", "--output-format", "concise"]));
+            let mut command = command;
+            let ours = command.current_dir(repo.path().join(folder)).output().unwrap();
+            let ours: BTreeSet<String> = lines(&ours).into_iter().collect();
+            let root = repo.path().canonicalize().unwrap();
+            let relative = |lines: BTreeSet<String>| {
+                lines.into_iter().map(|line| line.replace(&format!("{}/", root.display()), "")).collect::<BTreeSet<_>>()
+            };
+            assert_eq!(relative(ours), relative(theirs), "{folder} {settings}");
+        }
+    }
+}
+
+#[test]
 fn a_failure_is_reported_in_its_words() {
     let repo = Repo::new("//- /a.py\nx: int = \"\"\n");
     let run = |command: Command| {
@@ -371,104 +474,75 @@ fn the_former_name_of_the_setting_is_accepted() {
 }
 
 #[test]
-fn members_of_a_workspace_and_nested_projects_are_checked_in_their_folder() {
+fn ignore_comments_may_name_rules_as_newer_releases_do() {
     let repo = Repo::new(
         r#"
-//- /pyproject.toml
-[project]
-name = "whole"
-version = "0"
-requires-python = ">=3.12"
-[tool.uv.workspace]
-members = ["packages/*"]
+//- /a.py
+import gone  # type: ignore[ty:import-not-found]
+"".nope  # ty: ignore[missing-attribute]
+"".old  # ty: ignore[unresolved-attribute]
+"".other  # ty: ignore[import-not-found]
+# ty: ignore[missing-attribute]
+"".below
+"".kept
+values = [
+    # ty: ignore[missing-attribute]
+
+    "".inner,
+    "".kept,  # reason # ty: ignore[not-callable, missing-attribute]
+    "".kept,
+]
+# ty: ignore[missing-attribute]
+more = (
+    "".first,
+    "".second,
+)
+
+
+def f(x: int) -> int:
+    return """
+"""  # ty: ignore[invalid-explicit-return]
+
+
+f("")  # ty: ignore[redundant-condition, invalid-argument-type]
+3()  # ty: ignore[ not-callable , ]
+3()  # ty: ignore[nothing]
 //- /top.py
-x: int = ""
-//- /packages/one/pyproject.toml
-[project]
-name = "one"
-version = "0"
-requires-python = ">=3.9"
-//- /packages/one/src/one/__init__.py
-import sys
-from typing import reveal_type
-x: int = ""
-reveal_type(sys.version_info[:2])
-//- /packages/one/tests/test_one.py
-import one
-y: str = one.x
-//- /packages/two/pyproject.toml
-[project]
-name = "two"
-version = "0"
-requires-python = ">=3.12"
-//- /packages/two/two.py
-x: int = ""
+# ty: ignore[missing-attribute]
+"".nope
+"".nope
+3()
+//- /quiet.py
+"".nope  # ty: ignore[missing-attribute]
+3()  # ty: ignore[not-callable]
 "#,
     );
-    for program in releases() {
-        for folder in ["", "packages/one", "packages/one/src", "packages/two"] {
-            let found = assert_equal(&repo, folder, &program, &CONCISE);
-            assert!(!found.is_empty(), "{folder}");
-        }
-    }
-    // A folder with settings for the checker has them wherever the check begins.
-    repo.write("nested/ty.toml", "[rules]\nall = \"warn\"\n");
-    repo.write("nested/n.py", "x: int = \"\"\n");
-    let alone = theirs_in(&repo, "nested", &newer(), &CONCISE);
-    let whole = lines(&ours_in(&repo, "", &newer(), &CONCISE));
-    let nested: Vec<&String> = whole.iter().filter(|line| line.starts_with("nested/")).collect();
-    assert_eq!(
-        nested,
-        lines(&alone).iter().map(|line| format!("nested/{line}")).collect::<Vec<_>>().iter().collect::<Vec<_>>()
-    );
-    assert!(whole.iter().any(|line| line.starts_with("top.py:")), "{whole:#?}");
+    let errors = |lines: Vec<String>| -> BTreeSet<String> {
+        let position = |line: String| line.split_once(": error[").map(|(position, _)| position.to_owned());
+        lines.into_iter().filter_map(position).collect()
+    };
+    let ours = with_environment(repo.command(&["check", "--output-format", "concise"])).output().unwrap();
+    let reported = lines(&ours);
+    assert_eq!(errors(reported.clone()), errors(lines(&theirs_in(&repo, "", &newer(), &CONCISE))), "{reported:#?}");
+    let unknown: Vec<&String> = reported.iter().filter(|line| line.contains("[ignore-comment-unknown-rule]")).collect();
+    assert!(matches!(unknown.as_slice(), [one] if one.contains("`nothing`")), "{unknown:#?}");
+    assert!(!reported.iter().any(|line| line.starts_with("quiet.py")), "{reported:#?}");
 }
 
 #[test]
-fn without_paths_the_embedded_engine_checks_the_project_of_the_current_folder() {
-    let repo = Repo::new(
-        r#"
-//- /pyproject.toml
-[project]
-name = "whole"
-version = "0"
-[tool.uv.workspace]
-members = ["packages/*"]
-//- /top.py
-x: int = ""
-//- /packages/one/pyproject.toml
-[project]
-name = "one"
-version = "0"
-//- /packages/one/one.py
-x: int = ""
-//- /packages/one/inner/deep.py
-x: int = ""
-//- /packages/two/pyproject.toml
-[project]
-name = "two"
-version = "0"
-//- /packages/two/two.py
-x: int = ""
-//- /loose/l.py
-x: int = ""
-"#,
+fn settings_and_comments_may_name_every_rule_of_a_newer_release() {
+    let explained = Command::new(newer()).args(["explain", "rule", "--output-format", "json"]).output().unwrap();
+    let rules: Value = serde_json::from_slice(&explained.stdout).unwrap();
+    let names: Vec<&str> = rules.as_array().unwrap().iter().map(|rule| rule["name"].as_str().unwrap()).collect();
+    assert!(names.len() > 150, "{}", names.len());
+    let repo = Repo::new("");
+    repo.write(
+        "ty.toml",
+        format!("[rules]\n{}", names.iter().map(|name| format!("{name} = \"warn\"\n")).collect::<String>()),
     );
-    let program = clients().join("ty/bin/ty");
-    for settings in ["", "[tool.ty.rules]\ndivision-by-zero = \"warn\"\n"] {
-        let project = "[project]\nname = \"whole\"\nversion = \"0\"\n[tool.uv.workspace]\nmembers = [\"packages/*\"]\n";
-        repo.write("pyproject.toml", format!("{project}{settings}"));
-        for folder in ["", "packages", "packages/one", "packages/one/inner", "loose"] {
-            let theirs: BTreeSet<String> = lines(&theirs_in(&repo, folder, &program, &CONCISE)).into_iter().collect();
-            let command = with_environment(repo.command(&["check", "--output-format", "concise"]));
-            let mut command = command;
-            let ours = command.current_dir(repo.path().join(folder)).output().unwrap();
-            let ours: BTreeSet<String> = lines(&ours).into_iter().collect();
-            let root = repo.path().canonicalize().unwrap();
-            let relative = |lines: BTreeSet<String>| {
-                lines.into_iter().map(|line| line.replace(&format!("{}/", root.display()), "")).collect::<BTreeSet<_>>()
-            };
-            assert_eq!(relative(ours), relative(theirs), "{folder} {settings}");
-        }
-    }
+    repo.write("a.py", names.iter().map(|name| format!("x = 1  # ty: ignore[{name}]\n")).collect::<String>());
+    let answer = repo.call("check", &json!({}));
+    let unknown = |one: &&Value| one["code"].as_str().unwrap().contains("unknown-rule");
+    let unknown: Vec<&Value> = answer["diagnostics"].as_array().unwrap().iter().filter(unknown).collect();
+    assert!(unknown.is_empty(), "{unknown:#?}");
 }

@@ -22,6 +22,7 @@ use super::db::{Database, Db, script};
 use super::depth::too_deep;
 use super::display::PathDisplay;
 use super::lines::Lines;
+use super::newer_ignores;
 use crate::locked::locked;
 use crate::pytypes::engine::Observer;
 use crate::pytypes::values::{Checked, Diagnostic, Note, Severity, Span};
@@ -50,7 +51,7 @@ pub(super) fn diagnostics(db: &dyn Db, file: ProgramFile<'_>) -> Box<[RuffDiagno
         return Box::new([found]);
     }
     match caught(|| ty_python_semantic::check_file(db, file)) {
-        Ok(Ok(found)) => found,
+        Ok(Ok(found)) => newer_ignores::apply(db, file, found),
         Ok(Err(unreadable)) => Box::new([unreadable]),
         Err(panic) => {
             // The panic may not happen the next time.

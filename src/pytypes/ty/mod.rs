@@ -18,6 +18,7 @@ mod infer;
 mod keyword_members;
 mod lines;
 mod name_literals;
+mod newer_ignores;
 mod projects;
 mod references;
 mod rename;

@@ -1,6 +1,6 @@
 //! Rules under the names that newer releases of ty give them.
 //!
-//! Owns the table of renamed, split and new rules, up to ty 0.0.107. A project whose settings are written for a newer ty is checked as
+//! Owns the table of renamed, split and new rules, up to ty 0.0.108. A project whose settings are written for a newer ty is checked as
 //! its settings say.
 
 /// A newer name, with the name in the embedded release.
@@ -22,6 +22,14 @@ const RENAMED: &[(&str, &str)] = &[
     ("invalid-implicit-return-in-function-with-stub-body", "empty-body"),
     ("invalid-typed-dict-key", "invalid-key"),
     ("lost-keyword-for-regular-parameter", "invalid-method-override"),
+    ("mismatched-enum-name", "mismatched-type-name"),
+    ("mismatched-namedtuple-name", "mismatched-type-name"),
+    ("mismatched-newtype-name", "mismatched-type-name"),
+    ("mismatched-paramspec-name", "mismatched-type-name"),
+    ("mismatched-type-alias-name", "mismatched-type-name"),
+    ("mismatched-typeddict-name", "mismatched-type-name"),
+    ("mismatched-typevar-name", "mismatched-type-name"),
+    ("mismatched-typevartuple-name", "mismatched-type-name"),
     ("misplaced-overload-decorator", "invalid-overload"),
     ("missing-attribute", "unresolved-attribute"),
     ("missing-module-member", "unresolved-import"),
