@@ -56,6 +56,7 @@ mod paths_from_here;
 mod pdf;
 mod projects;
 mod protocol;
+mod python_names;
 mod ranking;
 mod reexports;
 mod refactor;

@@ -16,7 +16,8 @@ use ty_python_semantic::{Db as _, SemanticModel, contains_identifier};
 use super::db::Database;
 use super::family::{self, Class, Member};
 use super::keyword_members;
-use super::references::SearchTarget;
+use super::references::{SearchTarget, role_of};
+use crate::pytypes::values::Role;
 
 /// Calls whose first argument must be the name that their value is assigned to, by module.
 const NAMING: &[(&str, &str)] = &[
@@ -81,8 +82,8 @@ pub(super) fn within_literal(text: &str, literal: &ast::ExprStringLiteral, name:
     (before && is_quoted(&written[at + name.len()..])).then(|| TextRange::at(start, TextSize::of(name)))
 }
 
-/// The keys of typed dictionaries that refer to the symbol, without their quotes.
-pub(super) fn keys(db: &Database, file: File, wanted: &SearchTarget<'_>) -> Vec<TextRange> {
+/// The keys of typed dictionaries that refer to the symbol, without their quotes, and whether they are read or written.
+pub(super) fn keys(db: &Database, file: File, wanted: &SearchTarget<'_>) -> Vec<(TextRange, Role)> {
     let text = source_text(db, file);
     if !contains_identifier(&text, &wanted.name) {
         return Vec::new();
@@ -124,19 +125,21 @@ struct Keys<'m> {
     model: &'m SemanticModel<'m>,
     wanted: &'m SearchTarget<'m>,
     text: &'m str,
-    found: Vec<TextRange>,
+    found: Vec<(TextRange, Role)>,
 }
 
 impl<'a> SourceOrderVisitor<'a> for Keys<'_> {
     fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
         match node {
-            AnyNodeRef::ExprSubscript(subscript) => self.key(&subscript.value, &subscript.slice),
+            AnyNodeRef::ExprSubscript(subscript) => {
+                self.key(&subscript.value, &subscript.slice, role_of(subscript.ctx));
+            }
             AnyNodeRef::ExprCompare(compare) => {
                 let is_membership = |op: &ast::CmpOp| matches!(op, ast::CmpOp::In | ast::CmpOp::NotIn);
                 if compare.ops.first().is_some_and(is_membership)
                     && let Some(owner) = compare.comparators.first()
                 {
-                    self.key(owner, &compare.left);
+                    self.key(owner, &compare.left, Role::Read);
                 }
             }
             AnyNodeRef::ExprCall(call) => {
@@ -144,7 +147,7 @@ impl<'a> SourceOrderVisitor<'a> for Keys<'_> {
                     && let Some(first) = call.arguments.args.first()
                 {
                     match first {
-                        key if BY_KEY.contains(&method.attr.as_str()) => self.key(&method.value, key),
+                        key if BY_KEY.contains(&method.attr.as_str()) => self.key(&method.value, key, Role::Read),
                         Expr::Dict(dict) if method.attr.as_str() == "update" => self.dict(&method.value, dict),
                         _ => {}
                     }
@@ -154,7 +157,7 @@ impl<'a> SourceOrderVisitor<'a> for Keys<'_> {
             AnyNodeRef::StmtMatch(statement) => {
                 for case in &statement.cases {
                     if let ast::Pattern::MatchMapping(mapping) = &case.pattern {
-                        mapping.keys.iter().for_each(|key| self.key(&statement.subject, key));
+                        mapping.keys.iter().for_each(|key| self.key(&statement.subject, key, Role::Read));
                     }
                 }
             }
@@ -166,17 +169,14 @@ impl<'a> SourceOrderVisitor<'a> for Keys<'_> {
 
 impl Keys<'_> {
     fn dict(&mut self, owner: &Expr, dict: &ast::ExprDict) {
-        dict.iter_keys().flatten().for_each(|key| self.key(owner, key));
+        dict.iter_keys().flatten().for_each(|key| self.key(owner, key, Role::Read));
     }
 
     /// Records a key that is looked up in `owner`, by resolving it as a subscript.
-    fn key(&mut self, owner: &Expr, key: &Expr) {
+    fn key(&mut self, owner: &Expr, key: &Expr, role: Role) {
         let Expr::StringLiteral(literal) = key else { return };
-        let Some(range) =
-            within_literal(self.text, literal, &self.wanted.name).filter(|range| !self.found.contains(range))
-        else {
-            return;
-        };
+        let range = within_literal(self.text, literal, &self.wanted.name);
+        let Some(range) = range.filter(|range| self.found.iter().all(|(known, _)| known != range)) else { return };
         let subscript = ast::ExprSubscript {
             node_index: ast::AtomicNodeIndex::NONE,
             range: owner.range(),
@@ -186,7 +186,7 @@ impl Keys<'_> {
         };
         let meant = typed_dict_key_definition(self.model, &subscript, &self.wanted.name);
         if meant.is_some_and(|one| self.wanted.is_any_of(self.model, self.db, &[one])) {
-            self.found.push(range);
+            self.found.push((range, role));
         }
     }
 }

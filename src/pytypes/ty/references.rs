@@ -31,6 +31,7 @@ use super::display::{PathDisplay, preview};
 use super::family::{self, Class};
 use super::implicit::ImplicitReferences;
 use super::lines::Lines;
+use super::name_literals;
 use super::string_names;
 use super::stubs;
 use super::target::{self, Target, module_part};
@@ -104,7 +105,11 @@ pub(super) fn search_target<'db>(
     aliases: ImportAliasResolution,
 ) -> Option<SearchTarget<'db>> {
     let found = target::at(db, file, at, |model, target| {
-        let name = target.name()?.to_owned();
+        let name = match target {
+            Target::Key { key, .. } => *key,
+            _ => target.name()?,
+        };
+        let name = name.to_owned();
         let mut all = target.definitions(model, aliases);
         let mut definitions = declared(db, model, target, aliases).0;
         if definitions.is_empty() {
@@ -179,7 +184,22 @@ pub(super) fn find_all<'db>(
         others.clear();
     }
     let keep = |found: &Occurrence| include_declaration || !found.is_declaration;
-    let mut references = to_references(db, own, &in_file(db, own, wanted, Scope::Project), display, keep);
+    let mut classes = wanted.definitions.iter().filter_map(|one| family::class_of(db, one));
+    let is_key = classes.any(|class| name_literals::is_typed_dictionary(db, class));
+    let occurrences = |db: &Database, file: File, scope: Scope| {
+        let mut found = in_file(db, file, wanted, scope);
+        if is_key {
+            let keys = name_literals::keys(db, file, wanted).into_iter();
+            found.extend(keys.map(|(range, role)| Occurrence {
+                range,
+                role,
+                is_declaration: false,
+                is_by_syntax: false,
+            }));
+        }
+        found
+    };
+    let mut references = to_references(db, own, &occurrences(db, own, Scope::Project), display, keep);
     let are_many = others.len() > TREES_KEPT;
     let defining: Vec<File> = wanted.locations.iter().map(|(file, _)| *file).collect();
     // Passed to the threads as ids: the definitions themselves belong to this thread's handle.
@@ -191,7 +211,7 @@ pub(super) fn find_all<'db>(
                     return Vec::new();
                 }
                 let scope = if defining.contains(&file) { Scope::Project } else { wanted.scope };
-                let found = to_references(db, file, &in_file(db, file, wanted, scope), display, keep);
+                let found = to_references(db, file, &occurrences(db, file, scope), display, keep);
                 if are_many {
                     check::drop_tree(db, file);
                 }
@@ -357,7 +377,7 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a, '_, '_, '_> {
     }
 }
 
-const fn role_of(context: ast::ExprContext) -> Role {
+pub(super) const fn role_of(context: ast::ExprContext) -> Role {
     match context {
         ast::ExprContext::Load | ast::ExprContext::Invalid => Role::Read,
         ast::ExprContext::Store | ast::ExprContext::Del => Role::Write,

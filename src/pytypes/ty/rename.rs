@@ -98,6 +98,7 @@ impl View {
         let Some(own_range) = occurrences
             .ranges
             .iter()
+            .chain(&occurrences.listed)
             .find(|(path, (start, end))| *path == own_path && *start <= offset && offset <= *end)
         else {
             refused.push((own_path, offset, format!("`{}` cannot be resolved here", occurrences.name)));
@@ -340,7 +341,7 @@ fn find_occurrences<'db>(db: &'db Database, own: File, at: TextSize, paths: &[St
             for file in &files {
                 let listed = string_names::listed(db, *file, &name, &wanted, aliases);
                 let keys = if found.is_member { name_literals::keys(db, *file, &wanted) } else { Vec::new() };
-                let texts = listed.into_iter().chain(keys);
+                let texts = listed.into_iter().chain(keys.into_iter().map(|(range, _)| range));
                 found.listed.extend(texts.map(|range| (path_of(db, *file), (range.start(), range.end()))));
             }
             let again = name_literals::repeated(db, &wanted).into_iter();
