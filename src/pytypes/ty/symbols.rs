@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::source_text;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
-use ruff_python_ast::{self as ast, Expr, Stmt};
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_pattern, walk_stmt};
+use ruff_python_ast::{self as ast, Expr, Pattern, Stmt};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use ty_python_core::ProgramFile;
 use ty_python_semantic::types::Type;
@@ -43,27 +43,27 @@ enum Around {
 }
 
 /// The symbols at one level, found in nested statements too.
-struct Level<'w, 'a, 'db> {
+struct Level<'w, 'a, 'db, 's> {
     writer: &'w Writer<'a, 'db>,
     around: Around,
     found: Vec<Outline>,
     names: HashSet<String>,
+    /// The functions among them.
+    methods: Vec<&'s ast::StmtFunctionDef>,
 }
 
-impl<'w, 'a, 'db> Level<'w, 'a, 'db> {
+impl<'w, 'a, 'db, 's> Level<'w, 'a, 'db, 's> {
     fn new(writer: &'w Writer<'a, 'db>, around: Around) -> Self {
-        Self { writer, around, found: Vec::new(), names: HashSet::new() }
+        Self { writer, around, found: Vec::new(), names: HashSet::new(), methods: Vec::new() }
     }
 
-    fn class(&mut self, class: &ast::StmtClassDef) {
+    fn class(&mut self, class: &'s ast::StmtClassDef) {
         let mut inner = Level::new(self.writer, Around::Class);
         inner.visit_body(&class.body);
         let mut attributes = Attributes { writer: self.writer, names: inner.names, found: Vec::new(), receiver: None };
-        for statement in &class.body {
-            if let Stmt::FunctionDef(method) = statement {
-                attributes.receiver = method.parameters.iter_non_variadic_params().next().map(|p| p.name().to_string());
-                attributes.visit_body(&method.body);
-            }
+        for method in inner.methods {
+            attributes.receiver = method.parameters.iter_non_variadic_params().next().map(|p| p.name().to_string());
+            attributes.visit_body(&method.body);
         }
         let mut children = inner.found;
         children.append(&mut attributes.found);
@@ -82,7 +82,8 @@ impl<'w, 'a, 'db> Level<'w, 'a, 'db> {
         ));
     }
 
-    fn function(&mut self, function: &ast::StmtFunctionDef) {
+    fn function(&mut self, function: &'s ast::StmtFunctionDef) {
+        self.methods.push(function);
         let mut inner = Level::new(self.writer, Around::Function);
         inner.visit_body(&function.body);
         let kind = if self.around == Around::Class { "method" } else { "function" };
@@ -105,21 +106,16 @@ impl<'w, 'a, 'db> Level<'w, 'a, 'db> {
         ));
     }
 
+    fn name(&mut self, name: &str, at: TextRange, inferred: Option<Type<'db>>, whole: TextRange) {
+        if self.around != Around::Function && self.names.insert(name.to_owned()) {
+            let kind = if self.around == Around::Class { "attribute" } else { "variable" };
+            self.found.push(self.writer.symbol(name, kind, inferred, at, whole, None, Vec::new()));
+        }
+    }
+
     fn target(&mut self, target: &Expr, whole: TextRange) {
         match target {
-            Expr::Name(name) if self.around != Around::Function && self.names.insert(name.id.to_string()) => {
-                let kind = if self.around == Around::Class { "attribute" } else { "variable" };
-                let inferred = name.inferred_type(self.writer.model);
-                self.found.push(self.writer.symbol(
-                    name.id.as_str(),
-                    kind,
-                    inferred,
-                    name.range,
-                    whole,
-                    None,
-                    Vec::new(),
-                ));
-            }
+            Expr::Name(name) => self.name(&name.id, name.range, name.inferred_type(self.writer.model), whole),
             Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
                 elts.iter().for_each(|element| self.target(element, whole));
             }
@@ -129,17 +125,23 @@ impl<'w, 'a, 'db> Level<'w, 'a, 'db> {
     }
 }
 
-impl<'s> SourceOrderVisitor<'s> for Level<'_, '_, '_> {
+impl<'s> SourceOrderVisitor<'s> for Level<'_, '_, '_, 's> {
     fn visit_stmt(&mut self, statement: &'s Stmt) {
         match statement {
             Stmt::ClassDef(class) => self.class(class),
             Stmt::FunctionDef(function) => self.function(function),
-            Stmt::Assign(assign) => assign.targets.iter().for_each(|target| self.target(target, assign.range())),
-            Stmt::AnnAssign(assign) => self.target(&assign.target, assign.range()),
+            Stmt::Assign(assign) => {
+                assign.targets.iter().for_each(|target| self.target(target, assign.range()));
+                self.visit_expr(&assign.value);
+            }
+            Stmt::AnnAssign(assign) => {
+                self.target(&assign.target, assign.range());
+                assign.value.iter().for_each(|value| self.visit_expr(value));
+            }
             Stmt::TypeAlias(alias) => self.target(&alias.name, alias.range()),
-            Stmt::For(statement) => {
+            whole @ Stmt::For(statement) => {
                 self.target(&statement.target, statement.target.range());
-                walk_stmt(self, &Stmt::For(statement.clone()));
+                walk_stmt(self, whole);
             }
             Stmt::With(with) => {
                 for target in with.items.iter().filter_map(|item| item.optional_vars.as_deref()) {
@@ -152,8 +154,28 @@ impl<'s> SourceOrderVisitor<'s> for Level<'_, '_, '_> {
         }
     }
 
-    // Expressions contain no symbols of their own.
-    fn visit_expr(&mut self, _expression: &'s Expr) {}
+    fn visit_expr(&mut self, expression: &'s Expr) {
+        match expression {
+            // Its names are its own.
+            Expr::Lambda(_) => return,
+            Expr::Named(named) => self.target(&named.target, named.range()),
+            _ => {}
+        }
+        walk_expr(self, expression);
+    }
+
+    fn visit_pattern(&mut self, pattern: &'s Pattern) {
+        let name = match pattern {
+            Pattern::MatchAs(one) => one.name.as_ref(),
+            Pattern::MatchStar(one) => one.name.as_ref(),
+            Pattern::MatchMapping(one) => one.rest.as_ref(),
+            _ => None,
+        };
+        if let Some(name) = name {
+            self.name(name.as_str(), name.range, None, pattern.range());
+        }
+        walk_pattern(self, pattern);
+    }
 }
 
 /// The attributes that methods assign to their receiver.
@@ -179,6 +201,7 @@ impl Attributes<'_, '_, '_> {
             Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
                 elts.iter().for_each(|element| self.target(element, whole));
             }
+            Expr::Starred(starred) => self.target(&starred.value, whole),
             _ => {}
         }
     }
@@ -189,6 +212,16 @@ impl<'s> SourceOrderVisitor<'s> for Attributes<'_, '_, '_> {
         match statement {
             Stmt::Assign(assign) => assign.targets.iter().for_each(|target| self.target(target, assign.range())),
             Stmt::AnnAssign(assign) => self.target(&assign.target, assign.range()),
+            Stmt::For(looping) => {
+                self.target(&looping.target, looping.target.range());
+                walk_stmt(self, statement);
+            }
+            Stmt::With(with) => {
+                for target in with.items.iter().filter_map(|item| item.optional_vars.as_deref()) {
+                    self.target(target, target.range());
+                }
+                walk_stmt(self, statement);
+            }
             // Their `self` is a different object.
             Stmt::ClassDef(_) | Stmt::FunctionDef(_) => {}
             statement => walk_stmt(self, statement),
