@@ -1,29 +1,64 @@
 //! Where git keeps a repository: its directory, what its worktrees share, and which folders are other worktrees of it.
 //!
-//! Owns the reading of `.git` files, of `commondir` and of `worktrees/NAME/gitdir`, and which other worktrees are trusted. Git
-//! itself is never run. Nothing that these files contain is trusted: paths in them may lead anywhere, in cycles or nowhere. A
-//! path that a nested folder names is only compared, never entered. Another worktree counts only if the links between it and
-//! the common directory agree in both directions, for both trees: an archive that was unpacked can name any repository as its
-//! sibling, but that repository does not name the archive.
+//! Owns the reading of `.git` files, of `commondir`, of `worktrees/NAME/gitdir` and of the settings that say how a repository is
+//! laid out, what `HEAD` names, and which other worktrees are trusted. Git itself is never run. Nothing that these files contain is
+//! trusted: paths in them may lead anywhere, in cycles or nowhere. A path that a nested folder names is only compared, never entered.
+//! Another worktree counts only if the links between it and the common directory agree in both directions, for both trees: an archive
+//! that was unpacked can name any repository as its sibling, but that repository does not name the archive.
 
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use gix_config::{File, Source, file};
+
 use crate::platform::files::is_own;
-use crate::platform::paths::canonical;
+use crate::platform::paths::{canonical, of_git};
 
 /// A `.git` file is one line; a longer file is not one.
 const MAX_POINTER_BYTES: u64 = 16 * 1024;
+/// A larger file of settings is not read: that of twenty thousand branches is smaller. Its parser takes a hundred times its size.
+const MAX_SETTINGS_BYTES: u64 = 2 * 1024 * 1024;
+/// References that are read from one to the next, `HEAD` among them: git reads as many.
+const MAX_REFERENCES: usize = 5;
+/// What `HEAD` names where references are kept in tables ("reftable"), for programs that cannot read those.
+const IN_TABLES: &str = "refs/heads/.invalid";
 
 /// The nearest folder at or above `root` with a `.git`, and git's directory for it.
 pub fn directory(root: &Path) -> Option<(PathBuf, PathBuf)> {
-    root.ancestors().find_map(|folder| {
-        let git = folder.join(".git");
-        let metadata = std::fs::metadata(&git).ok()?;
-        let directory = if metadata.is_dir() { git } else { pointed_to(folder, &git, &metadata).ok()? };
-        directory.join("HEAD").exists().then(|| (folder.to_path_buf(), directory))
-    })
+    root.ancestors().find_map(|folder| Some((folder.to_path_buf(), directory_in(folder)?)))
+}
+
+/// Git's directory for a folder that has a `.git`.
+pub fn directory_in(folder: &Path) -> Option<PathBuf> {
+    let git = folder.join(".git");
+    let metadata = std::fs::metadata(&git).ok()?;
+    let directory = if metadata.is_dir() { git } else { pointed_to(folder, &git, &metadata).ok()? };
+    reference(&directory.join("HEAD")).map(|_| directory)
+}
+
+/// The settings of the repository itself, without those of the user and of files that these include: git, too, reads how a
+/// repository is laid out from nothing else. `directory` is that of a worktree, whose own settings come last.
+fn settings(directory: &Path) -> Option<File> {
+    let mut settings = read_settings(&common_directory(directory).join("config"))?;
+    if matches!(settings.boolean("extensions.worktreeConfig"), Ok(Some(true)))
+        && let Some(own) = read_settings(&directory.join("config.worktree"))
+    {
+        settings.append(own).ok()?;
+    }
+    Some(settings)
+}
+
+fn read_settings(file: &Path) -> Option<File> {
+    std::fs::metadata(file).ok().filter(|found| found.is_file() && found.len() <= MAX_SETTINGS_BYTES)?;
+    let bytes = std::fs::read(file).ok()?;
+    File::from_bytes_no_includes(&bytes, file::Metadata::from(Source::Local), file::init::Options::default()).ok()
+}
+
+/// Whether the objects of the repository with that directory have SHA-256 hashes.
+pub fn is_sha256(directory: &Path) -> bool {
+    let format = settings(directory).and_then(|settings| settings.string("extensions.objectFormat"));
+    format.is_some_and(|format| format.eq_ignore_ascii_case(b"sha256"))
 }
 
 /// Where git keeps what the worktrees of a repository share.
@@ -41,21 +76,35 @@ pub fn pointed_to(folder: &Path, git: &Path, metadata: &Metadata) -> io::Result<
 }
 
 /// The common directory of the worktree at `root`, without links. `None` unless `root/.git` is that directory, or a file that
-/// names one of its `worktrees/`, which names `root` in return, and all of them belong to this user.
+/// names it (a submodule's) or one of its `worktrees/`, which names `root` in return, and all of them belong to this user.
 pub fn linked_common_directory(root: &Path) -> Option<PathBuf> {
     let git = root.join(".git");
     let found = std::fs::symlink_metadata(&git).ok().filter(is_own)?;
     if found.is_dir() {
         let directory = canonical(&git).ok()?;
-        let is_common = !directory.join("commondir").exists() && directory.join("HEAD").is_file();
+        let is_common = !directory.join("commondir").exists() && reference(&directory.join("HEAD")).is_some();
         return Some(directory).filter(|_| is_common);
     }
     let directory = canonical(&pointed_to(root, &git, &found).ok()?).ok()?;
+    if !directory.join("commondir").exists() {
+        let is_linked = work_tree(&directory).is_some_and(|named| canonical(root).is_ok_and(|root| root == named));
+        return Some(directory).filter(|_| is_linked);
+    }
     let worktrees = directory.parent().filter(|folder| folder.file_name().is_some_and(|name| name == "worktrees"))?;
     let common = canonical(&common_directory(&directory)).ok()?;
     let is_owned = [&directory, &common].iter().all(|folder| std::fs::metadata(folder).is_ok_and(|data| is_own(&data)));
     let is_linked = worktrees.parent() == Some(&common) && named_by(&directory).is_some_and(|named| named == root);
     Some(common).filter(|_| is_owned && is_linked)
+}
+
+/// The work tree that the settings in a directory name, without links: those of a submodule do. They must belong to this user.
+fn work_tree(directory: &Path) -> Option<PathBuf> {
+    let mut found = ["config", "config.worktree"].iter().map(|name| std::fs::symlink_metadata(directory.join(name)));
+    if !found.all(|found| found.map_or(true, |found| found.is_file() && is_own(&found))) {
+        return None;
+    }
+    let named = settings(directory)?.string("core.worktree")?;
+    canonical(&directory.join(of_git(&named))).ok()
 }
 
 /// The root of the worktree that `worktrees/NAME` names, without links.
@@ -74,7 +123,8 @@ fn named_by(directory: &Path) -> Option<PathBuf> {
 pub fn siblings(root: &Path) -> Vec<PathBuf> {
     let Some(common) = linked_common_directory(root) else { return Vec::new() };
     let linked = std::fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
-    let main = common.parent().map(Path::to_owned).filter(|_| common.file_name().is_some_and(|name| name == ".git"));
+    let around = common.parent().map(Path::to_owned).filter(|_| common.file_name().is_some_and(|name| name == ".git"));
+    let main = around.or_else(|| work_tree(&common));
     let is_trusted = |sibling: &PathBuf| {
         sibling != root
             && std::fs::symlink_metadata(sibling).is_ok_and(|data| data.is_dir() && is_own(&data))
@@ -87,32 +137,59 @@ pub fn siblings(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A worktree of a repository that has several.
-pub struct Worktree {
-    /// The branch that is checked out, if any.
-    pub branch: Option<String>,
-}
-
-/// The worktree at `root`; `None` if its repository has no other.
-pub fn worktree(root: &Path) -> Option<Worktree> {
-    let common = linked_common_directory(root)?;
-    let (_, directory) = directory(root)?;
+/// Whether the worktree at `root` is one of several of its repository.
+pub fn is_one_of_several(root: &Path) -> bool {
+    let Some((common, directory)) = linked_common_directory(root).zip(directory_in(root)) else { return false };
     let is_linked = canonical(&directory).is_ok_and(|directory| directory != common);
-    if !is_linked && std::fs::read_dir(common.join("worktrees")).ok()?.next().is_none() {
-        return None;
+    is_linked || std::fs::read_dir(common.join("worktrees")).is_ok_and(|mut worktrees| worktrees.next().is_some())
+}
+
+/// What is checked out.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Head {
+    Branch(String),
+    /// A commit that no branch was named for.
+    Detached,
+    /// Only git can say, which keeps its references in tables.
+    InTables,
+}
+
+/// What is checked out at `root`; `None` without git.
+pub fn head(root: &Path) -> Option<Head> {
+    let directory = directory(root)?.1;
+    let common = common_directory(&directory);
+    let mut text = reference(&directory.join("HEAD"))?;
+    for _ in 1..MAX_REFERENCES {
+        let Some(name) = text.strip_prefix("ref:").map(str::trim_start) else { break };
+        if name == IN_TABLES {
+            return Some(Head::InTables);
+        }
+        // All branches are in the common directory; nothing else that a reference can name is one.
+        let Some(branch) = name.strip_prefix("refs/heads/").filter(|_| is_plain(name)) else { break };
+        match reference(&common.join(name)) {
+            Some(next) if next.starts_with("ref:") => text = next,
+            _ => return Some(Head::Branch(branch.to_owned())),
+        }
     }
-    Some(Worktree { branch: branch_of(&directory) })
+    Some(Head::Detached)
 }
 
-/// The branch that is checked out at `root`, if any.
-pub fn branch(root: &Path) -> Option<String> {
-    branch_of(&directory(root)?.1)
+/// What a file of a reference says. Older versions of git make a link to the file of a branch instead, which git does not follow
+/// either: it takes what the link says, even if that branch has no file.
+fn reference(file: &Path) -> Option<String> {
+    let found = std::fs::symlink_metadata(file).ok()?;
+    if !found.is_symlink() {
+        // A branch may have a name that is not UTF-8.
+        let bytes = if is_pointer(&found) { std::fs::read(file).ok() } else { None };
+        return bytes.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned());
+    }
+    let target = std::fs::read_link(file).ok()?;
+    target.to_str().filter(|name| name.starts_with("refs/") && is_plain(name)).map(|name| format!("ref: {name}"))
 }
 
-fn branch_of(directory: &Path) -> Option<String> {
-    let head = directory.join("HEAD");
-    let text = std::fs::symlink_metadata(&head).and_then(|found| read_line(&head, &found)).ok()?;
-    text.strip_prefix("ref: refs/heads/").map(str::to_owned)
+/// Whether a reference's name leads to a file below the directory.
+fn is_plain(name: &str) -> bool {
+    name.split('/').all(|part| !part.is_empty() && !part.starts_with('.'))
 }
 
 /// What belongs to the repository of a common directory and must be in it: through a link it would be another repository's.
@@ -131,26 +208,15 @@ pub fn with_own_history(root: &Path) -> Result<PathBuf, &'static str> {
     let common = match is_folder {
         true if directory.join("commondir").exists() => None,
         true => Some(directory),
-        false => linked_common_directory(&folder).or_else(|| of_submodule(&folder, &directory)),
+        false => linked_common_directory(&folder),
     };
     let common = common.ok_or("`.git` names a repository that does not name this folder in return")?;
-    if OWN_PARTS.iter().any(|part| is_link(&common.join(part))) {
+    let leads_out =
+        |part: &str| is_link(&common.join(part)) && (part != "HEAD" || reference(&common.join(part)).is_none());
+    if OWN_PARTS.iter().any(|part| leads_out(part)) {
         return Err("`.git` contains symbolic links to another repository");
     }
     Ok(folder)
-}
-
-/// The directory of the submodule in `folder`, if its settings name the folder as its work tree.
-fn of_submodule(folder: &Path, directory: &Path) -> Option<PathBuf> {
-    let directory = canonical(directory).ok().filter(|directory| !directory.join("commondir").exists())?;
-    let file = directory.join("config");
-    let found =
-        std::fs::symlink_metadata(&file).ok().filter(|found| found.is_file() && found.len() <= MAX_POINTER_BYTES)?;
-    let text = std::fs::read_to_string(&file).ok().filter(|_| is_own(&found))?;
-    let (_, worktree) =
-        text.lines().filter_map(|line| line.split_once('=')).find(|(key, _)| key.trim() == "worktree")?;
-    let worktree = canonical(&directory.join(worktree.trim().trim_matches('"'))).ok()?;
-    (canonical(folder).ok()? == worktree).then_some(directory)
 }
 
 /// Whether git has forgotten the worktree in `folder`: its `.git` file names a directory that does not exist.
@@ -160,8 +226,12 @@ pub fn is_forgotten(folder: &Path) -> bool {
     pointed_to(folder, &git, &found).is_ok_and(|directory| !directory.exists())
 }
 
+fn is_pointer(found: &Metadata) -> bool {
+    found.is_file() && found.len() <= MAX_POINTER_BYTES
+}
+
 fn read_line(file: &Path, metadata: &Metadata) -> io::Result<String> {
-    if !metadata.is_file() || metadata.len() > MAX_POINTER_BYTES {
+    if !is_pointer(metadata) {
         return Err(io::ErrorKind::InvalidData.into());
     }
     Ok(std::fs::read_to_string(file)?.trim().to_owned())

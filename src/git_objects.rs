@@ -1,9 +1,10 @@
 //! Commits, trees and blobs of a git repository, read with git's plumbing.
 //!
-//! Owns which commands of git run, and in which surroundings. `rev-parse`, `rev-list`, `for-each-ref`, `merge-base`, `ls-tree`,
-//! `cat-file` and `diff-tree` between commits read objects and nothing else; `check-attr` and `config` read rules. None compares a work
-//! tree, so that they run no hook, filter, textconv, external diff or fsmonitor that the repository's settings or attributes name. No
-//! transport is allowed, whatever the settings say, so a partial clone fetches nothing. Does not own which repository may be read (`git_layout`), or what differs (`index`).
+//! Owns which commands of git run, and in which surroundings. `rev-parse`, `rev-list`, `for-each-ref`, `symbolic-ref`, `merge-base`,
+//! `ls-tree`, `cat-file` and `diff-tree` between commits read objects and references and nothing else; `check-attr` and `config`
+//! read rules. None compares a work tree, so that they run no hook, filter, textconv, external diff or fsmonitor that the repository's
+//! settings or attributes name. No transport is allowed, whatever the settings say, so a partial clone fetches nothing. Does not own
+//! which repository may be read (`git_layout`), or what differs (`index`).
 
 mod conversion;
 mod work_files;
@@ -15,17 +16,18 @@ use std::time::{Duration, Instant};
 
 use crate::budget::Budget;
 use crate::child_process::{Finished, run_to_end};
+use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
-use crate::git_layout;
+use crate::git_layout::{self, Head};
 use crate::model::printable;
 
 pub use conversion::{Comparison, is_convertible};
 pub use work_files::{Settings, WorkFile};
 
 /// The name of the program.
-pub const PROGRAM: &str = if cfg!(windows) { "git.exe" } else { "git" };
+const PROGRAM: &str = if cfg!(windows) { "git.exe" } else { "git" };
 /// Variables of this process that git gets; all others could change what it reads.
-pub const VARIABLES: &[&str] = &["HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "PATH"];
+const VARIABLES: &[&str] = &["HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "PATH"];
 
 /// A command without CPU time for this long is killed.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -57,6 +59,18 @@ pub struct Objects {
     variables: Vec<(String, String)>,
 }
 
+/// The branch that is checked out at `root`, if any. It is not known if only git can say and cannot be asked.
+pub fn branch(root: &Path, environment: &Environment) -> Option<String> {
+    match git_layout::head(root)? {
+        Head::Branch(name) => Some(name),
+        Head::Detached => None,
+        Head::InTables => Objects::of(root, environment).and_then(|objects| objects.branch()).unwrap_or_else(|error| {
+            tracing::debug!("the branch of {} is not known: {error}", root.display());
+            None
+        }),
+    }
+}
+
 /// A commit to compare with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
@@ -71,17 +85,19 @@ pub type Tree = HashMap<String, String>;
 
 impl Objects {
     /// Those of the repository at `root`, or around it.
-    pub fn of(root: &Path, program: Option<PathBuf>, variables: Vec<(String, String)>) -> Result<Self> {
+    pub fn of(root: &Path, environment: &Environment) -> Result<Self> {
         let folder = git_layout::with_own_history(root).map_err(|reason| {
             Error::invalid_path(format!("the history cannot be read: {reason}"))
                 .hint("Only a git repository, a worktree or a submodule has a base to compare with.")
         })?;
-        let program = program.ok_or_else(|| {
+        let program = environment.on_path_outside(PROGRAM, root).ok_or_else(|| {
             Error::invalid_path("the program `git` is not installed").hint("Install git, or add its folder to PATH.")
         })?;
         let below = root.strip_prefix(&folder).unwrap_or(Path::new(""));
         let mut prefix: String = below.iter().map(|part| format!("{}/", part.to_string_lossy())).collect();
         prefix.shrink_to_fit();
+        let variable = |name: &&str| Some(((*name).to_owned(), environment.get(name)?.to_owned()));
+        let variables = VARIABLES.iter().filter_map(variable).collect();
         Ok(Self { program, folder, prefix, variables })
     }
 
@@ -132,10 +148,20 @@ impl Objects {
 
     /// Whether `HEAD` names a branch without a commit.
     fn is_unborn(&self, budget: &Budget) -> Result<bool> {
-        let named = self.run(&["symbolic-ref", "--quiet", "HEAD"], b"", MAX_LINE, budget)?;
-        let Some(branch) = first_line(&named.stdout).filter(|name| name.starts_with("refs/")) else { return Ok(false) };
+        let Some(branch) = self.symbolic_head(budget)? else { return Ok(false) };
         let listed = self.run(&["for-each-ref", "--format=%(refname)", &branch], b"", MAX_LINE, budget)?;
         Ok(listed.status.is_some_and(|status| status.success()) && listed.stdout.is_empty())
+    }
+
+    /// The reference that `HEAD` names, if it names one.
+    fn symbolic_head(&self, budget: &Budget) -> Result<Option<String>> {
+        let named = self.run(&["symbolic-ref", "--quiet", "HEAD"], b"", MAX_LINE, budget)?;
+        Ok(first_line(&named.stdout).filter(|name| name.starts_with("refs/")))
+    }
+
+    fn branch(&self) -> Result<Option<String>> {
+        let name = self.symbolic_head(&Budget::lasting(TIMEOUT))?;
+        Ok(name.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned)))
     }
 
     fn merge_base(&self, budget: &Budget) -> Result<Commit> {

@@ -12,7 +12,7 @@ use super::repository::Repository;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::{self, Options};
-use crate::git_objects::{Commit, Comparison, Objects, PROGRAM, Settings, Tree, VARIABLES, WorkFile, is_convertible};
+use crate::git_objects::{self, Commit, Comparison, Objects, Settings, Tree, WorkFile, is_convertible};
 use crate::model::{ContentHash, RepoPath, Stat, Symbol};
 use crate::scan::{self, Staged};
 use crate::store::Snapshot;
@@ -106,11 +106,12 @@ impl History {
     }
 
     fn objects(&self) -> Result<Objects> {
-        let root = &self.repository.root;
-        let environment = &self.repository.sources.environment;
-        let variable = |name: &&str| Some(((*name).to_owned(), environment.get(name)?.to_owned()));
-        let program = environment.on_path_outside(PROGRAM, root);
-        Objects::of(root, program, VARIABLES.iter().filter_map(variable).collect())
+        Objects::of(&self.repository.root, &self.repository.sources.environment)
+    }
+
+    /// The branch that is checked out, if any.
+    pub fn branch(&self) -> Option<String> {
+        git_objects::branch(&self.repository.root, &self.repository.sources.environment)
     }
 
     /// The commit that a revision names.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::repository::Repository;
 use crate::budget::Budget;
-use crate::git_objects::{Objects, PROGRAM, VARIABLES};
+use crate::git_objects::Objects;
 use crate::model::RepoPath;
 use crate::scan::Listing;
 
@@ -45,10 +45,7 @@ pub(super) fn edited(listing: &Listing) -> HashSet<RepoPath> {
 
 /// The files that the last commits changed; `None` without git, or without a history that may be read.
 pub(super) fn committed(repository: &Repository) -> Option<Vec<RepoPath>> {
-    let environment = &repository.sources.environment;
-    let variable = |name: &&str| Some(((*name).to_owned(), environment.get(name)?.to_owned()));
-    let program = environment.on_path_outside(PROGRAM, &repository.root);
-    let objects = Objects::of(&repository.root, program, VARIABLES.iter().filter_map(variable).collect()).ok()?;
+    let objects = Objects::of(&repository.root, &repository.sources.environment).ok()?;
     let changed = objects.changed_by_last_commits(COMMITS, &Budget::lasting(TIMEOUT));
     let changed = changed.inspect_err(|error| tracing::debug!("the last commits are not known: {error}")).ok()?;
     (changed.len() <= MAX_FILES).then(|| changed.iter().filter_map(|path| RepoPath::new(path.as_str())).collect())

@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::address;
-use super::publication::{DIRTY, objects_of};
+use super::publication::DIRTY;
 use crate::budget::Budget;
 use crate::config::{Environment, ServerAddress};
 use crate::error::Result;
 use crate::git_layout;
+use crate::git_objects::{self, Objects};
 use crate::platform::files::is_own;
 use crate::platform::own_folder;
 use crate::platform::replace::{Durability, Permissions, replace};
@@ -68,7 +69,7 @@ impl Records {
 /// searched instead of it.
 pub(super) fn note(server: &ServerAddress, environment: &Environment, root: &Path, name: &str) -> Result<()> {
     let Some(file) = file(environment, root) else { return Ok(()) };
-    let (server, branch) = (account(server)?, git_layout::branch(root));
+    let (server, branch) = (account(server)?, git_objects::branch(root, environment));
     change(&file, |records| {
         records.retain(|record| record.server != server || record.name != name);
         records.push(Record { server, name: name.to_owned(), branch });
@@ -107,7 +108,7 @@ fn change(file: &Path, change: impl FnOnce(&mut Vec<Record>)) {
 /// newer commit from elsewhere.
 pub(super) fn has_commit(root: &Path, environment: &Environment, commit: &str, budget: &Budget) -> Result<bool> {
     let id = commit.strip_suffix(DIRTY).unwrap_or(commit);
-    let found = objects_of(root, environment).and_then(|objects| objects.has_commit(id, budget));
+    let found = Objects::of(root, environment).and_then(|objects| objects.has_commit(id, budget));
     budget.check()?;
     Ok(found.unwrap_or_else(|error| {
         tracing::debug!("the commits of {} are not known: {error}", root.display());
@@ -126,7 +127,7 @@ pub fn own_names(
     for root in roots {
         let Some(file) = file(environment, &root) else { continue };
         let records = Records::load(&file);
-        if let Some(name) = records.name(&account, git_layout::branch(&root).as_deref()) {
+        if let Some(name) = records.name(&account, git_objects::branch(&root, environment).as_deref()) {
             names.entry(name.to_owned()).or_insert(root);
         }
     }

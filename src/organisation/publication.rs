@@ -21,7 +21,7 @@ use crate::budget::{Budget, Progress};
 use crate::config::{Environment, Index, ServerAddress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract::{self, Options};
-use crate::git_objects::{Objects, PROGRAM, VARIABLES};
+use crate::git_objects::Objects;
 use crate::model::{RepoPath, printable};
 use crate::scan::Rules;
 use crate::threads::{WorkList, on_threads};
@@ -112,17 +112,10 @@ pub fn unpublish(connection: &mut Connection, name: &str, budget: &Budget) -> Re
     connection.run(budget, async |client| client.query_one(UNPUBLISH, &[&name]).await?.try_get(0))
 }
 
-/// The objects of the repository at `root`.
-pub(super) fn objects_of(root: &Path, environment: &Environment) -> Result<Objects> {
-    let variable = |name: &&str| Some(((*name).to_owned(), environment.get(name)?.to_owned()));
-    let program = environment.on_path_outside(PROGRAM, root);
-    Objects::of(root, program, VARIABLES.iter().filter_map(variable).collect())
-}
-
 /// Publishes the commit that is checked out.
 pub fn publish(publication: &Publication, progress: &Progress, budget: &Budget) -> Result<Report> {
     let root = publication.root;
-    let objects = objects_of(root, publication.environment)?;
+    let objects = Objects::of(root, publication.environment)?;
     let commit = objects.commit("HEAD", budget)?.id.ok_or_else(|| {
         Error::invalid_argument("nothing is committed yet").hint("Commit something: only commits are published.")
     })?;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use gix_index::entry::{Flags, Mode};
 
-use crate::git_layout::{common_directory, directory};
+use crate::git_layout::{common_directory, directory, is_sha256};
 use crate::locked::locked;
 use crate::model::{Stat, printable};
 use crate::platform::files::stat_of;
@@ -213,11 +213,7 @@ pub fn git_rule_files(root: &Path) -> Vec<PathBuf> {
 
 /// The index does not say itself how long its hashes are.
 fn hash_kind(index: &Path) -> gix_index::hash::Kind {
-    let common = index.parent().map(common_directory).unwrap_or_default();
-    let config = std::fs::read_to_string(common.join("config")).unwrap_or_default().to_lowercase();
-    let mut lines = config.lines().filter_map(|line| line.split_once('='));
-    let is_sha256 = lines.any(|(key, value)| key.trim() == "objectformat" && value.trim() == "sha256");
-    if is_sha256 { gix_index::hash::Kind::Sha256 } else { gix_index::hash::Kind::Sha1 }
+    if index.parent().is_some_and(is_sha256) { gix_index::hash::Kind::Sha256 } else { gix_index::hash::Kind::Sha1 }
 }
 
 fn shown(path: &Path) -> String {
@@ -231,6 +227,9 @@ fn find_index(root: &Path) -> Option<(PathBuf, PathBuf)> {
 
 /// The file is not ours and may be damaged in any way: whatever its parser does then, the walk continues.
 fn parse(index: &Path) -> Result<gix_index::File, String> {
+    if !std::fs::metadata(index).is_ok_and(|found| found.is_file()) {
+        return Err("it is not a file".to_owned());
+    }
     let parsed = catch_unwind(AssertUnwindSafe(|| {
         let options = gix_index::decode::Options { alloc_limit_bytes: Some(1 << 30), ..Default::default() };
         gix_index::File::at(index, hash_kind(index), true, options)

@@ -14,6 +14,7 @@ use super::member_daemons::MemberDaemons;
 use super::service::{Service, ToolCard};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
+use crate::git_objects;
 use crate::index::Workspaces;
 use crate::tools::{self, Access, ClientScope, Request, TOOLS, Tools};
 
@@ -84,7 +85,7 @@ impl Service for CallRouter {
             let arguments = request.arguments.as_object_mut();
             arguments.map(|arguments| arguments.insert("repo".to_owned(), json!(worktree)));
             let mut answer = self.call(request)?;
-            tools::name_worktree(&mut answer, &worktree);
+            tools::name_worktree(&mut answer, &worktree, || git_objects::branch(&worktree, &self.environment));
             return Ok(answer);
         }
         if request.scope == ClientScope::Root {

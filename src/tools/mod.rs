@@ -487,7 +487,7 @@ fn run(
         render::mask(&mut answer);
     }
     if !request.is_part && worktree::is_named_by(tool.name) {
-        name_worktree(&mut answer, workspace.root());
+        name_worktree(&mut answer, workspace.root(), || workspace.history.branch());
     }
     if let (Some(list), Some(cap)) = (tool.list, request.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);

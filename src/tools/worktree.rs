@@ -18,22 +18,14 @@ pub(super) fn is_named_by(tool: &str) -> bool {
     NAMED_BY.contains(&tool)
 }
 
-/// `{root, branch}` of the worktree at `root`; without `branch` if none is checked out. `None` if the repository has no other
-/// worktree.
-pub(super) fn described(root: &Path) -> Option<Value> {
-    let layout = git_layout::worktree(root)?;
+/// Adds `{root, branch}` of the worktree at `root` to an answer if the repository has others; without `branch` if none is checked out.
+pub fn name_worktree(answer: &mut Value, root: &Path, branch: impl FnOnce() -> Option<String>) {
+    let Some(fields) = answer.as_object_mut().filter(|_| git_layout::is_one_of_several(root)) else { return };
     let mut described = json!({ "root": root.to_string_lossy() });
-    if let Some(branch) = layout.branch {
+    if let Some(branch) = branch() {
         described["branch"] = Value::String(printable(&branch));
     }
-    Some(described)
-}
-
-/// Adds what [`described`] returns to an answer.
-pub fn name_worktree(answer: &mut Value, root: &Path) {
-    if let (Some(fields), Some(described)) = (answer.as_object_mut(), described(root)) {
-        fields.insert("worktree".to_owned(), described);
-    }
+    fields.insert("worktree".to_owned(), described);
 }
 
 /// The other worktree of the repository at `root` that an absolute path among the arguments belongs to, if it is trusted: see

@@ -46,6 +46,7 @@ mod long;
 mod mcp;
 mod models;
 mod naming;
+mod odd_repositories;
 mod odd_worktrees;
 mod organisation;
 mod page;

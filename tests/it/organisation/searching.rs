@@ -223,6 +223,31 @@ fn the_own_repository_answers_for_what_was_published_from_it() {
 }
 
 #[test]
+fn the_own_repository_answers_for_its_branch_where_references_are_kept_in_tables() {
+    let organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    let repo = Repo::new(PAY);
+    fs::remove_dir(repo.path().join(".git")).unwrap();
+    git(repo.path(), &["init", "-q", "-b", "main", "--ref-format=reftable"]);
+    git(repo.path(), &["add", "."]);
+    git(repo.path(), &["commit", "-qm", "first"]);
+    organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
+    git(repo.path(), &["checkout", "-qb", "next"]);
+    organisation.ok(&repo, &team, &["publish", "--as", "pay", "--branch", "next"]);
+    repo.write("pay.py", "def charge_card_here(card): pass\n");
+    let own = repo.path().canonicalize().unwrap();
+    for (branch, own_name, other_name) in [("next", "org:pay@next", "org:pay"), ("main", "org:pay", "org:pay@next")] {
+        git(repo.path(), &["checkout", "-q", branch]);
+        let search = |scope| {
+            organisation.json(&repo, &team, &["query", "def charge_card", "--mode", "literal", "--repo", scope])
+        };
+        let found = search(own_name);
+        assert_eq!(found["results"][0]["repo"], own.to_str().unwrap(), "{branch}: {found}");
+        assert_eq!(search(other_name)["results"][0]["repo"], other_name, "{branch}");
+    }
+}
+
+#[test]
 fn a_name_under_which_another_repository_is_published_since_is_not_the_own_one() {
     let (organisation, team, pay, shop) = published();
     let records = || texts_below(&pay.home().join(".local/state/ixmcp/published"));
