@@ -61,6 +61,13 @@ pub fn is_sha256(directory: &Path) -> bool {
     format.is_some_and(|format| format.eq_ignore_ascii_case(b"sha256"))
 }
 
+/// Whether the worktree with that directory is a sparse checkout, in which a file that is there nevertheless counts.
+pub fn is_sparse(directory: &Path) -> bool {
+    let Some(settings) = settings(directory) else { return false };
+    let is_set = |key: &str| matches!(settings.boolean(key), Ok(Some(true)));
+    is_set("core.sparseCheckout") && !is_set("sparse.expectFilesOutsideOfPatterns")
+}
+
 /// Where git keeps what the worktrees of a repository share.
 pub fn common_directory(directory: &Path) -> PathBuf {
     let file = directory.join("commondir");

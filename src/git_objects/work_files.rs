@@ -15,8 +15,7 @@ use crate::git_layout;
 /// In the order in which `check-attr` is asked for them.
 const ATTRIBUTES: [&str; 6] = ["filter", "text", "crlf", "eol", "ident", "working-tree-encoding"];
 /// The settings that decide how a work tree is compared.
-const SETTINGS: &str =
-    r"^(filter\..*|core\.(autocrlf|attributesfile|sparsecheckout)|sparse\.expectfilesoutsideofpatterns)$";
+const SETTINGS: &str = r"^(filter\..*|core\.(autocrlf|attributesfile))$";
 /// Git would read a larger file of attributes to its end, and `/dev/zero` for ever.
 const MAX_ATTRIBUTES: u64 = 8 << 20;
 
@@ -34,11 +33,6 @@ impl Settings {
     fn is_true(&self, key: &str) -> bool {
         let value = self.values.get(key).map(|value| value.as_deref().unwrap_or("true").to_lowercase());
         value.is_some_and(|value| !matches!(value.as_str(), "" | "false" | "no" | "off" | "0"))
-    }
-
-    /// Whether files that a sparse checkout leaves out count if they are there.
-    pub fn is_sparse(&self) -> bool {
-        self.is_true("core.sparsecheckout") && !self.is_true("sparse.expectfilesoutsideofpatterns")
     }
 
     /// From what `check-attr` says of a file, in the order of [`ATTRIBUTES`].

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::panic::catch_unwind;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use super::locked;
@@ -12,6 +13,7 @@ use super::repository::Repository;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::{self, Options};
+use crate::git_layout::directory_in;
 use crate::git_objects::{self, Commit, Comparison, Objects, Settings, Tree, WorkFile, is_convertible};
 use crate::model::{ContentHash, RepoPath, Stat, Symbol};
 use crate::scan::{self, Staged};
@@ -142,24 +144,27 @@ impl History {
     /// The files that may define something and differ from the base.
     pub fn differences(&self, base: &Base, snapshot: &Snapshot, budget: &Budget) -> Result<Differences> {
         let stats = snapshot.stored_stats()?;
-        let stats: HashMap<&str, Stat> = stats.iter().map(|(path, stat, _)| (path, stat)).collect();
+        let mut stats: HashMap<&str, Stat> = stats.iter().map(|(path, stat, _)| (path, stat)).collect();
+        // Nothing is known of what is there and not indexed.
+        for left_out in snapshot.skipped()? {
+            stats.remove(left_out.path.as_str());
+        }
         let mut differences = Differences::default();
-        let added = stats
-            .keys()
-            .filter(|path| !base.tree.contains_key(**path) && may_define(path) && !base.staged.is_in_submodule(path));
+        let mut nested = NestedRepositories { root: &self.repository.root, known: HashMap::new() };
+        let added = stats.keys().filter(|path| {
+            !base.tree.contains_key(**path)
+                && may_define(path)
+                && (base.staged.has(path) || !(base.staged.is_in_submodule(path) || nested.hold(path, &base.staged)))
+        });
         let mut files: Vec<Differing> =
             added.map(|path| Differing { path: (*path).to_owned(), before: None, is_gone: false }).collect();
         // Those whose stat does not prove that they are unchanged.
         let candidates = base.tree.iter().filter_map(|(path, id)| {
             let stat = stats.get(path.as_str()).copied();
             let is_out = match &stat {
-                Some(stat) => {
-                    base.staged.is_clean(path, id, stat)
-                        || base.staged.is_assumed(path, id, base.settings.is_sparse())
-                        || self.is_known_equal(path, id, stat)
-                }
+                Some(stat) => base.staged.is_clean(path, id, stat) || self.is_known_equal(path, id, stat),
                 // Not checked out, or there and not indexed.
-                None => base.staged.is_absent(path) || self.repository.root.join(path).symlink_metadata().is_ok(),
+                None => base.staged.is_unexamined(path) || is_file(&self.repository.root, path),
             };
             (!is_out && may_define(path)).then_some((path.as_str(), id.as_str(), stat))
         });
@@ -305,6 +310,35 @@ fn may_define(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     // A script may have no extension.
     RepoPath::new(path).is_some_and(|path| !DATA.contains(&extract::language_of(&path))) || !name.contains('.')
+}
+
+/// Whether a file is there, for git: neither it nor a folder on the way to it is a symbolic link.
+fn is_file(root: &Path, path: &str) -> bool {
+    let kind = |path: &str| root.join(path).symlink_metadata().map(|found| found.file_type());
+    let mut folders = path.match_indices('/').map(|(end, _)| &path[..end]);
+    folders.all(|folder| kind(folder).is_ok_and(|kind| kind.is_dir())) && kind(path).is_ok_and(|kind| kind.is_file())
+}
+
+/// The repositories in folders below the root, each of which has a history of its own.
+struct NestedRepositories<'r> {
+    root: &'r Path,
+    /// By folder.
+    known: HashMap<String, bool>,
+}
+
+impl NestedRepositories<'_> {
+    /// Git does not see a repository in a folder of which it tracks files.
+    fn hold(&mut self, path: &str, staged: &Staged) -> bool {
+        path.match_indices('/').any(|(end, _)| {
+            let folder = &path[..end];
+            let is_known = self.known.get(folder).copied();
+            is_known.unwrap_or_else(|| {
+                let is_nested = directory_in(&self.root.join(folder)).is_some() && !staged.has_below(folder);
+                self.known.insert(folder.to_owned(), is_nested);
+                is_nested
+            })
+        })
+    }
 }
 
 /// Extracts on all cores.

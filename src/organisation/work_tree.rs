@@ -42,7 +42,7 @@ pub(super) fn apply(root: &Path, objects: &Objects, tree: &mut Tree, most: u64, 
     }
     let settings = objects.settings(budget)?;
     // What is removed from git's index is not tracked any more.
-    tree.retain(|path, _| staged.has(path) || staged.is_absent(path));
+    tree.retain(|path, _| staged.has(path) || staged.is_unexamined(path));
     let mut changes = Changes::default();
     let mut paths: Vec<&str> = staged.paths().collect();
     paths.sort_unstable();
@@ -52,11 +52,9 @@ pub(super) fn apply(root: &Path, objects: &Objects, tree: &mut Tree, most: u64, 
         for &path in some {
             let Some(file) = RepoPath::new(path) else { continue };
             let found = std::fs::symlink_metadata(file.to_path(root));
-            let is_unchanged = |id: &String| {
-                staged.is_assumed(path, id, settings.is_sparse())
-                    || found.as_ref().is_ok_and(|data| staged.is_clean(path, id, &stat_of(data)))
-            };
-            if tree.get(path).is_some_and(is_unchanged) || (found.is_err() && staged.is_absent(path)) {
+            let is_unchanged =
+                |id: &String| found.as_ref().is_ok_and(|data| staged.is_clean(path, id, &stat_of(data)));
+            if tree.get(path).is_some_and(is_unchanged) || (found.is_err() && staged.is_unexamined(path)) {
                 continue;
             }
             match scan::read(root, &file, most) {

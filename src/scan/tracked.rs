@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use gix_index::entry::{Flags, Mode};
 
-use crate::git_layout::{common_directory, directory, is_sha256};
+use crate::git_layout::{common_directory, directory, is_sha256, is_sparse};
 use crate::locked::locked;
 use crate::model::{Stat, printable};
 use crate::platform::files::stat_of;
@@ -96,16 +96,17 @@ struct StagedFile {
     id: String,
     /// As it was when the file had that content; `None` where its times do not show that.
     stat: Option<Stat>,
-    /// Sparse checkouts leave it out.
-    is_absent: bool,
-    /// Git does not look at the file: `git update-index --assume-unchanged`.
-    is_assumed: bool,
+    /// Git does not look at the file: a sparse checkout leaves it out, or the user said that it does not change.
+    is_unexamined: bool,
 }
 
 impl Staged {
     /// Whether a file with that stat has the content of the blob, as git itself decides it without reading the file.
     pub(crate) fn is_clean(&self, path: &str, id: &str, stat: &Stat) -> bool {
         let Some(staged) = self.files.get(path).filter(|staged| staged.id == id) else { return false };
+        if staged.is_unexamined {
+            return true;
+        }
         let Some(known) = &staged.stat else { return false };
         // Some programs write whole seconds.
         let is_equal = |known: i64, now: i64| {
@@ -116,13 +117,6 @@ impl Staged {
             && is_equal(known.mtime_ns, stat.mtime_ns)
             && (known.ctime_ns == 0 || is_equal(known.ctime_ns, stat.ctime_ns))
             && (known.inode == 0 || known.inode == inode(stat.inode))
-    }
-
-    /// Whether git takes a file for unchanged that is there, whatever it contains. `is_sparse`: the checkout is, so that files that it
-    /// leaves out are compared if they are there.
-    pub(crate) fn is_assumed(&self, path: &str, id: &str, is_sparse: bool) -> bool {
-        let staged = self.files.get(path).filter(|staged| staged.id == id);
-        staged.is_some_and(|staged| staged.is_assumed || (staged.is_absent && !is_sparse))
     }
 
     /// The id of the blob that is staged.
@@ -140,14 +134,19 @@ impl Staged {
         self.files.contains_key(path)
     }
 
+    /// Whether a file in that folder is tracked.
+    pub(crate) fn has_below(&self, folder: &str) -> bool {
+        self.paths().any(|path| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+    }
+
     /// Whether the path is in a submodule, whose history is its own.
     pub(crate) fn is_in_submodule(&self, path: &str) -> bool {
         self.submodules.iter().any(|folder| path.starts_with(folder.as_str()))
     }
 
-    /// Whether a sparse checkout leaves the path out.
-    pub(crate) fn is_absent(&self, path: &str) -> bool {
-        self.files.get(path).is_some_and(|staged| staged.is_absent)
+    /// Whether git does not look for the file: a sparse checkout leaves it out, or the user said that it does not change.
+    pub(crate) fn is_unexamined(&self, path: &str) -> bool {
+        self.files.get(path).is_some_and(|staged| staged.is_unexamined)
             || self.absent.iter().any(|folder| path.starts_with(folder.as_str()))
     }
 }
@@ -157,6 +156,7 @@ pub(crate) fn staged(root: &Path) -> Staged {
     let Some((worktree, index)) = find_index(root) else { return Staged::default() };
     let inside = root.strip_prefix(&worktree).unwrap_or(Path::new(""));
     let Ok(file) = parse(&index) else { return Staged::default() };
+    let is_sparse = index.parent().is_some_and(is_sparse);
     let prefix = prefix_of(inside);
     let written = std::fs::metadata(&index).map(|metadata| stat_of(&metadata).mtime_ns).unwrap_or_default();
     let mut staged = Staged::default();
@@ -184,12 +184,11 @@ pub(crate) fn staged(root: &Path) -> Staged {
         };
         // A file that changed while the index was written may have changed again with the same times.
         let is_certain = stat.mtime_ns < written && stat.mtime_ns != 0;
-        let is_absent = entry.flags.contains(Flags::SKIP_WORKTREE);
-        let is_assumed = entry.flags.contains(Flags::ASSUME_VALID);
+        let is_there = || is_sparse && root.join(path).symlink_metadata().is_ok();
+        let is_unexamined =
+            entry.flags.contains(Flags::ASSUME_VALID) || (entry.flags.contains(Flags::SKIP_WORKTREE) && !is_there());
         let id = entry.id.to_string();
-        staged
-            .files
-            .insert(path.to_owned(), StagedFile { id, stat: is_certain.then_some(stat), is_absent, is_assumed });
+        staged.files.insert(path.to_owned(), StagedFile { id, stat: is_certain.then_some(stat), is_unexamined });
     }
     staged
 }

@@ -1,6 +1,7 @@
 //! Repositories in unusual states: the branch that is checked out, the files that differ, and which `.git` is followed. Git's own
 //! answer is what is expected.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -219,4 +220,108 @@ fn settings_that_never_end_or_are_too_large_stop_nothing() {
         }
     }
     outer.ok(&["--repo", sub.to_str().unwrap(), "call", "changes"]);
+}
+
+/// The files of the definitions that differ, and those that git says differ from the commit.
+fn assert_changed_as_git_has_it(repo: &Repo, expected: &[&str]) {
+    let answer = call(repo, repo.path(), "changes");
+    let changes = answer["changes"].as_array().unwrap();
+    let paths = changes.iter().flat_map(|change| [&change["file_path"], &change["old_path"]]);
+    let ours: BTreeSet<&str> = paths.filter_map(Value::as_str).collect();
+    let status = says(repo.path(), &["status", "--porcelain", "-z", "-uall", "--no-renames"]);
+    let gits: BTreeSet<&str> =
+        status.split('\0').filter_map(|line| line.get(3..)).filter(|path| path.ends_with(".py")).collect();
+    assert_eq!(gits, expected.iter().copied().collect(), "git: {status}");
+    assert_eq!(ours, gits, "{answer}");
+    assert_eq!(answer["files"], gits.len(), "{answer}");
+}
+
+/// Files with a definition each.
+fn defining(paths: &[&str]) -> Repo {
+    let file = |path: &&str| {
+        let name: String = path.chars().filter(char::is_ascii_alphanumeric).collect();
+        format!("//- /{path}\ndef {name}():\n    return call_{name}('{name}')\n")
+    };
+    committed(&paths.iter().map(file).collect::<String>())
+}
+
+#[test]
+fn a_source_file_that_became_something_else_was_removed() {
+    let repo = defining(&["folder.py", "link.py", "lost.py", "pipe.py", "nested.py", "in/a.py", "gone.py", "kept.py"]);
+    let path = |name: &str| repo.path().join(name);
+    symlink("kept.py", path("was_link.py")).unwrap();
+    git(repo.path(), &["add", "was_link.py"]);
+    git(repo.path(), &["commit", "-qm", "link"]);
+    assert_changed_as_git_has_it(&repo, &[]);
+    for name in ["folder.py", "link.py", "lost.py", "pipe.py", "nested.py", "gone.py", "was_link.py"] {
+        fs::remove_file(path(name)).unwrap();
+    }
+    repo.write("folder.py/deep/new.py", "def new():\n    return 1\n");
+    symlink("kept.py", path("link.py")).unwrap();
+    symlink("nowhere.py", path("lost.py")).unwrap();
+    assert!(Command::new("mkfifo").arg(path("pipe.py")).status().unwrap().success());
+    git(repo.path(), &["init", "-q", "nested.py"]);
+    repo.write("nested.py/own.py", "def own():\n    return 3\n");
+    git(&path("nested.py"), &["add", "."]);
+    git(&path("nested.py"), &["commit", "-qm", "own"]);
+    fs::rename(path("in"), path("moved")).unwrap();
+    symlink("moved", path("in")).unwrap();
+    repo.write("was_link.py", "def was_link():\n    return 5\n");
+    let expected =
+        ["folder.py", "folder.py/deep/new.py", "gone.py", "in/a.py", "link.py", "lost.py", "moved/a.py", "nested.py"];
+    assert_changed_as_git_has_it(&repo, &[&expected[..], &["pipe.py", "was_link.py"]].concat());
+}
+
+#[test]
+fn what_is_only_intended_in_conflict_or_removed_from_gits_index_is_compared() {
+    let repo = defining(&["ours.py", "theirs.py", "cached.py", "kept.py"]);
+    git(repo.path(), &["checkout", "-qb", "side"]);
+    repo.write("ours.py", "def side():\n    return 'side'\n");
+    repo.write("theirs.py", "def other_side():\n    return 'other'\n");
+    git(repo.path(), &["commit", "-qam", "side"]);
+    git(repo.path(), &["checkout", "-q", "main"]);
+    repo.write("ours.py", "def main():\n    return 'main'\n");
+    git(repo.path(), &["rm", "-q", "theirs.py"]);
+    git(repo.path(), &["commit", "-qam", "main"]);
+    let merged = Command::new("git").args(["merge", "side"]).current_dir(repo.path()).output().unwrap();
+    assert!(!merged.status.success());
+    repo.write("intended.py", "def intended():\n    return 9\n");
+    git(repo.path(), &["add", "-N", "intended.py"]);
+    git(repo.path(), &["rm", "-q", "--cached", "cached.py"]);
+    repo.write("cached.py", "def cached_again():\n    return 8\n");
+    assert_changed_as_git_has_it(&repo, &["cached.py", "intended.py", "ours.py", "theirs.py"]);
+}
+
+#[test]
+fn files_that_git_does_not_look_at_do_not_differ() {
+    let names = ["assumed.py", "assumed_gone.py", "skipped.py", "skipped_gone.py", "seen.py", "deep/sparse.py"];
+    let repo = defining(&names);
+    git(repo.path(), &["update-index", "--assume-unchanged", "assumed.py", "assumed_gone.py"]);
+    git(repo.path(), &["update-index", "--skip-worktree", "skipped.py", "skipped_gone.py"]);
+    for name in ["assumed.py", "skipped.py", "seen.py"] {
+        repo.write(name, "def written():\n    return 77\n");
+    }
+    repo.remove("assumed_gone.py");
+    repo.remove("skipped_gone.py");
+    assert_changed_as_git_has_it(&repo, &["seen.py"]);
+    // In a sparse checkout, what is there counts.
+    git(repo.path(), &["config", "core.sparseCheckout", "true"]);
+    git(repo.path(), &["config", "sparse.expectFilesOutsideOfPatterns", "true"]);
+    assert_changed_as_git_has_it(&repo, &["seen.py"]);
+    git(repo.path(), &["config", "sparse.expectFilesOutsideOfPatterns", "false"]);
+    assert_changed_as_git_has_it(&repo, &["seen.py", "skipped.py"]);
+}
+
+#[test]
+fn the_files_of_a_nested_repository_are_no_change() {
+    let repo = defining(&["a.py", "tracked/b.py"]);
+    for nested in ["clone", "empty", "tracked"] {
+        git(repo.path(), &["init", "-q", nested]);
+        repo.write(&format!("{nested}/own.py"), format!("def of_{nested}():\n    return '{nested}'\n"));
+    }
+    git(&repo.path().join("clone"), &["add", "."]);
+    git(&repo.path().join("clone"), &["commit", "-qm", "own"]);
+    fs::create_dir_all(repo.path().join("no_repository/.git")).unwrap();
+    repo.write("no_repository/own.py", "def of_none():\n    return 4\n");
+    assert_changed_as_git_has_it(&repo, &["no_repository/own.py", "tracked/own.py"]);
 }
