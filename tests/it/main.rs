@@ -30,6 +30,7 @@ mod first_answers;
 mod folders;
 mod forms;
 mod fresh;
+mod git_layouts;
 mod golden;
 mod graph;
 mod harness;
