@@ -1,11 +1,12 @@
-//! What the index costs: `cargo bench --bench index -- --tree DIR [--tree NAME=DIR] [--rounds N] [--saves N]`.
+//! What the index costs: `cargo bench --bench index -- --tree DIR [--tree NAME=DIR] [--rounds N] [--saves N] [--only syncs]`.
 //!
 //! Prints the figures for `benches/RESULTS.md` as Markdown tables. Every piece of work runs in a process of its own,
 //! and one round runs each once, so that a busy machine slows all alike: trust the ratios. Programs to compare with
 //! that are not installed are named and left out.
 //!
 //! DIR is worked on in place, so give a copy of your own (git refuses what belongs to others): its `.ixmcp` is made
-//! again, and it becomes a git repository if it is not one.
+//! again, and it becomes a git repository if it is not one. All its files must be committed, so that git and ixmcp look at as many.
+//! `--only syncs --rounds 3` compares nine syncs with nothing changed with as many `git status`, and nothing else.
 
 mod in_process;
 mod process;
@@ -28,9 +29,10 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-const USAGE: &str = "usage: cargo bench --bench index -- --tree [NAME=]DIR [--tree …] [--rounds N] [--saves N]
+const USAGE: &str = "usage: cargo bench --bench index -- --tree [NAME=]DIR [--tree …] [--rounds N] [--saves N] [--only syncs]
 
-Works on DIR in place: give a copy. --rounds is 5, --saves (files saved one by one) is 50 unless said.
+Works on DIR in place: give a copy. --rounds is 5, --saves (files saved one by one) is 50 unless said. --only syncs builds the index
+once, and measures only what a sync with nothing changed takes.
 ";
 
 /// Syncs with nothing changed are short: so many a round.
@@ -42,6 +44,7 @@ struct Arguments {
     trees: Vec<(String, PathBuf)>,
     rounds: usize,
     saves: usize,
+    only_syncs: bool,
 }
 
 /// A tree as it was measured.
@@ -99,7 +102,7 @@ fn main() -> ExitCode {
 }
 
 fn read(arguments: &[String]) -> Outcome<Arguments> {
-    let mut read = Arguments { trees: Vec::new(), rounds: 5, saves: 50 };
+    let mut read = Arguments { trees: Vec::new(), rounds: 5, saves: 50, only_syncs: false };
     let mut arguments = arguments.iter();
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or(USAGE)?;
@@ -112,6 +115,7 @@ fn read(arguments: &[String]) -> Outcome<Arguments> {
             }
             "--rounds" => read.rounds = value.parse()?,
             "--saves" => read.saves = value.parse()?,
+            "--only" if value == "syncs" => read.only_syncs = true,
             _ => return Err(USAGE.into()),
         }
     }
@@ -123,13 +127,14 @@ fn measure_all(arguments: &[String]) -> Outcome<()> {
     let mut stdout = std::io::stdout();
     write!(stdout, "{}", report::machine())?;
     for (name, root) in &arguments.trees {
-        let measured = measure(name, root, arguments.rounds, arguments.saves)?;
+        let measured = measure(name, root, &arguments)?;
         write!(stdout, "{}", report::tree(&measured))?;
     }
     Ok(())
 }
 
-fn measure(name: &str, root: &Path, rounds: usize, saves: usize) -> Outcome<Measured> {
+fn measure(name: &str, root: &Path, arguments: &Arguments) -> Outcome<Measured> {
+    let rounds = arguments.rounds;
     let mut measured = Measured {
         name: name.to_owned(),
         rounds,
@@ -150,7 +155,7 @@ fn measure(name: &str, root: &Path, rounds: usize, saves: usize) -> Outcome<Meas
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench-index");
     fs::create_dir_all(&scratch)?;
     make_repository(root)?;
-    for round in 1..=rounds {
+    for round in 1..=if arguments.only_syncs { 0 } else { rounds } {
         note(&format!("{name}: builds, round {round} of {rounds}"));
         build_round(&mut measured, root, &scratch)?;
     }
@@ -165,8 +170,11 @@ fn measure(name: &str, root: &Path, rounds: usize, saves: usize) -> Outcome<Meas
         }
     }
     measured.counts = counts(root)?;
+    if arguments.only_syncs {
+        return Ok(measured);
+    }
     note(&format!("{name}: saves"));
-    let (_, reported) = process::run(itself().arg("--watched").arg(root).arg(saves.to_string()))?;
+    let (_, reported) = process::run(itself().arg("--watched").arg(root).arg(arguments.saves.to_string()))?;
     measured.saved_quiet = latencies(&reported, "quiet ")?;
     measured.saved_crowded = latencies(&reported, "crowded ")?;
     measured.literal = latencies(&reported, "literal ")?;
@@ -258,14 +266,17 @@ fn latencies(reported: &str, kind: &str) -> Outcome<Vec<Duration>> {
 }
 
 fn make_repository(root: &Path) -> Outcome<()> {
-    if !process::is_installed("git") || root.join(".git").exists() {
+    if !process::is_installed("git") {
         return Ok(());
     }
-    note("making a git repository");
-    for arguments in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "as measured"]] {
-        process::run(git(root).args(arguments))?;
+    if !root.join(".git").exists() {
+        note("making a git repository");
+        for arguments in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "as measured"]] {
+            process::run(git(root).args(arguments))?;
+        }
     }
-    Ok(())
+    let (_, changed) = process::run(&mut git_status(root))?;
+    if changed.is_empty() { Ok(()) } else { Err(format!("{}: commit all files first", root.display()).into()) }
 }
 
 fn git(root: &Path) -> Command {
