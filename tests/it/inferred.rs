@@ -662,7 +662,7 @@ fn known_types_are_written_however_the_checker_shows_them() {
         r#"
 //- /a.py
 import socket
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 
 
 def connect():
@@ -692,6 +692,11 @@ def held():
     yield
 
 
+@asynccontextmanager
+async def opened():
+    yield 1
+
+
 def counted():
     yield from [1, 2]
 
@@ -719,7 +724,8 @@ class Money:
             "text str",
             "parsed bytes",
             "fail NoReturn",
-            "held Iterator[None]",
+            "held Generator[None, None, None]",
+            "opened AsyncGenerator[int, None]",
             "counted Iterator[int]",
             "parts list[str]",
             "by_name dict[str, int]",

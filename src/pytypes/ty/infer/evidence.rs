@@ -9,7 +9,7 @@ use ty_python_semantic::types::{Type, TypeDefinition, UnionType};
 use ty_python_semantic::{Db as SemanticDb, HasType, ProgramEnvironment, SemanticModel};
 
 use super::annotation::{Annotation, Import};
-use super::calls::Calls;
+use super::calls::{Calls, last_name};
 use super::docstring;
 use super::flow::{Exits, exits, falls_through, is_placeholder};
 use super::handed_on::Tested;
@@ -37,16 +37,49 @@ pub(super) enum Shape<'db> {
     Default(Type<'db>, Tested),
     /// The same, and the type of a default that is only a marker.
     PassedOr(Type<'db>, Type<'db>),
-    /// `Iterator[…]` or `AsyncIterator[…]` (true) of the type that a generator yields.
-    Yields(Type<'db>, bool),
-    /// `Iterator[…]` of the elements of the type that a generator delegates to.
-    YieldsFrom(Type<'db>),
+    /// The type that a generator yields.
+    Yields(Type<'db>, Generated),
+    /// The type that a generator delegates to.
+    YieldsFrom(Type<'db>, Generated),
     /// `list[…]`, `set[…]` or `dict[…]` of the types that are put into an empty one later.
     Filled(&'static str, Vec<Type<'db>>),
     /// The type of the receiver.
     Receiver,
     /// An annotation that is used as written.
     Written(Annotation),
+}
+
+/// What calling a generator function returns, as far as its callers need it.
+#[derive(Clone, Copy)]
+pub(super) enum Generated {
+    Iterator,
+    AsyncIterator,
+    /// `contextlib` deprecates iterators.
+    ContextManager,
+    AsyncContextManager,
+}
+
+impl Generated {
+    fn new(function: &ast::StmtFunctionDef) -> Self {
+        let decorators = || function.decorator_list.iter().filter_map(|one| last_name(&one.expression));
+        match function.is_async {
+            false if decorators().any(|name| name == "contextmanager") => Self::ContextManager,
+            true if decorators().any(|name| name == "asynccontextmanager") => Self::AsyncContextManager,
+            false => Self::Iterator,
+            true => Self::AsyncIterator,
+        }
+    }
+
+    pub fn annotation(self, yielded: Annotation) -> Annotation {
+        let none = || Annotation { text: "None".to_owned(), imports: Vec::new() };
+        let (name, inner) = match self {
+            Self::Iterator => ("Iterator", vec![yielded]),
+            Self::AsyncIterator => ("AsyncIterator", vec![yielded]),
+            Self::ContextManager => ("Generator", vec![yielded, none(), none()]),
+            Self::AsyncContextManager => ("AsyncGenerator", vec![yielded, none()]),
+        };
+        Annotation::generic(name, Some("collections.abc"), inner)
+    }
 }
 
 /// What the rest of the project says about the functions of a file.
@@ -243,7 +276,7 @@ fn of_yields<'db>(
     {
         let delegated = known(db, model, only.inferred_type(model)).ok_or("a yielded value has an unknown type")?;
         return Ok(Evidence {
-            inferred: Shape::YieldsFrom(delegated),
+            inferred: Shape::YieldsFrom(delegated, Generated::new(function)),
             explanation: "what it delegates to".to_owned(),
             confidence: Confidence::Medium,
         });
@@ -259,7 +292,7 @@ fn of_yields<'db>(
         types.push(Type::none(db, &environment));
     }
     Ok(Evidence {
-        inferred: Shape::Yields(UnionType::from_elements(db, &environment, types), function.is_async),
+        inferred: Shape::Yields(UnionType::from_elements(db, &environment, types), Generated::new(function)),
         explanation: match found.yields.len() {
             0 => "no value is yielded".to_owned(),
             1 => "the yielded value".to_owned(),

@@ -441,17 +441,16 @@ impl InferenceRun<'_> {
                 }
                 of(UnionType::from_elements(db, &model.program_environment(), [inferred, default]))?
             }
-            Shape::Yields(inferred, is_async) => {
-                let name = if is_async { "AsyncIterator" } else { "Iterator" };
+            Shape::Yields(inferred, generated) => {
                 let yielded = of(inferred)?;
                 if yielded.is_union_of_values() {
                     confidence = Confidence::Low;
                 }
-                Annotation::generic(name, Some("collections.abc"), vec![yielded])
+                generated.annotation(yielded)
             }
-            Shape::YieldsFrom(inferred) => {
+            Shape::YieldsFrom(inferred, generated) => {
                 let element = of(inferred)?.element().ok_or("what it delegates to has unknown elements")?;
-                Annotation::generic("Iterator", Some("collections.abc"), vec![element])
+                generated.annotation(element)
             }
             Shape::Filled(container, inner) => {
                 let inner = inner.into_iter().map(of).collect::<std::result::Result<Vec<_>, _>>()?;
