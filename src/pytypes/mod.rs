@@ -32,8 +32,17 @@ pub use service::{ChangeFeed, EngineSpec, FileChanges, TypeService};
 
 use crate::error::Result;
 
-/// The day of the commit that the embedded checker was made from, and the releases of ty around it.
-pub const EMBEDDED: (&str, [&str; 2]) = ("2026-08-20", ["0.0.73", "0.0.74"]);
+/// What the embedded engine is made of.
+pub struct Release {
+    /// The version of its crates.
+    pub crates: &'static str,
+    /// The day on which they were published.
+    pub day: &'static str,
+    /// The release of ty that reports the same.
+    pub ty: &'static str,
+}
+
+pub const EMBEDDED: Release = Release { crates: "0.0.20", day: "2026-10-27", ty: "0.0.94" };
 
 /// Runs the engine of the repository at `root` on stdin and stdout until stdin ends. `once`: it is queried about a single
 /// state of the disk.

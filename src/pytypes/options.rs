@@ -49,6 +49,8 @@ pub struct Source {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tuning {
     pub rules: Vec<Rule>,
+    /// Whether functions without a return annotation return what their body returns.
+    pub return_type_inference: Option<bool>,
     pub strict_generic_narrowing: Option<bool>,
     pub strict_equality_semantics: Option<bool>,
     pub respect_type_ignore_comments: Option<bool>,
@@ -348,8 +350,14 @@ impl<'t> Reader<'t> {
     }
 
     fn options(&mut self, table: &DeTable<'t>, options: &mut Options) {
-        let known = ["environment", "src", "rules", "terminal", "analysis", "overrides"];
+        let known = ["baseline", "environment", "src", "rules", "terminal", "analysis", "overrides"];
         self.each("`[tool.ty]`", &known, table, |reader, name, value| {
+            if name == "baseline" {
+                if reader.text(name, value).is_some() {
+                    reader.unsupported(name, value);
+                }
+                return;
+            }
             if name == "overrides" {
                 reader.overrides(value, &mut options.overrides);
                 return;
@@ -419,6 +427,7 @@ impl<'t> Reader<'t> {
 
     fn analysis(&mut self, table: &DeTable<'t>, tuning: &mut Tuning) {
         let known = [
+            "return-type-inference",
             "strict-generic-narrowing",
             "strict-equality-semantics",
             "strict-literal-narrowing",
@@ -427,16 +436,30 @@ impl<'t> Reader<'t> {
             "replace-imports-with-any",
         ];
         self.each("`analysis`", &known, table, |reader, name, value| match name {
+            "return-type-inference" => tuning.return_type_inference = reader.always(name, value),
             "strict-generic-narrowing" => tuning.strict_generic_narrowing = reader.flag(name, value),
             "strict-equality-semantics" => tuning.strict_equality_semantics = reader.flag(name, value),
             "respect-type-ignore-comments" => tuning.respect_type_ignore_comments = reader.flag(name, value),
             "allowed-unresolved-imports" => tuning.allowed_unresolved_imports = reader.texts(name, value),
             "replace-imports-with-any" => tuning.replace_imports_with_any = reader.texts(name, value),
-            _ => {
-                let (at, message) = (reader.file_span(&value.span()), "this engine does not support it");
-                reader.problems.push(Problem { at, message: format!("`{name}`: {message}"), is_unsupported: true });
-            }
+            _ => reader.unsupported(name, value),
         });
+    }
+
+    fn unsupported(&mut self, name: &str, value: &Value<'t>) {
+        let (at, message) = (self.file_span(&value.span()), format!("`{name}`: this engine does not support it"));
+        self.problems.push(Problem { at, message, is_unsupported: true });
+    }
+
+    fn always(&mut self, name: &str, value: &Value<'t>) -> Option<bool> {
+        match value.get_ref().as_str() {
+            Some("always") => Some(true),
+            Some("never") => Some(false),
+            _ => {
+                self.problem(&value.span(), format!("`{name}` must be \"never\" or \"always\""));
+                None
+            }
+        }
     }
 
     fn terminal(&mut self, table: &DeTable<'t>, error_on_warning: &mut Option<bool>) {

@@ -87,6 +87,9 @@ fn it_ends_as_theirs_whatever_the_settings() {
         "[tool.ty.src]\ninclude = [\"a b\"]\n",
         "[tool.ty.src]\ninclude = \"a\"\n",
         "[tool.ty.analysis]\nstrict-literal-narrowing = true\n",
+        "[tool.ty.analysis]\nreturn-type-inference = \"always\"\n",
+        "[tool.ty.analysis]\nreturn-type-inference = \"sometimes\"\n",
+        "[tool.ty]\nbaseline = 3\n",
         "[tool.ty.analysis]\nallowed-unresolved-imports = [\"a..b\"]\n",
         "[tool.ty.terminal]\noutput-format = \"github\"\n",
         "[tool.ty.terminal]\nerror-on-warning = 3\n",
@@ -263,7 +266,7 @@ x: int = nowhere.y
 import-not-found = "ignore"
 missing-attribute = "warn"
 not-callable = "error"
-missing-direct-dependency = "error"
+renamed-rule-in-ignore-comment = "error"
 "#,
     );
     let answer = repo.call("check", &json!({}));

@@ -13,9 +13,6 @@ use crate::harness::{Repo, Server};
 
 const PACKAGES: &[&str] = &["requests", "flask", "click", "attrs"];
 
-/// The releases before and after the embedded engine, newer one first.
-const RELEASES: &[&str] = &["ty", "ty-older"];
-
 pub fn clients() -> PathBuf {
     let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
     assert!(clients.join("ty/bin/ty").exists(), "run .ci/setup first: it installs what is compared with");
@@ -57,12 +54,8 @@ fn ours(repo: &Repo) -> BTreeSet<String> {
     answer["diagnostics"].as_array().unwrap().iter().map(shown).collect()
 }
 
-fn theirs(repo: &Repo) -> BTreeSet<String> {
-    theirs_in(RELEASES[0], repo.path())
-}
-
-fn theirs_in(release: &str, folder: &Path) -> BTreeSet<String> {
-    let mut command = with_environment(Command::new(clients().join(release).join("bin/ty")));
+fn theirs(folder: &Path) -> BTreeSet<String> {
+    let mut command = with_environment(Command::new(clients().join("ty/bin/ty")));
     let output = command.args(["check", "--output-format", "concise"]).current_dir(folder).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let shown = |line: &str| {
@@ -73,35 +66,42 @@ fn theirs_in(release: &str, folder: &Path) -> BTreeSet<String> {
     text.lines().filter_map(shown).collect()
 }
 
-/// What is reported by neither of the releases, what both report and ixmcp does not, and the number of diagnostics.
-fn differences(repo: &Repo) -> (BTreeSet<String>, BTreeSet<String>, usize) {
-    let ours = ours(repo);
-    let [newer, older] = [RELEASES[0], RELEASES[1]].map(|release| theirs_in(release, repo.path()));
-    let extra = ours.iter().filter(|one| !newer.contains(*one) && !older.contains(*one)).cloned().collect();
-    let missing = newer.intersection(&older).filter(|one| !ours.contains(*one)).cloned().collect();
-    (extra, missing, ours.len())
+/// The diagnostics that only one of the two reports, and the number of ours.
+fn differences(repo: &Repo) -> (BTreeSet<String>, usize) {
+    let (ours, theirs) = (ours(repo), theirs(repo.path()));
+    (ours.symmetric_difference(&theirs).cloned().collect(), ours.len())
 }
 
-/// Every diagnostic is reported by one of the releases, and every one reported by both is present. Returns their
-/// number. In cyclic definitions the result of a release itself varies between runs (Django's `mutable_list.py`), so
-/// a difference counts if all runs show it.
+/// Both report the same diagnostics. Returns their number. In cyclic definitions the result of the release itself varies
+/// between runs (Django's `mutable_list.py`), so a difference counts if all runs show it.
 fn assert_parity(repo: &Repo, name: &str) -> usize {
     const RUNS: usize = 4;
-    let (mut extra, mut missing, count) = differences(repo);
+    let (mut different, count) = differences(repo);
     for _ in 1..RUNS {
-        if extra.is_empty() && missing.is_empty() {
+        if different.is_empty() {
             break;
         }
-        let (again_extra, again_missing, _) = differences(repo);
-        extra.retain(|one| again_extra.contains(one));
-        missing.retain(|one| again_missing.contains(one));
+        let (again, _) = differences(repo);
+        different.retain(|one| again.contains(one));
     }
-    assert!(extra.is_empty() && missing.is_empty(), "{name}: extra {extra:#?}, missing {missing:#?}");
+    assert!(different.is_empty(), "{name}: {different:#?}");
     count
 }
 
 #[test]
-fn diagnostics_match_the_adjacent_releases() {
+fn doctor_names_the_crates_and_the_release_that_is_compared_with() {
+    let manifest = include_str!("../../Cargo.toml");
+    let crates = manifest.lines().find_map(|line| line.strip_prefix("ty_python_semantic = \"=")?.split('"').next());
+    let version = Command::new(clients().join("ty/bin/ty")).arg("--version").output().unwrap().stdout;
+    let repo = Repo::new("//- /a.py\nx = 1\n");
+    let said = String::from_utf8(repo.run(&["doctor", "python"]).stdout).unwrap();
+    for named in [String::from_utf8(version).unwrap().trim(), &format!("crates {}", crates.unwrap())] {
+        assert!(said.contains(named), "{named}: {said}");
+    }
+}
+
+#[test]
+fn diagnostics_match_the_release() {
     for name in PACKAGES {
         let count = assert_parity(&package(name), name);
         assert!(count > 10, "{name}: {count}");
@@ -119,7 +119,7 @@ fn nested_projects_are_checked_like_the_released_checker() {
     for (name, text) in settings {
         copy(&clients().join("packages").join(name), &repo.path().join(name));
         repo.write(&format!("{name}/ty.toml"), text);
-        let found = theirs_in(RELEASES[0], &repo.path().join(name));
+        let found = theirs(&repo.path().join(name));
         assert!(!found.is_empty());
         theirs_in_all.extend(found.into_iter().map(|line| format!("{name}/{line}")));
     }
@@ -146,7 +146,7 @@ fn patterns_match_the_same_files_as_the_released_checker() {
         "[[overrides]]\ninclude = [\"t.py\", \"**/u.py\"]\n[overrides.rules]\ninvalid-assignment = \"ignore\"",
     ] {
         repo.write("ty.toml", settings.replace("\\n", "\n"));
-        let theirs = theirs(&repo);
+        let theirs = theirs(repo.path());
         assert!(!theirs.is_empty(), "{settings}");
         assert_eq!(ours(&repo), theirs, "{settings}");
     }
@@ -154,7 +154,7 @@ fn patterns_match_the_same_files_as_the_released_checker() {
 
 #[test]
 #[ignore = "takes minutes, and the trees to check"]
-fn diagnostics_of_large_trees_match_the_adjacent_releases() {
+fn diagnostics_of_large_trees_match_the_release() {
     let trees = std::env::var_os("IXMCP_GOLDEN_TREES").expect("IXMCP_GOLDEN_TREES names the trees to check");
     for tree in std::env::split_paths(&trees) {
         let repo = Repo::new("");

@@ -6,15 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_db::source::source_text;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
-use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
-use ty_module_resolver::file_to_module;
-use ty_python_semantic::types::Type;
-use ty_python_semantic::{Db as _, HasType, SemanticModel};
 
+use super::api::{
+    AnyNodeRef, Expr, File, HasType, SemanticDb as _, SemanticModel, SourceOrderVisitor, Stmt, Type, ast,
+    file_to_module, operands, parsed_module, source_text, walk_expr, walk_stmt,
+};
 use super::check;
 use super::db::{Database, Db as _};
 use super::display::PathDisplay;
@@ -230,8 +226,8 @@ fn is_main(test: &Expr) -> bool {
     let Expr::Compare(compare) = test else { return false };
     let is_name = |one: &Expr| matches!(one, Expr::Name(name) if name.id.as_str() == "__name__");
     let is_text = |one: &Expr| matches!(one, Expr::StringLiteral(text) if text.value.to_str() == "__main__");
-    match &*compare.comparators {
-        [other] => (is_name(&compare.left) && is_text(other)) || (is_text(&compare.left) && is_name(other)),
+    match operands(compare) {
+        [left, right] => (is_name(left) && is_text(right)) || (is_text(left) && is_name(right)),
         _ => false,
     }
 }

@@ -6,17 +6,12 @@
 use std::sync::Mutex;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use ruff_db::diagnostic::{
-    Annotation, Diagnostic as RuffDiagnostic, DiagnosticFormat, DiagnosticId, DisplayDiagnosticConfig,
-    Severity as RuffSeverity, Span as RuffSpan, SubDiagnosticSeverity,
-};
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_db::source::source_text;
-use ruff_text_size::{TextRange, TextSize};
-use ty_python_core::ProgramFile;
-use ty_python_semantic::Db as _;
 
+use super::api::{
+    Annotation, Diagnostic as RuffDiagnostic, DiagnosticId, DisplayDiagnosticConfig, File, ProgramFile,
+    SemanticDb as _, Severity as RuffSeverity, SourceDb, Span as RuffSpan, SubDiagnosticSeverity, TextRange, TextSize,
+    check_file, parsed_module, source_text,
+};
 use super::checker_panics::caught;
 use super::db::{Database, Db, script};
 use super::depth::too_deep;
@@ -50,7 +45,7 @@ pub(super) fn diagnostics(db: &dyn Db, file: ProgramFile<'_>) -> Box<[RuffDiagno
         found.annotate(Annotation::primary(RuffSpan::from(source).with_range(at)));
         return Box::new([found]);
     }
-    match caught(|| ty_python_semantic::check_file(db, file)) {
+    match caught(|| check_file(db, file)) {
         Ok(Ok(found)) => newer_ignores::apply(db, file, found),
         Ok(Err(unreadable)) => Box::new([unreadable]),
         Err(panic) => {
@@ -155,8 +150,8 @@ pub(super) fn to_diagnostics(
     display: &PathDisplay,
     extras: Extras,
 ) -> Vec<Diagnostic> {
-    let config = DisplayDiagnosticConfig::new("ty").format(DiagnosticFormat::Full);
-    let resolver: &dyn ruff_db::Db = db;
+    let config = DisplayDiagnosticConfig::new("ty");
+    let resolver: &dyn SourceDb = db;
     let as_printed = |one: &RuffDiagnostic| extras.rendered.then(|| one.display(&resolver, &config).to_string());
     // All diagnostics are of the same file; its lines are counted once.
     let text = source_text(db, file);
@@ -204,7 +199,7 @@ fn notes(db: &Database, found: &RuffDiagnostic, display: &PathDisplay) -> Vec<No
 
 const fn severity(severity: RuffSeverity) -> Severity {
     match severity {
-        RuffSeverity::Info => Severity::Info,
+        RuffSeverity::Hint | RuffSeverity::Info => Severity::Info,
         RuffSeverity::Warning => Severity::Warning,
         RuffSeverity::Error => Severity::Error,
         RuffSeverity::Fatal => Severity::Fatal,

@@ -6,11 +6,11 @@
 
 use std::panic::AssertUnwindSafe;
 
-use ruff_db::panic::PanicError;
+use super::api::{PanicError, catch_unwind};
 
 /// Runs `work`, which asks the checker, and catches a panic of the checker; a cancellation still unwinds.
 pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, PanicError> {
-    ruff_db::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         if panic.payload.downcast_ref::<salsa::Cancelled>().is_some_and(|cancelled| !is_propagated(cancelled)) {
             panic.resume_unwind();
         }

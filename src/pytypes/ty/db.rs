@@ -7,18 +7,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ruff_db::diagnostic::Diagnostic;
-use ruff_db::files::{File, Files};
-use ruff_db::source::source_text;
-use ruff_db::system::{OsSystem, System};
-use ruff_db::vendored::VendoredFileSystem;
-use ruff_python_ast::script::ScriptTag;
 use salsa::Setter;
-use ty_python_core::program::{Program, ProgramSettings};
-use ty_python_core::{Db as CoreDb, ProgramFile};
-use ty_python_semantic::lint::{LintRegistry, RuleSelection};
-use ty_python_semantic::{AnalysisSettings, Db as SemanticDb, PythonVersionWithSource, default_lint_registry};
 
+use super::api::{
+    AnalysisSettings, CoreDb, DependencyMetadata, Diagnostic, File, Files, LintRegistry, ModuleDb, OsSystem, Program,
+    ProgramFile, ProgramSettings, PythonVersionWithSource, RuleSelection, ScriptTag, SemanticDb, SourceDb, System,
+    VendoredFileSystem, bundled_stubs, default_lint_registry, source_text,
+};
 use super::settings::{self, Settings, Tuning};
 
 /// The settings and the files to check. Changed only through its setters: queries depend on it.
@@ -257,9 +252,9 @@ fn tuning(db: &dyn Db, file: File) -> Option<Arc<Tuning>> {
 impl salsa::Database for Database {}
 
 #[salsa::db]
-impl ruff_db::Db for Database {
+impl SourceDb for Database {
     fn vendored(&self) -> &VendoredFileSystem {
-        ty_vendored::file_system()
+        bundled_stubs()
     }
 
     fn system(&self) -> &dyn System {
@@ -272,7 +267,7 @@ impl ruff_db::Db for Database {
 }
 
 #[salsa::db]
-impl ty_module_resolver::Db for Database {}
+impl ModuleDb for Database {}
 
 #[salsa::db]
 impl CoreDb for Database {
@@ -313,6 +308,11 @@ impl SemanticDb for Database {
             Some(tuning) => &tuning.analysis,
             None => &self.project().settings(self).general.analysis,
         }
+    }
+
+    /// Only a package manager knows it, and none is started.
+    fn dependency_metadata(&self, _file: File) -> Option<&DependencyMetadata> {
+        None
     }
 
     fn verbose(&self) -> bool {

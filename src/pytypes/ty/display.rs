@@ -6,13 +6,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ruff_db::files::{File, FilePath};
-use ruff_db::source::source_text;
-use ruff_text_size::Ranged;
-use ty_python_core::definition::{Definition as TyDefinition, DefinitionKind};
-use ty_python_core::scope::ScopeKind;
-use ty_python_semantic::ResolvedDefinition;
-
+use super::api::{
+    Definition as TyDefinition, DefinitionKind, File, FilePath, Ranged, ResolvedDefinition, ScopeKind, parsed_module,
+    source_text,
+};
 use super::db::Database;
 use super::lines::Lines;
 use crate::platform::files::is_own;
@@ -119,7 +116,7 @@ pub(super) fn module_name(path: &str) -> String {
 }
 
 fn name_of(db: &Database, definition: TyDefinition<'_>, text: &str) -> String {
-    let parsed = ruff_db::parsed::parsed_module(db, definition.python_file(db)).load(db);
+    let parsed = parsed_module(db, definition.python_file(db)).load(db);
     let range = definition.focus_range(db, &parsed).range();
     let written = text.get(range.start().to_usize()..range.end().to_usize()).unwrap_or_default();
     definition.name(db).unwrap_or_else(|| written.rsplit('.').next().unwrap_or(written).to_owned())
@@ -127,7 +124,7 @@ fn name_of(db: &Database, definition: TyDefinition<'_>, text: &str) -> String {
 
 /// The kind of a definition, in the terms of the index.
 pub(super) fn kind_of(db: &Database, definition: TyDefinition<'_>) -> &'static str {
-    let parsed = || ruff_db::parsed::parsed_module(db, definition.python_file(db)).load(db);
+    let parsed = || parsed_module(db, definition.python_file(db)).load(db);
     let scope = definition.scope(db).scope(db).kind();
     let assigned = |is_attribute: bool| match scope {
         _ if is_attribute => "attribute",

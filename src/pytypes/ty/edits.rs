@@ -2,7 +2,7 @@
 //!
 //! Owns applying them and mapping offsets between the old and the new text.
 
-use ruff_text_size::{TextRange, TextSize};
+use super::api::{TextRange, TextSize};
 
 /// One replacement; an insertion has an empty range.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,19 +4,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_db::source::source_text;
-use ruff_python_ast::find_node::covering_node;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal, walk_stmt};
-use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
-use ruff_text_size::{Ranged, TextRange};
-use ty_python_core::ProgramFile;
-use ty_python_core::definition::DefinitionKind;
-use ty_python_core::scope::ScopeKind;
-use ty_python_semantic::types::ide_support::type_hierarchy_supertypes;
-use ty_python_semantic::{Db as _, HasType, ResolvedDefinition, SemanticModel, contains_identifier};
-
+use super::api::{
+    AnyNodeRef, DefinitionKind, Expr, File, HasType, ProgramFile, Ranged, ResolvedDefinition, ScopeKind,
+    SemanticDb as _, SemanticModel, SourceOrderVisitor, Stmt, TextRange, TraversalSignal, ast, contains_identifier,
+    covering_node, parsed_module, source_text, type_hierarchy_supertypes, walk_stmt,
+};
 use super::by_syntax;
 use super::db::{Database, Db};
 use super::string_names;

@@ -8,11 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use ruff_db::system::walk_directory::WalkState;
-use ruff_db::system::{OsSystem, System, SystemPath};
-use ruff_python_ast::PySourceType;
-use ty_python_core::program::ProgramSettings;
-
+use super::api::{OsSystem, ProgramSettings, PySourceType, System, SystemPath, WalkState};
 use super::db::{Database, Db as _, Inner};
 use super::settings::{self, Settings};
 use crate::git_layout::Worktrees;

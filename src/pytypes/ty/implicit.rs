@@ -3,13 +3,7 @@
 //! Owns which of them are searched for, and where: in files that name the class. What is left out is stated in the
 //! answer.
 
-use ruff_python_ast::token::Tokens;
-use ruff_python_ast::{self as ast, AnyNodeRef, Expr, ExprRef};
-use ruff_text_size::{Ranged, TextRange};
-use ty_python_semantic::ResolvedDefinition;
-
-use ruff_db::source::source_text;
-
+use super::api::{AnyNodeRef, Expr, ExprRef, Ranged, ResolvedDefinition, TextRange, Tokens, ast, source_text};
 use super::db::Database;
 use super::family;
 use super::target::Target;

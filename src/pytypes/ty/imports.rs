@@ -2,11 +2,7 @@
 //!
 //! Owns the traversal of imports. It infers no types, so it also terminates for files whose inference does not.
 
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_python_ast::Stmt;
-use ty_python_semantic::{Db as _, SemanticModel};
-
+use super::api::{File, SemanticDb as _, SemanticModel, Stmt, parsed_module};
 use super::db::Database;
 
 /// The transitive imports, nearest first, without the file itself.

@@ -2,16 +2,11 @@
 //!
 //! Owns the resolution of such a keyword, also of one that `functools.partial` forwards to another function.
 
-use ruff_db::parsed::parsed_module;
-use ruff_python_ast::{self as ast, Expr, ExprContext, ExprRef};
-use ruff_text_size::Ranged;
-use ty_python_core::definition::DefinitionKind;
-use ty_python_semantic::types::Type;
-use ty_python_semantic::types::ide_support::definitions_for_keyword_argument;
-use ty_python_semantic::{
-    HasDefinition, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute,
+use super::api::{
+    DefinitionKind, Expr, ExprContext, ExprRef, HasDefinition, HasType, ImportAliasResolution, Ranged,
+    ResolvedDefinition, SemanticModel, Type, ast, definitions_for_attribute, definitions_for_keyword_argument,
+    parsed_module,
 };
-
 use super::display::module_name;
 use super::target::{Target, of_expression};
 

@@ -3,9 +3,7 @@
 //! Owns how they count: lines end at LF only, columns count code points, and both are 1-based. In a notebook, lines
 //! restart in each cell. A byte order mark does not count as a column.
 
-use ruff_db::source::SourceText;
-use ruff_text_size::{TextRange, TextSize};
-
+use super::api::{SourceText, TextRange, TextSize};
 use crate::pytypes::values::Span;
 
 /// Marks a text as UTF-8; editors do not show it.

@@ -3,6 +3,7 @@
 //! Owns every use of its crates. Their types do not leave this folder.
 
 mod analyze;
+mod api;
 mod by_syntax;
 mod check;
 mod checker_panics;
@@ -40,15 +41,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ruff_db::Db as _;
-use ruff_db::files::{File, FileRootKind, Files, system_path_to_file, vendored_path_to_file};
-use ruff_db::source::{SourceTextError, source_text};
-use ruff_db::system::{OsSystem, SystemPath};
-use ruff_text_size::TextSize;
 use salsa::{Database as _, Setter as _};
-use ty_python_core::ProgramFile;
-use ty_python_semantic::{Db as _, ImportAliasResolution};
 
+use self::api::{
+    File, FileRootKind, Files, ImportAliasResolution, OsSystem, PanicError, ProgramFile, SemanticDb as _,
+    SourceDb as _, SourceMap, SourceTextError, SystemPath, TextSize, catch_unwind, source_text, system_path_to_file,
+    vendored_path_to_file,
+};
 use self::check::Extras;
 use self::db::{Database, Db as _};
 use self::depth::too_deep;
@@ -200,7 +199,7 @@ impl Embedded {
         for path in files {
             let Some(file) = on_disk(&self.db, Path::new(path)) else { continue };
             let text = source_text(&self.db, file);
-            let text = text.with_text(NOTHING_KNOWN.to_owned(), &ruff_diagnostics::SourceMap::default());
+            let text = text.with_text(NOTHING_KNOWN.to_owned(), &SourceMap::default());
             file.set_source_text_override(&mut self.db).to(Some(text));
         }
         Ok(())
@@ -290,7 +289,7 @@ impl Isolated {
         let work = AssertUnwindSafe(|| {
             infer::infer_all(&self.root, within, min_confidence, observer, &self.is_over, self.stays)
         });
-        match ruff_db::panic::catch_unwind(work) {
+        match catch_unwind(work) {
             Ok(_) if self.is_over.load(Ordering::Relaxed) => Ok(Answered::Cancelled),
             Ok(inferred) => Ok(Answered::Done(Box::new(Answer::Infer(inferred?)))),
             Err(panic) => Err(failed(&panic)),
@@ -327,7 +326,7 @@ impl Isolated {
             }
             _ => Err(wrong_answerer()),
         });
-        match ruff_db::panic::catch_unwind(work) {
+        match catch_unwind(work) {
             Ok(_) if is_over() => Ok(Answered::Cancelled),
             Ok(answer) => Ok(Answered::Done(Box::new(answer?))),
             Err(panic) => Err(failed(&panic)),
@@ -379,7 +378,7 @@ fn wrong_answerer() -> Error {
     Error::internal("the query was passed to the wrong answerer")
 }
 
-fn failed(panic: &ruff_db::panic::PanicError) -> Error {
+fn failed(panic: &PanicError) -> Error {
     // Its message may quote the text of a file.
     let position = panic.location.as_deref().unwrap_or("an unknown position");
     Error::internal(format!("the type engine panicked at {position}")).hint("Try another position, or report a bug.")
@@ -396,7 +395,7 @@ pub struct View {
 impl View {
     fn answer(&self, query: &Query, observer: &dyn Observer) -> Result<Answered> {
         let work = AssertUnwindSafe(|| salsa::attach_allow_change(&self.db, || self.ask(query, observer)));
-        match ruff_db::panic::catch_unwind(work) {
+        match catch_unwind(work) {
             Ok(_) if self.db.is_over() => Ok(Answered::Cancelled),
             Ok(answer) => answer.map(|answer| Answered::Done(Box::new(answer))),
             Err(panic) => match panic.payload.downcast_ref::<salsa::Cancelled>() {

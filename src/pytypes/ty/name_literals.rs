@@ -3,16 +3,11 @@
 //! Owns which strings those are. The checker decides what they refer to: a string that merely has the same text is
 //! ignored.
 
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_db::source::source_text;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
-use ruff_python_ast::{self as ast, AnyNodeRef, Expr, ExprContext};
-use ruff_text_size::{Ranged, TextRange, TextSize};
-use ty_python_core::definition::DefinitionKind;
-use ty_python_semantic::types::ide_support::typed_dict_key_definition;
-use ty_python_semantic::{Db as _, SemanticModel, contains_identifier};
-
+use super::api::{
+    AnyNodeRef, DefinitionKind, Expr, ExprContext, File, Ranged, SemanticDb as _, SemanticModel, SourceOrderVisitor,
+    TextRange, TextSize, TraversalSignal, ast, contains_identifier, operands, parsed_module, source_text,
+    typed_dict_key_definition,
+};
 use super::db::Database;
 use super::family::{self, Class, Member};
 use super::keyword_members;
@@ -137,9 +132,9 @@ impl<'a> SourceOrderVisitor<'a> for Keys<'_> {
             AnyNodeRef::ExprCompare(compare) => {
                 let is_membership = |op: &ast::CmpOp| matches!(op, ast::CmpOp::In | ast::CmpOp::NotIn);
                 if compare.ops.first().is_some_and(is_membership)
-                    && let Some(owner) = compare.comparators.first()
+                    && let [key, owner, ..] = operands(compare)
                 {
-                    self.key(owner, &compare.left, Role::Read);
+                    self.key(owner, key, Role::Read);
                 }
             }
             AnyNodeRef::ExprCall(call) => {

@@ -3,14 +3,10 @@
 //! Owns which diagnostics such a comment suppresses: the checker knows the names of its own release alone, and reports others as
 //! unknown. Does not own the names (`rule_names`).
 
-use ruff_db::diagnostic::Diagnostic as RuffDiagnostic;
-use ruff_db::parsed::parsed_module;
-use ruff_db::source::source_text;
-use ruff_python_ast::token::{Token, TokenKind};
-use ruff_text_size::{Ranged, TextLen, TextRange, TextSize};
-use ty_python_core::ProgramFile;
-use ty_python_semantic::default_lint_registry;
-
+use super::api::{
+    Diagnostic as RuffDiagnostic, ProgramFile, Ranged, TextLen, TextRange, TextSize, Token, TokenKind,
+    default_lint_registry, parsed_module, source_text,
+};
 use super::db::Db;
 use super::rule_names::{self, RuleName};
 

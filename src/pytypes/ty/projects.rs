@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ruff_db::files::File;
+use super::api::File;
 
 use super::db::{Database, Db as _};
 use crate::pytypes::nested_project;

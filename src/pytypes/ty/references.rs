@@ -6,24 +6,13 @@
 use std::collections::HashSet;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_db::source::source_text;
-use ruff_python_ast::find_node::{CoveringNode, covering_node};
-use ruff_python_ast::token::Tokens;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
-use ruff_python_ast::{self as ast, AnyNodeRef};
-use ruff_text_size::{Ranged, TextRange, TextSize};
-use ty_python_core::ProgramFile;
-use ty_python_core::definition::{Definition, DefinitionKind};
-use ty_python_core::program::Program;
-use ty_python_core::scope::ScopeKind;
-use ty_python_semantic::types::Type;
-use ty_python_semantic::{
-    Db as _, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, contains_identifier,
-};
 
 use super::TREES_KEPT;
+use super::api::{
+    AnyNodeRef, CoveringNode, Definition, DefinitionKind, File, HasType, ImportAliasResolution, Program, ProgramFile,
+    Ranged, ResolvedDefinition, ScopeKind, SemanticDb as _, SemanticModel, SourceOrderVisitor, TextRange, TextSize,
+    Tokens, TraversalSignal, Type, ast, contains_identifier, covering_node, parsed_module, source_text,
+};
 use super::by_syntax;
 use super::check;
 use super::db::Database;

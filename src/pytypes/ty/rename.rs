@@ -8,13 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use ruff_db::files::File;
-use ruff_db::source::source_text;
-use ruff_python_ast::Expr;
-use ruff_text_size::{Ranged, TextRange, TextSize};
 use salsa::Database as _;
-use ty_python_semantic::{Db as _, ImportAliasResolution, ResolvedDefinition, contains_identifier};
 
+use super::api::{
+    Expr, File, ImportAliasResolution, Ranged, ResolvedDefinition, SemanticDb as _, TextRange, TextSize,
+    contains_identifier, parse_expression, source_text,
+};
 use super::db::Database;
 use super::display::module_name;
 use super::edits::{self, Edit};
@@ -275,7 +274,7 @@ impl View {
 
 /// Rejects keywords as well: they parse as something else, or not at all.
 fn require_identifier(name: &str) -> Result<()> {
-    let parsed = ruff_python_parser::parse_expression(name);
+    let parsed = parse_expression(name);
     let is_name = parsed.is_ok_and(|parsed| {
         let whole = TextRange::up_to(TextSize::of(name));
         matches!(parsed.expr(), Expr::Name(found) if found.id.as_str() == name && found.range == whole)

@@ -5,6 +5,7 @@
 
 /// A newer name, with the name in the embedded release.
 const RENAMED: &[(&str, &str)] = &[
+    ("abstract-class-instantiation", "call-non-callable"),
     ("abstract-method-call", "call-abstract-method"),
     ("call-to-function-with-unknown-signature", "call-top-callable"),
     ("disjoint-type-is-narrowing", "invalid-type-guard-definition"),
@@ -12,6 +13,8 @@ const RENAMED: &[(&str, &str)] = &[
     ("import-not-found", "unresolved-import"),
     ("incompatible-attribute-override", "invalid-attribute-override"),
     ("incompatible-method-override", "invalid-method-override"),
+    ("incompatible-mutable-override", "invalid-mutable-override"),
+    ("incompatible-property-override", "invalid-property-type-override"),
     ("inconsistent-overload-decorator", "invalid-overload"),
     ("inconsistent-overload-implementation", "invalid-overload"),
     ("invalid-dataclass-field-order", "dataclass-field-order"),
@@ -44,24 +47,7 @@ const RENAMED: &[(&str, &str)] = &[
 ];
 
 /// Rules that the embedded release has under no name. They cannot be checked, so their level has no effect.
-const NEWER: &[&str] = &[
-    "abstract-class-instantiation",
-    "disjoint-cast",
-    "incompatible-mutable-override",
-    "incompatible-property-override",
-    "invalid-init-type-variable",
-    "invalid-mutable-override",
-    "invalid-property-type-override",
-    "mismatched-sentinel-name",
-    "missing-direct-dependency",
-    "missing-slot",
-    "redundant-condition",
-    "redundant-condition-strict",
-    "renamed-rule-in-ignore-comment",
-    "truthiness-test-of-callable",
-    "truthiness-test-of-iterable",
-    "truthiness-test-of-none-union",
-];
+const NEWER: &[&str] = &["renamed-rule-in-ignore-comment"];
 
 /// What a rule's name in the settings refers to.
 pub(super) enum RuleName<'n> {
@@ -84,7 +70,7 @@ pub(super) fn named<'n>(name: &'n str, is_known: impl Fn(&str) -> bool) -> RuleN
 
 #[cfg(test)]
 mod tests {
-    use ty_python_semantic::default_lint_registry;
+    use crate::pytypes::ty::api::default_lint_registry;
 
     use super::*;
 

@@ -5,10 +5,9 @@
 
 use std::collections::HashSet;
 
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
-use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
-use ruff_text_size::{Ranged, TextRange, TextSize};
-
+use super::api::{
+    AnyNodeRef, Expr, Ranged, SourceOrderVisitor, Stmt, TextRange, TextSize, TraversalSignal, ast, operands,
+};
 use super::by_syntax::last_name;
 
 /// What is known of the symbol whose name strings may contain.
@@ -234,13 +233,13 @@ impl Strings<'_, '_> {
 
     /// Records strings that contain the name of the class, compared with a representation.
     fn compared(&mut self, compare: &ast::ExprCompare) {
-        let sides: Vec<&Expr> = std::iter::once(&*compare.left).chain(&compare.comparators).collect();
-        if !sides.iter().any(|side| is_representation(side)) {
+        let sides = operands(compare);
+        if !sides.iter().any(is_representation) {
             return;
         }
         let name = self.symbol.name;
         let is_word = |text: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
-        for side in sides.into_iter().filter(|side| !is_representation(side)) {
+        for side in sides.iter().filter(|side| !is_representation(side)) {
             self.found.extend(literals(side, is_word).into_iter().map(|at| (at, REPRESENTED)));
         }
     }

@@ -6,18 +6,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ruff_db::diagnostic::Severity as LintSeverity;
-use ruff_db::system::{OsSystem, System, SystemPath, SystemPathBuf};
-use ruff_python_ast::PythonVersion;
-use ty_module_resolver::{ModuleGlobSet, SearchPathSettings, SearchPaths, UseDefaultStrategy};
-use ty_python_core::platform::PythonPlatform;
-use ty_python_core::program::ProgramSettings;
-use ty_python_semantic::lint::{GetLintError, LintSource, RuleSelection};
-use ty_python_semantic::{
-    AnalysisSettings, PythonEnvironment, PythonVersionFileSource, PythonVersionSource, PythonVersionWithSource,
-    SitePackagesPaths, SysPrefixPathOrigin, default_lint_registry,
+use super::api::{
+    AnalysisSettings, FallibleStrategy, GetLintError, LintSource, ModuleGlobSet, OsSystem, ProgramSettings,
+    PythonEnvironment, PythonPlatform, PythonVersion, PythonVersionFileSource, PythonVersionSource,
+    PythonVersionWithSource, ReturnTypeInference, RuleSelection, SearchPathSettings, SearchPaths,
+    Severity as LintSeverity, SitePackagesPaths, SysPrefixPathOrigin, System, SystemPath, SystemPathBuf,
+    UseDefaultStrategy, bundled_stubs, default_lint_registry,
 };
-
 use super::rule_names::{self, RuleName};
 use crate::platform::paths::PATH_SEPARATOR;
 use crate::pytypes::globs::Filter;
@@ -83,6 +78,10 @@ impl Tuning {
             self.apply_rule(rule, problems);
         }
         let analysis = &mut self.analysis;
+        if let Some(always) = written.return_type_inference {
+            analysis.return_type_inference =
+                if always { ReturnTypeInference::Always } else { ReturnTypeInference::Never };
+        }
         let set = |flag: &mut bool, value: Option<bool>| *flag = value.unwrap_or(*flag);
         set(&mut analysis.strict_generic_narrowing, written.strict_generic_narrowing);
         set(&mut analysis.strict_equality_semantics, written.strict_equality_semantics);
@@ -303,13 +302,14 @@ fn program(
     let search_paths = search_paths(&settings, system, problems);
     let python_platform =
         environment.python_platform.clone().map_or_else(PythonPlatform::default, PythonPlatform::from);
-    (ProgramSettings { python_version, python_platform, search_paths }, libraries)
+    let settings = ProgramSettings { python_version, python_platform, search_paths, python_environment: Ok(found) };
+    (settings, libraries)
 }
 
 /// Reports and skips search paths that do not exist.
 fn search_paths(settings: &SearchPathSettings, system: &OsSystem, problems: &mut Vec<Diagnostic>) -> SearchPaths {
-    let vendored = ty_vendored::file_system();
-    if let Err(error) = settings.to_search_paths(system, vendored, &ty_module_resolver::FallibleStrategy) {
+    let vendored = bundled_stubs();
+    if let Err(error) = settings.to_search_paths(system, vendored, &FallibleStrategy) {
         problems.push(without_position(&error.to_string()));
     }
     let Ok(paths) = settings.to_search_paths(system, vendored, &UseDefaultStrategy);

@@ -5,19 +5,11 @@
 
 use std::collections::HashSet;
 
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_db::source::source_text;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
-use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
-use ruff_text_size::{Ranged, TextRange, TextSize};
-use ty_python_core::definition::DefinitionKind;
-use ty_python_semantic::types::{Type, TypeDefinition};
-use ty_python_semantic::{
-    Db as _, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute,
-    definitions_for_name,
+use super::api::{
+    AnyNodeRef, DefinitionKind, Expr, File, HasType, ImportAliasResolution, Ranged, ResolvedDefinition,
+    SemanticDb as _, SemanticModel, SourceOrderVisitor, Stmt, TextRange, TextSize, TraversalSignal, Type,
+    TypeDefinition, ast, definitions_for_attribute, definitions_for_name, parsed_module, source_text,
 };
-
 use super::by_syntax;
 use super::db::Database;
 use super::display::module_name;

@@ -2,15 +2,10 @@
 //!
 //! Owns the mapping of a name from one to the other.
 
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_db::source::source_text;
-use ruff_python_ast::find_node::covering_node;
-use ruff_python_ast::{AnyNodeRef, Stmt};
-use ruff_text_size::TextRange;
-use ty_module_resolver::{file_to_module, resolve_module_confident, resolve_real_module_confident};
-use ty_python_semantic::Db as _;
-
+use super::api::{
+    AnyNodeRef, File, SemanticDb as _, Stmt, TextRange, covering_node, file_to_module, parsed_module,
+    resolve_module_confident, resolve_real_module_confident, source_text,
+};
 use super::db::Database;
 use super::family::{self, Member, named};
 

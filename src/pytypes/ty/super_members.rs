@@ -2,13 +2,10 @@
 //!
 //! Owns their resolution to definitions.
 
-use ruff_db::parsed::parsed_module;
-use ruff_python_ast::find_node::covering_node;
-use ruff_python_ast::{self as ast, AnyNodeRef, Expr};
-use ruff_text_size::Ranged;
-use ty_python_semantic::types::{Type, TypeDefinition};
-use ty_python_semantic::{HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel};
-
+use super::api::{
+    AnyNodeRef, Expr, HasType, ImportAliasResolution, Ranged, ResolvedDefinition, SemanticModel, Type, TypeDefinition,
+    ast, covering_node, parsed_module,
+};
 use super::keyword_members;
 use super::target::of_expression;
 

@@ -5,15 +5,10 @@
 
 use std::collections::HashSet;
 
-use ruff_db::parsed::parsed_module;
-use ruff_db::source::source_text;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_pattern, walk_stmt};
-use ruff_python_ast::{self as ast, Expr, Pattern, Stmt};
-use ruff_text_size::{Ranged, TextRange, TextSize};
-use ty_python_core::ProgramFile;
-use ty_python_semantic::types::Type;
-use ty_python_semantic::{HasType, SemanticModel};
-
+use super::api::{
+    Expr, HasType, Pattern, ProgramFile, Ranged, SemanticModel, SourceOrderVisitor, Stmt, TextRange, TextSize, Type, ast,
+    parsed_module, source_text, walk_expr, walk_pattern, walk_stmt,
+};
 use super::db::Database;
 use super::lines::{CellPosition, Lines};
 use crate::pytypes::values::Outline;

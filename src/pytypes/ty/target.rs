@@ -4,21 +4,13 @@
 //! annotation has a syntax tree of its own, which must be used with its own model only: a target is passed to a
 //! callback together with its model.
 
-use ruff_db::parsed::{ParsedModuleRef, parsed_module};
-use ruff_python_ast::find_node::{CoveringNode, covering_node};
-use ruff_python_ast::token::{TokenAt, TokenKind, Tokens};
-use ruff_python_ast::{self as ast, AnyNodeRef, ExprRef};
-use ruff_text_size::{Ranged, TextRange, TextSize};
-use ty_python_core::ProgramFile;
-use ty_python_semantic::types::ide_support::{
-    call_signature_details, definitions_and_overloads_for_function, typed_dict_key_definition,
-};
-use ty_python_semantic::types::{Type, TypeDefinition};
-use ty_python_semantic::{
-    HasDefinition, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute,
+use super::api::{
+    AnyNodeRef, CoveringNode, ExprRef, HasDefinition, HasType, ImportAliasResolution, ParsedModuleRef, ProgramFile,
+    Ranged, ResolvedDefinition, SemanticModel, TextRange, TextSize, TokenAt, TokenKind, Tokens, Type, TypeDefinition,
+    ast, call_signature_details, covering_node, definitions_and_overloads_for_function, definitions_for_attribute,
     definitions_for_bin_op, definitions_for_imported_symbol, definitions_for_name, definitions_for_unary_op,
+    parsed_module, type_in_scope, typed_dict_key_definition,
 };
-
 use super::db::Database;
 use super::{keyword_members, super_members};
 
@@ -127,7 +119,7 @@ fn token_at(tokens: &Tokens, offset: TextSize) -> Option<TextRange> {
         return Some(range);
     }
     let weight = |kind: TokenKind| match kind {
-        TokenKind::Name | TokenKind::String | TokenKind::Complex | TokenKind::Float | TokenKind::Int => 1,
+        TokenKind::Identifier | TokenKind::String | TokenKind::Complex | TokenKind::Float | TokenKind::Int => 1,
         TokenKind::Comment => -1,
         kind if kind.as_binary_operator().is_some() || kind.as_unary_operator().is_some() => 1,
         _ => 0,
@@ -304,10 +296,7 @@ impl<'a> Target<'a> {
             Self::Imported { alias, .. } | Self::ImportAs { alias, .. } => alias.inferred_type(model),
             Self::Module { name, level, .. } => model.resolve_module_type(Some(name), *level),
             Self::Name { handler: Some(handler), .. } => handler.inferred_type(model),
-            Self::Name { name, handler: None } => {
-                let found = model.members_in_scope_at(AnyNodeRef::from(*name));
-                found.get(&name.id).map(|member| member.ty)
-            }
+            Self::Name { name, handler: None } => type_in_scope(model, AnyNodeRef::from(*name), name.as_str()),
             Self::TypeVariable(variable) => variable.inferred_type(model),
             Self::Keyword { keyword, .. } => keyword.value.inferred_type(model),
             // `type_at` takes the type from the definition of the member.

@@ -11,11 +11,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use ruff_db::source::source_text;
-use ruff_text_size::TextSize;
 use salsa::Setter;
-use ty_python_semantic::Db as _;
 
+use super::api::{SemanticDb as _, SourceMap, TextSize, source_text};
 use super::check;
 use super::db::Database;
 use super::edits::{self, Edit};
@@ -73,7 +71,7 @@ impl Trial {
                 let Some(file) = on_disk(db, Path::new(&path)) else { continue };
                 let text = source_text(db, file);
                 if text.as_str() != new {
-                    let text = text.with_text(new, &ruff_diagnostics::SourceMap::default());
+                    let text = text.with_text(new, &SourceMap::default());
                     file.set_source_text_override(db).to(Some(text));
                 }
             }

@@ -4,16 +4,11 @@
 //! its notes on variance and qualifiers: the signature of the constructor at a class that is called, the chosen overload
 //! at a function that is called, the declaration of the parameter at a keyword argument.
 
-use ruff_db::source::source_text;
-use ruff_python_ast as ast;
-use ruff_text_size::{Ranged, TextSize};
-use ty_python_core::ProgramFile;
-use ty_python_semantic::types::Type;
-use ty_python_semantic::types::ide_support::{
-    call_type_simplified_by_overloads, constructor_signature, resolved_call_signature, typed_dict_key_hover,
+use super::api::{
+    ImportAliasResolution, ProgramFile, Ranged, ResolvedDefinition, SemanticDb as _, SemanticModel, TextSize, Type,
+    ast, call_type_simplified_by_overloads, constructor_signature, map_stub_definition, resolved_call_signature,
+    source_text, typed_dict_key_hover,
 };
-use ty_python_semantic::{Db as _, ImportAliasResolution, ResolvedDefinition, SemanticModel, map_stub_definition};
-
 use super::by_syntax;
 use super::db::Database;
 use super::display::{PathDisplay, preview};

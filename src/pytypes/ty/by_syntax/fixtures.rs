@@ -3,22 +3,16 @@
 //! Owns the search for that fixture (in the classes around, in the module, in `conftest.py` of the folder and of those
 //! above it) and what it returns or yields.
 
-use ruff_db::Db as _;
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_db::source::source_text;
-use ruff_python_ast::find_node::covering_node;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
-use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
-use ruff_text_size::TextRange;
-use ty_python_semantic::types::Type;
-use ty_python_semantic::{HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_name};
-
 use super::super::family::Member;
 use super::super::on_disk;
 use super::super::run_time_names::{is_fixture, is_passed_fixtures};
 use super::values::Values;
 use super::{MemberDefinitions, Resolver, last_name};
+use crate::pytypes::ty::api::{
+    AnyNodeRef, Expr, File, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, SourceDb as _,
+    SourceOrderVisitor, Stmt, TextRange, Type, ast, covering_node, definitions_for_name, parsed_module, source_text,
+    walk_expr, walk_stmt,
+};
 
 /// Generic types of what a generator yields.
 const YIELDING: &[&str] = &["Iterator", "Iterable", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator"];

@@ -10,23 +10,15 @@ mod values;
 
 use std::cell::Cell;
 
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_python_ast::find_node::covering_node;
-use ruff_python_ast::{self as ast, AnyNodeRef, Expr, ExprRef};
-use ruff_text_size::{Ranged, TextRange};
-use ty_module_resolver::file_to_module;
-use ty_python_core::definition::{Definition, DefinitionKind, TargetKind};
-use ty_python_semantic::types::ide_support::unreachable_ranges;
-use ty_python_semantic::types::{Type, TypeDefinition};
-use ty_python_semantic::{
-    Db as _, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_name,
-};
-
 use self::values::{Value, Values};
 use super::db::Database;
 use super::family::{self, Class, Member};
 use super::target::Target;
+use crate::pytypes::ty::api::{
+    AnyNodeRef, Definition, DefinitionKind, Expr, ExprRef, File, HasType, ImportAliasResolution, Ranged,
+    ResolvedDefinition, SemanticDb as _, SemanticModel, TargetKind, TextRange, Type, TypeDefinition, ast,
+    covering_node, definitions_for_name, file_to_module, parsed_module, unreachable_ranges,
+};
 
 /// How many expressions and definitions one resolution looks at.
 const MAX_STEPS: u32 = 400;

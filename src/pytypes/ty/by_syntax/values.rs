@@ -2,9 +2,8 @@
 //!
 //! Owns the sets of such values, and what an annotation makes of them.
 
-use ruff_db::files::File;
-
 use super::super::family::{Class, Member};
+use crate::pytypes::ty::api::File;
 
 /// What an expression can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

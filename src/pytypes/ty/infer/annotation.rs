@@ -5,20 +5,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use ruff_db::parsed::parsed_module;
-use ruff_python_ast::{self as ast, AnyNodeRef, Expr};
-use ruff_text_size::{Ranged, TextSize};
-use ty_module_resolver::file_to_module;
-use ty_python_core::definition::Definition;
-use ty_python_core::scope::ScopeKind;
-use ty_python_semantic::types::{Type, TypeDefinition, TypeDetail};
-use ty_python_semantic::{
-    ImportAliasResolution, ProgramEnvironment, ResolvedDefinition, SemanticModel, definitions_for_name,
-};
-
 use super::calls::{self, Receivers};
 use super::importing::{
     imported_module, is_always_bound, is_builtin, is_imported_conditionally, is_of_project, public,
+};
+use crate::pytypes::ty::api::{
+    AnyNodeRef, Definition, Expr, ImportAliasResolution, ProgramEnvironment, Ranged, ResolvedDefinition, ScopeKind,
+    SemanticModel, TextSize, Type, TypeDefinition, TypeDetail, ast, definitions_for_name, file_to_module,
+    parse_expression, parsed_module, semantic_index,
 };
 use crate::pytypes::ty::db::Database;
 
@@ -236,7 +230,7 @@ pub(super) fn of_type<'db>(
         .filter_map(|(at, one)| Some((TextSize::try_from(at.to_usize().checked_sub(lead)?).ok()?, one)))
         .collect();
     let label = label.trim_start();
-    let parsed = ruff_python_parser::parse_expression(label).map_err(|_| not_expressible(&parts.label))?;
+    let parsed = parse_expression(label).map_err(|_| not_expressible(&parts.label))?;
     let receivers = receivers_in(db, &environment, inferred, receivers);
     let (text, label) = (label, &*parts.label);
     let mut writer = Writer { db, model, types, receivers, at, label, text, imports: Vec::new(), is_forward: false };
@@ -315,7 +309,7 @@ fn not_expressible(label: &str) -> String {
 
 /// Whether annotations are not evaluated at import time.
 pub(super) fn has_future_annotations(db: &Database, model: &SemanticModel<'_>) -> bool {
-    ty_python_core::semantic_index(db, model.program_file()).has_future_annotations()
+    semantic_index(db, model.program_file()).has_future_annotations()
 }
 
 struct Writer<'a, 'db> {

@@ -5,11 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use ruff_text_size::TextSize;
-
 use super::annotation::members;
 use super::slots::Kind;
 use super::{FileState, Inference, Key, SlotState};
+use crate::pytypes::ty::api::TextSize;
 
 /// Where a diagnostic is, whatever the edits: the path, and the offset in the text before them.
 pub(super) type Position = (String, TextSize);

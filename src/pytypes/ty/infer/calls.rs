@@ -6,24 +6,15 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_db::source::source_text;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
-use ruff_python_ast::{self as ast, AnyNodeRef, Expr, ExprRef, Stmt};
-use ruff_text_size::{Ranged, TextRange};
-use ty_python_core::ProgramFile;
-use ty_python_core::definition::Definition;
-use ty_python_semantic::types::{Type, TypeDefinition};
-use ty_python_semantic::{
-    Db as SemanticDb, HasDefinition, HasType, ImportAliasResolution, ProgramEnvironment, SemanticModel,
-    contains_identifier,
-};
-
 use super::SlotState;
 use super::constructors::Constructors;
 use super::evidence::{is_mock, known_part};
 use super::slots::{Slot, SlotSource, is_decorated};
+use crate::pytypes::ty::api::{
+    AnyNodeRef, Definition, Expr, ExprRef, File, HasDefinition, HasType, ImportAliasResolution, ProgramEnvironment,
+    ProgramFile, Ranged, ScopeKind, SemanticDb, SemanticModel, SourceOrderVisitor, Stmt, TextRange, Type,
+    TypeDefinition, ast, contains_identifier, parsed_module, source_text, walk_expr, walk_stmt,
+};
 use crate::pytypes::ty::checker_panics::caught;
 use crate::pytypes::ty::db::{Database, Db as _};
 use crate::pytypes::ty::target::{self, Target};
@@ -385,7 +376,7 @@ impl<'db> Calls<'db> {
         let parameters = &function.parameters;
         let all: Vec<&ast::ParameterWithDefault> = parameters.posonlyargs.iter().chain(&parameters.args).collect();
         // A bound receiver takes the first parameter; a function called through its module has no receiver.
-        let in_class = ty_python_core::scope::ScopeKind::Class == definition.scope(db).scope(db).kind();
+        let in_class = ScopeKind::Class == definition.scope(db).scope(db).kind();
         let takes_receiver = in_class && !is_decorated(function, "staticmethod");
         let bound = usize::from(takes_receiver && !call.gives_receiver(function));
         let mut given = BTreeSet::new();

@@ -5,12 +5,10 @@
 
 use std::collections::HashMap;
 
-use ruff_db::parsed::parsed_module;
-use ruff_python_ast::{self as ast, Expr, Stmt};
-use ty_python_core::definition::{Definition, DefinitionKind};
-use ty_python_semantic::types::Type;
-use ty_python_semantic::{Db as _, HasDefinition, HasType, SemanticModel};
-
+use crate::pytypes::ty::api::{
+    Definition, DefinitionKind, Expr, HasDefinition, HasType, SemanticDb as _, SemanticModel, Stmt, Type, ast,
+    parsed_module,
+};
 use crate::pytypes::ty::db::Database;
 use crate::pytypes::ty::family::{self, Class};
 

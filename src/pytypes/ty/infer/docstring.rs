@@ -3,12 +3,11 @@
 //! Owns reading them. Prose is not a type: only what parses as an annotation of classes that are known in the file counts. What is found
 //! still has to pass the type checker.
 
-use ruff_db::parsed::parsed_module;
-use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
-use ty_python_core::definition::DefinitionKind;
-use ty_python_semantic::{ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_name};
-
 use super::annotation::Annotation;
+use crate::pytypes::ty::api::{
+    AnyNodeRef, DefinitionKind, Expr, ImportAliasResolution, ResolvedDefinition, SemanticModel, Stmt, ast,
+    definitions_for_name, parse_expression, parsed_module,
+};
 use crate::pytypes::ty::db::Database;
 
 /// The documented type of a parameter. `is_optional`: `None` is passed too.
@@ -118,7 +117,7 @@ fn section<'t>(text: &'t str, titles: &[&str]) -> Vec<&'t str> {
 
 /// The annotation for a type as written in a docstring, if it names only known classes.
 fn annotation(db: &Database, model: &SemanticModel<'_>, written: &str) -> Option<Annotation> {
-    let parsed = ruff_python_parser::parse_expression(&normalized(written)).ok()?;
+    let parsed = parse_expression(&normalized(written)).ok()?;
     let text = Resolver { db, model }.written(parsed.expr())?;
     Some(Annotation { text, imports: Vec::new() })
 }

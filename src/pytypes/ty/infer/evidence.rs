@@ -3,11 +3,6 @@
 //! Owns collecting it in one state of the text. Values of unknown type prevent a suggestion, or lower its confidence. The evidence for
 //! parameters is in `parameters`.
 
-use ruff_db::files::FilePath;
-use ruff_python_ast::{self as ast, Expr};
-use ty_python_semantic::types::{Type, TypeDefinition, UnionType};
-use ty_python_semantic::{Db as SemanticDb, HasType, ProgramEnvironment, SemanticModel};
-
 use super::annotation::{Annotation, Import};
 use super::calls::{Calls, last_name};
 use super::docstring;
@@ -17,6 +12,9 @@ use super::never::is_endless_call;
 use super::overridden::{self, Below};
 use super::parameters;
 use super::slots::{Filling, FunctionContext, Kind, Slot, SlotSource, is_decorated};
+use crate::pytypes::ty::api::{
+    Expr, FilePath, HasType, ProgramEnvironment, SemanticDb, SemanticModel, Type, TypeDefinition, UnionType, ast,
+};
 use crate::pytypes::ty::db::Database;
 use crate::pytypes::values::Confidence;
 

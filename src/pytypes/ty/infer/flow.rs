@@ -2,8 +2,7 @@
 //!
 //! Owns reading the statements. The callers handle types.
 
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
-use ruff_python_ast::{self as ast, Expr, Stmt};
+use crate::pytypes::ty::api::{Expr, SourceOrderVisitor, Stmt, ast, walk_expr, walk_stmt};
 
 /// The exits of a function's own body, without those of nested functions.
 #[derive(Default)]

@@ -5,16 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use ruff_db::parsed::parsed_module;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};
-use ruff_python_ast::{self as ast, Expr};
-use ty_python_semantic::{Db as _, SemanticModel};
-
 use super::calls::last_name;
 use super::evidence;
 use super::flow::exits;
 use super::slots::{self, SlotSource};
 use super::{FileState, Inference, InferenceRun, Key, concluded};
+use crate::pytypes::ty::api::{
+    Expr, SemanticDb as _, SemanticModel, SourceOrderVisitor, ast, parsed_module, walk_expr,
+};
 use crate::pytypes::values::Confidence;
 
 /// How often a guess is widened, each time by at least one type.

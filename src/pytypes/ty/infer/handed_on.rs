@@ -6,21 +6,14 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
-use ruff_python_ast::{self as ast, ArgOrKeyword, CmpOp, Expr, Stmt};
-use ty_python_core::ProgramFile;
-use ty_python_core::definition::DefinitionKind;
-use ty_python_semantic::types::ide_support::resolved_call_signature;
-use ty_python_semantic::types::{KnownClass, Type, TypeDefinition, UnionType};
-use ty_python_semantic::{
-    Db as _, HasType, ProgramEnvironment, ResolvedDefinition, SemanticModel, definitions_for_attribute,
-};
-
 use super::annotation::Annotation;
 use super::evidence::known_part;
 use super::slots::{self, Slot};
+use crate::pytypes::ty::api::{
+    ArgOrKeyword, CmpOp, DefinitionKind, Expr, File, HasType, KnownClass, ProgramEnvironment, ProgramFile,
+    ResolvedDefinition, SemanticDb as _, SemanticModel, SourceOrderVisitor, Stmt, Type, TypeDefinition, UnionType, ast,
+    definitions_for_attribute, operands, parsed_module, resolved_call_signature, walk_expr, walk_stmt,
+};
 use crate::pytypes::ty::checker_panics::caught_in_query;
 use crate::pytypes::ty::db::{Database, Db};
 
@@ -233,8 +226,8 @@ impl<'db> Finder<'_, 'db> {
     /// Whether an expression is `name is None`, or with `negated`, `name is not None`.
     fn tests_none(&self, test: &Expr) -> Option<CmpOp> {
         let Expr::Compare(compare) = test else { return None };
-        match (&compare.ops[..], &compare.comparators[..]) {
-            ([op @ (CmpOp::Is | CmpOp::IsNot)], [Expr::NoneLiteral(_)]) if self.is_it(&compare.left) => Some(*op),
+        match (&compare.ops[..], operands(compare)) {
+            ([op @ (CmpOp::Is | CmpOp::IsNot)], [left, Expr::NoneLiteral(_)]) if self.is_it(left) => Some(*op),
             _ => None,
         }
     }

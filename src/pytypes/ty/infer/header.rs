@@ -4,10 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use ruff_python_ast::{Expr, Stmt};
-use ruff_text_size::{Ranged, TextRange, TextSize};
-
 use super::annotation::Import;
+use crate::pytypes::ty::api::{Expr, Ranged, Stmt, TextRange, TextSize, parse_module};
 use crate::pytypes::ty::edits::Edit;
 
 /// The top of a file, where imports can be added.
@@ -24,7 +22,7 @@ impl Header {
     pub fn of(text: &str) -> Self {
         let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let mut header = Self { at: TextSize::new(0), line_end, has_type_checking: false, present: BTreeSet::new() };
-        let Ok(parsed) = ruff_python_parser::parse_module(text) else { return header };
+        let Ok(parsed) = parse_module(text) else { return header };
         let after = |end: TextSize| {
             let rest = &text[end.to_usize()..];
             let line = rest.find('\n').map_or(rest.len(), |at| at + 1);

@@ -2,14 +2,10 @@
 //!
 //! Owns whether a name exists when an annotation is evaluated.
 
-use ruff_db::parsed::parsed_module;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
-use ruff_python_ast::{self as ast, Expr};
-use ty_module_resolver::file_to_module;
-use ty_python_core::definition::Definition;
-use ty_python_semantic::SemanticModel;
-
 use super::annotation::ABSTRACT;
+use crate::pytypes::ty::api::{
+    Definition, Expr, SemanticModel, SourceOrderVisitor, ast, file_to_module, parsed_module, walk_stmt,
+};
 use crate::pytypes::ty::db::{Database, Db as _};
 
 /// The name by which the file has imported the public module of a class as a whole: `socket` after `import socket`.

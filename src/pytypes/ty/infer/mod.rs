@@ -31,13 +31,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_db::source::{SourceText, source_text};
-use ruff_text_size::{TextRange, TextSize};
-use ty_python_semantic::types::UnionType;
-use ty_python_semantic::{Db as _, SemanticModel};
-
 use self::annotation::Annotation;
 use self::calls::Receivers;
 use self::evidence::{Context, Evidence, Shape};
@@ -57,6 +50,9 @@ use super::symbols;
 use super::trial::Trial;
 use crate::error::{Error, Result};
 use crate::model::printable;
+use crate::pytypes::ty::api::{
+    File, SemanticDb as _, SemanticModel, SourceText, TextRange, TextSize, UnionType, parsed_module, source_text,
+};
 use crate::pytypes::values::{Confidence, Inferred, Insertion, Outline, Skipped, Suggestion};
 
 /// A slot: the number of its file, and its own.

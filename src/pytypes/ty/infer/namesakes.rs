@@ -5,16 +5,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ruff_db::parsed::parsed_module;
-use ty_python_core::definition::Definition;
-use ty_python_semantic::types::{Type, TypeDefinition, UnionType};
-use ty_python_semantic::{Db as _, HasType, ProgramEnvironment, SemanticModel};
-
 use super::evidence::{Evidence, Shape};
 use super::importing::is_of_project;
 use super::parameters::{NO_ARGUMENT, UNKNOWN_ARGUMENT};
 use super::slots::{self, Parameter, SlotSource};
 use super::{FileState, Inference, InferenceRun, Key, concluded};
+use crate::pytypes::ty::api::{
+    Definition, HasType, ProgramEnvironment, SemanticDb as _, SemanticModel, Type, TypeDefinition, UnionType,
+    parsed_module,
+};
 use crate::pytypes::ty::checker_panics::caught;
 use crate::pytypes::ty::db::Database;
 use crate::pytypes::values::Confidence;

@@ -3,13 +3,10 @@
 //! Owns following them into functions that are not annotated yet: what such a call is followed by is not evidence that the function around it
 //! returns.
 
-use ruff_db::parsed::parsed_module;
-use ruff_python_ast::{self as ast, Expr};
-use ty_python_core::definition::DefinitionKind;
-use ty_python_semantic::types::{Type, TypeDefinition};
-use ty_python_semantic::{Db as _, HasType, SemanticModel};
-
 use super::flow::{exits, falls_through, is_placeholder};
+use crate::pytypes::ty::api::{
+    DefinitionKind, Expr, HasType, SemanticDb as _, SemanticModel, Type, TypeDefinition, ast, parsed_module,
+};
 use crate::pytypes::ty::db::Database;
 
 /// How far calls are followed.

@@ -5,20 +5,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_db::source::source_text;
-use ruff_python_ast::{self as ast, Stmt};
-use ruff_text_size::TextRange;
-use ty_python_core::ProgramFile;
-use ty_python_core::definition::Definition;
-use ty_python_core::scope::ScopeKind;
-use ty_python_semantic::types::Type;
-use ty_python_semantic::{Db as _, HasDefinition, HasType, SemanticModel, contains_identifier};
-
 use super::annotation::{Annotation, Import};
 use super::calls::last_name;
 use super::slots::{self, Slot};
+use crate::pytypes::ty::api::{
+    Definition, File, HasDefinition, HasType, ProgramFile, ScopeKind, SemanticDb as _, SemanticModel, Stmt, TextRange,
+    Type, ast, contains_identifier, parsed_module, source_text,
+};
 use crate::pytypes::ty::checker_panics::{caught, caught_in_query};
 use crate::pytypes::ty::db::{Database, Db};
 use crate::pytypes::ty::family;

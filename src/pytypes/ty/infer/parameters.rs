@@ -4,21 +4,16 @@
 
 use std::collections::BTreeSet;
 
-use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
-use ruff_db::source::source_text;
-use ruff_python_ast::{self as ast, Expr, Stmt};
-use ruff_text_size::Ranged;
-use ty_python_core::definition::DefinitionKind;
-use ty_python_semantic::types::{KnownClass, Type, TypeDefinition, UnionType};
-use ty_python_semantic::{HasDefinition, HasType, ProgramEnvironment, SemanticModel};
-
 use super::annotation::Annotation;
 use super::docstring;
 use super::evidence::{Context, Evidence, Shape, is_mock, known};
 use super::handed_on;
 use super::overridden::{self, Overridden};
 use super::slots::{Parameter, Slot};
+use crate::pytypes::ty::api::{
+    DefinitionKind, Expr, File, HasDefinition, HasType, KnownClass, ProgramEnvironment, Ranged, SemanticModel, Stmt,
+    Type, TypeDefinition, UnionType, ast, parsed_module, source_text,
+};
 use crate::pytypes::ty::db::Database;
 use crate::pytypes::values::Confidence;
 

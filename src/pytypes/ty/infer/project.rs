@@ -12,9 +12,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ruff_db::files::File;
-use ruff_db::source::source_text;
-
 use super::super::depth::too_deep;
 use super::super::display::PathDisplay;
 use super::super::edits;
@@ -25,6 +22,7 @@ use super::verification::Findings;
 use super::{FileState, Inference, InferenceRun, Key, SYNTAX_ERRORS, has_syntax_errors, left_out, rejection};
 use crate::error::Result;
 use crate::pytypes::engine::Observer;
+use crate::pytypes::ty::api::{File, source_text};
 use crate::pytypes::ty::db::{Database, Db as _};
 use crate::pytypes::values::{Confidence, Inferred};
 

@@ -4,10 +4,9 @@
 
 use std::collections::HashSet;
 
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
-use ruff_python_ast::{self as ast, Expr, Stmt};
-use ruff_text_size::{Ranged, TextRange, TextSize};
 use strum_macros::IntoStaticStr;
+
+use crate::pytypes::ty::api::{Expr, Ranged, SourceOrderVisitor, Stmt, TextRange, TextSize, ast, walk_expr, walk_stmt};
 
 /// What is annotated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]

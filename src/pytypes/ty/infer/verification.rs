@@ -5,11 +5,6 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use ruff_db::files::File;
-use ruff_db::source::source_text;
-use ruff_text_size::TextSize;
-use ty_python_semantic::contains_identifier;
-
 use super::super::display::module_name;
 use super::super::edits;
 use super::super::imports;
@@ -18,6 +13,7 @@ use super::super::trial::{self, Finding};
 use super::slots::Kind;
 use super::{FileState, InferenceRun, MAX_ROUNDS, SlotState};
 use crate::error::Result;
+use crate::pytypes::ty::api::{File, TextSize, contains_identifier, source_text};
 use crate::pytypes::ty::db::Db as _;
 
 /// The maximum number of dependent files that are checked with the annotated one.
