@@ -52,8 +52,7 @@ pub(super) fn apply(root: &Path, objects: &Objects, tree: &mut Tree, most: u64, 
         for &path in some {
             let Some(file) = RepoPath::new(path) else { continue };
             let found = std::fs::symlink_metadata(file.to_path(root));
-            let is_unchanged =
-                |id: &String| found.as_ref().is_ok_and(|data| staged.is_clean(path, id, &stat_of(data)));
+            let is_unchanged = |id: &String| found.as_ref().is_ok_and(|data| staged.is_clean(path, id, &stat_of(data)));
             if tree.get(path).is_some_and(is_unchanged) || (found.is_err() && staged.is_unexamined(path)) {
                 continue;
             }

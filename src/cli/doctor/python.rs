@@ -69,7 +69,7 @@ const MAX_HEADERS: u64 = 1 << 16;
 
 /// The release of ty in a Python environment, by its metadata: nothing there is run.
 fn newer_ty(environment: &Path) -> Option<Finding> {
-    let (_, [_, ours]) = EMBEDDED;
+    let ours = EMBEDDED.ty;
     let release = installed_release(environment)?;
     let what = format!("ty {release} is installed in {}", environment.display());
     if numbers(&release) <= numbers(ours) {

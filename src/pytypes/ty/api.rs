@@ -25,7 +25,8 @@ pub(in crate::pytypes) use ruff_python_ast::visitor::source_order::{
     SourceOrderVisitor, TraversalSignal, walk_expr, walk_pattern, walk_stmt,
 };
 pub(in crate::pytypes) use ruff_python_ast::{
-    self as ast, AnyNodeRef, ArgOrKeyword, CmpOp, Expr, ExprContext, ExprRef, Pattern, PySourceType, PythonVersion, Stmt,
+    self as ast, AnyNodeRef, ArgOrKeyword, CmpOp, Expr, ExprContext, ExprRef, Pattern, PySourceType, PythonVersion,
+    Stmt,
 };
 pub(in crate::pytypes) use ruff_python_parser::{parse_expression, parse_module};
 pub(in crate::pytypes) use ruff_text_size::{Ranged, TextLen, TextRange, TextSize};

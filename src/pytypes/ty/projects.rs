@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::api::File;
-
 use super::db::{Database, Db as _};
 use crate::pytypes::nested_project;
 use crate::pytypes::values::{ProjectCheck, Projects};

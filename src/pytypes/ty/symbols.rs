@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 
 use super::api::{
-    Expr, HasType, Pattern, ProgramFile, Ranged, SemanticModel, SourceOrderVisitor, Stmt, TextRange, TextSize, Type, ast,
-    parsed_module, source_text, walk_expr, walk_pattern, walk_stmt,
+    Expr, HasType, Pattern, ProgramFile, Ranged, SemanticModel, SourceOrderVisitor, Stmt, TextRange, TextSize, Type,
+    ast, parsed_module, source_text, walk_expr, walk_pattern, walk_stmt,
 };
 use super::db::Database;
 use super::lines::{CellPosition, Lines};
