@@ -20,6 +20,7 @@ use crate::extract::{self, Options};
 use crate::model::{ContentHash, Extracted, RepoPath, Stat};
 use crate::platform::beneath::Folder;
 use crate::scan::{self, Listing};
+use crate::secrets;
 use crate::store::{Fact, Snapshot, StoredFile};
 use crate::threads::STACK_BYTES;
 
@@ -249,9 +250,14 @@ impl Unindexed {
         self.outdated.is_empty() && self.old == 0
     }
 
-    /// The new and changed files, in path order.
+    /// The new and changed files, in path order, without secrets: those with a name that says nothing are read.
     pub fn paths(&self) -> impl Iterator<Item = &RepoPath> {
-        self.files.iter().map(|(path, _)| path)
+        let is_secret = |path: &RepoPath| {
+            self.options.skip_secrets
+                && secrets::depends_on_content(path.as_str())
+                && self.read(path).is_none_or(|bytes| secrets::is_secret(path.as_str(), &bytes))
+        };
+        self.files.iter().map(|(path, _)| path).filter(move |path| !is_secret(path))
     }
 
     pub fn path(&self, number: usize) -> Option<&str> {

@@ -24,6 +24,11 @@ pub fn is_secret_name(path: &str) -> bool {
     names::judge(path) == Name::Secret
 }
 
+/// Whether the name raises a suspicion that the content confirms or not.
+pub fn depends_on_content(path: &str) -> bool {
+    !matches!(names::judge(path), Name::Secret | Name::Open)
+}
+
 /// Whether the file as a whole is a secret, by its name or its content.
 ///
 /// A source file or documentation that contains a key or a token among other text is not.
