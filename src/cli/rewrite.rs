@@ -79,7 +79,9 @@ enum State {
     Waiting,
     /// The target is the next version, and the previous one is staged.
     Replaced,
-    /// The target was replaced, and then changed or moved, or the previous version is gone.
+    /// The target is the next version, and no previous one is staged: there is nothing to restore it from.
+    Same,
+    /// The target was replaced, and then changed or moved.
     Changed,
 }
 
@@ -128,7 +130,7 @@ pub(super) fn settle(root: &Path, environment: &Environment) -> Result<Settled> 
 pub(super) fn interrupted(root: &Path, environment: &Environment) -> Result<Option<Interrupted>> {
     for folder in folders(environment).into_iter().filter(|folder| journal_in(folder, root).exists()) {
         let Some(journal) = Locked::take(root, &folder)?.load()? else { continue };
-        let is_replaced = |entry: &&Entry| journal.is_done || matches!(entry.state(), State::Replaced | State::Changed);
+        let is_replaced = |entry: &&Entry| journal.is_done || !matches!(entry.state(), State::Ready | State::Waiting);
         let replaced = journal.files.iter().filter(is_replaced).count();
         return Ok(Some(Interrupted { replaced, total: journal.files.len() }));
     }
@@ -214,11 +216,11 @@ impl Locked {
             complete_exchange(&entry.staged).map_err(|error| Error::io("rename", &entry.staged, error))?;
         }
         let states: Vec<State> = journal.files.iter().map(Entry::state).collect();
-        let all = |states_of: &[State]| states.iter().all(|state| states_of.contains(state));
-        // A file that was replaced and edited since cannot be undone without losing the edit.
-        let finishes = all(&[State::Replaced, State::Changed])
-            || (states.contains(&State::Changed) && all(&[State::Replaced, State::Changed, State::Ready]));
-        if finishes {
+        let is_in_place = |state: &State| !matches!(state, State::Ready | State::Waiting);
+        // Undoing would leave these as they are: one was edited since, of the other there is no copy.
+        let cannot_be_undone = |state: &State| matches!(state, State::Changed | State::Same);
+        let can_be_finished = !states.contains(&State::Waiting) && states.iter().any(cannot_be_undone);
+        if can_be_finished || states.iter().all(is_in_place) {
             journal.files.iter().filter(|entry| entry.state() == State::Ready).try_for_each(Entry::exchange)?;
             self.finish(&journal)?;
             return Ok(Settled::Finished);
@@ -330,8 +332,9 @@ impl Entry {
         }
         match (held == after, staged == before) {
             (true, true) => State::Replaced,
+            (true, false) => State::Same,
+            (false, true) => State::Changed,
             (false, false) => State::Waiting,
-            _ => State::Changed,
         }
     }
 
@@ -516,6 +519,16 @@ mod tests {
         assert_eq!(files.settle().unwrap(), Settled::Undone);
         assert_eq!(files.held(), all(old));
         files.assert_clean("restored");
+    }
+
+    #[test]
+    fn files_of_which_no_copy_is_left_are_finished_with_the_others() {
+        let files = Files::new();
+        let journal = files.interrupt(COUNT, 1);
+        fs::remove_file(&journal.files[0].staged).unwrap();
+        assert_eq!(files.settle().unwrap(), Settled::Finished);
+        assert_eq!(files.held(), all(new));
+        files.assert_clean("finished");
     }
 
     #[test]
