@@ -17,6 +17,8 @@ use std::time::Duration;
 use toml::Table;
 
 use crate::error::{Error, Result};
+use crate::git_config::UserFolders;
+use crate::git_objects;
 use crate::locked::locked;
 use crate::model::printable;
 use crate::platform::files::is_own;
@@ -210,6 +212,13 @@ impl Environment {
     /// The current directory at the start of the process.
     pub fn working_folder(&self) -> Option<&Path> {
         self.working_folder.as_deref()
+    }
+
+    /// Where git finds this user's settings.
+    pub fn git_folders(&self) -> UserFolders {
+        let program = self.on_path(git_objects::PROGRAM).and_then(|program| canonical(&program).ok());
+        let prefix = program.and_then(|program| Some(program.parent()?.parent()?.to_owned()));
+        UserFolders { home: self.home.clone(), xdg: self.absolute("XDG_CONFIG_HOME"), prefix }
     }
 
     pub fn home(&self) -> Option<&Path> {

@@ -10,15 +10,12 @@ use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use gix_config::{File, Source, file};
-
-use crate::platform::files::is_own;
+use crate::git_settings::GitSettings;
+use crate::platform::files::{is_own, read_regular};
 use crate::platform::paths::{canonical, of_git};
 
 /// A `.git` file is one line; a longer file is not one.
 const MAX_POINTER_BYTES: u64 = 16 * 1024;
-/// A larger file of settings is not read: that of twenty thousand branches is smaller. Its parser takes a hundred times its size.
-const MAX_SETTINGS_BYTES: u64 = 2 * 1024 * 1024;
 /// References that are read from one to the next, `HEAD` among them: git reads as many.
 const MAX_REFERENCES: usize = 5;
 /// What `HEAD` names where references are kept in tables ("reftable"), for programs that cannot read those.
@@ -34,38 +31,61 @@ pub fn directory_in(folder: &Path) -> Option<PathBuf> {
     let git = folder.join(".git");
     let metadata = std::fs::metadata(&git).ok()?;
     let directory = if metadata.is_dir() { git } else { pointed_to(folder, &git, &metadata).ok()? };
-    reference(&directory.join("HEAD")).map(|_| directory)
+    is_directory_of_git(&directory).then_some(directory)
+}
+
+/// The settings in the repository's own file that decide on its format. Nothing that this file includes counts, and without a version of
+/// the format, neither does the rest.
+pub fn format(common: &Path) -> GitSettings {
+    let mut settings = GitSettings::default();
+    settings.add_file(&common.join("config"));
+    if settings.text("core.repositoryformatversion").is_none() { GitSettings::default() } else { settings }
 }
 
 /// The settings of the repository itself, without those of the user and of files that these include: git, too, reads how a
 /// repository is laid out from nothing else. `directory` is that of a worktree, whose own settings come last.
-fn settings(directory: &Path) -> Option<File> {
-    let mut settings = read_settings(&common_directory(directory).join("config"))?;
-    if matches!(settings.boolean("extensions.worktreeConfig"), Ok(Some(true)))
-        && let Some(own) = read_settings(&directory.join("config.worktree"))
-    {
-        settings.append(own).ok()?;
+fn settings(directory: &Path) -> GitSettings {
+    let common = common_directory(directory);
+    let mut settings = GitSettings::default();
+    settings.add_file(&common.join("config"));
+    if format(&common).is_true("extensions.worktreeconfig") {
+        settings.add_file(&directory.join("config.worktree"));
     }
-    Some(settings)
-}
-
-fn read_settings(file: &Path) -> Option<File> {
-    std::fs::metadata(file).ok().filter(|found| found.is_file() && found.len() <= MAX_SETTINGS_BYTES)?;
-    let bytes = std::fs::read(file).ok()?;
-    File::from_bytes_no_includes(&bytes, file::Metadata::from(Source::Local), file::init::Options::default()).ok()
+    settings
 }
 
 /// Whether the objects of the repository with that directory have SHA-256 hashes.
 pub fn is_sha256(directory: &Path) -> bool {
-    let format = settings(directory).and_then(|settings| settings.string("extensions.objectFormat"));
-    format.is_some_and(|format| format.eq_ignore_ascii_case(b"sha256"))
+    let format = format(&common_directory(directory));
+    format.text("extensions.objectformat").is_some_and(|format| format.eq_ignore_ascii_case(b"sha256"))
 }
 
 /// Whether the worktree with that directory is a sparse checkout, in which a file that is there nevertheless counts.
 pub fn is_sparse(directory: &Path) -> bool {
-    let Some(settings) = settings(directory) else { return false };
-    let is_set = |key: &str| matches!(settings.boolean(key), Ok(Some(true)));
-    is_set("core.sparseCheckout") && !is_set("sparse.expectFilesOutsideOfPatterns")
+    let settings = settings(directory);
+    settings.is_true("core.sparsecheckout") && !settings.is_true("sparse.expectfilesoutsideofpatterns")
+}
+
+/// Whether git takes the folder for the top of a work tree.
+pub fn is_repository(folder: &Path) -> bool {
+    directory_in(folder).is_some()
+}
+
+/// Whether a folder has what git demands: objects, references, and a `HEAD` that names one of either.
+fn is_directory_of_git(directory: &Path) -> bool {
+    let common = common_directory(directory);
+    let head = directory.join("HEAD");
+    let is_valid = match std::fs::read_link(&head) {
+        Ok(target) => target.starts_with("refs"),
+        Err(_) => read_regular(&head, MAX_POINTER_BYTES).is_ok_and(|text| is_head(&text)),
+    };
+    is_valid && common.join("objects").exists() && common.join("refs").exists()
+}
+
+fn is_head(text: &[u8]) -> bool {
+    let named = text.strip_prefix(b"ref:").map(<[u8]>::trim_ascii_start);
+    let is_id = |length: usize| text.get(..length).is_some_and(|id| id.iter().all(u8::is_ascii_hexdigit));
+    named.is_some_and(|name| name.starts_with(b"refs/")) || is_id(40)
 }
 
 /// Where git keeps what the worktrees of a repository share.
@@ -110,8 +130,8 @@ fn work_tree(directory: &Path) -> Option<PathBuf> {
     if !found.all(|found| found.map_or(true, |found| found.is_file() && is_own(&found))) {
         return None;
     }
-    let named = settings(directory)?.string("core.worktree")?;
-    canonical(&directory.join(of_git(&named))).ok()
+    let settings = settings(directory);
+    canonical(&directory.join(of_git(settings.text("core.worktree")?))).ok()
 }
 
 /// The root of the worktree that `worktrees/NAME` names, without links.
@@ -305,7 +325,9 @@ mod tests {
     fn included(text: &str) -> bool {
         let dir = tempfile::tempdir().unwrap();
         let root = canonical(dir.path()).unwrap();
-        fs::create_dir_all(root.join(".git/worktrees/known")).unwrap();
+        for part in ["worktrees/known", "objects", "refs"] {
+            fs::create_dir_all(root.join(".git").join(part)).unwrap();
+        }
         fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         fs::create_dir_all(root.join("in/x")).unwrap();
         fs::write(root.join("in/x/.git"), text.replace("ROOT", root.to_str().unwrap())).unwrap();
@@ -353,7 +375,9 @@ mod tests {
     fn linked() -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         let root = canonical(dir.path()).unwrap();
-        fs::create_dir_all(root.join("main/.git/worktrees/tree")).unwrap();
+        for part in ["worktrees/tree", "objects", "refs"] {
+            fs::create_dir_all(root.join("main/.git").join(part)).unwrap();
+        }
         fs::create_dir(root.join("tree")).unwrap();
         fs::write(root.join("main/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
         let directory = root.join("main/.git/worktrees/tree");

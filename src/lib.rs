@@ -18,9 +18,9 @@
 //! The modules below are in the order in which data passes through them. Any module may use the base modules below them:
 //! [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words` (splitting
 //! identifiers), `cycles` (of a graph), `locked` (mutexes), `threads` (work on a list by several threads), `git_layout` (where
-//! git keeps a repository and its worktrees), `git_objects` (commits and their files, read with git's plumbing), `platform`
-//! (what differs by operating system), `child_process` (work that may crash runs out of process), and [`secrets`] (detects
-//! secrets by name and content). Some also use [`config`] (settings; the only reader of the environment) and `dependencies`
+//! git keeps a repository and its worktrees), `git_settings` (the syntax of git's settings files), `git_config` (the settings in effect), `wildmatch` (git's globs), `git_objects` (commits and
+//! their files, read with git's plumbing), `platform` (what differs by operating system), `child_process` (work that may crash
+//! runs out of process), and [`secrets`] (detects secrets by name and content). Some also use [`config`] (settings; the only reader of the environment) and `dependencies`
 //! (where the sources of a repository's dependencies are).
 //!
 //! # A file is saved
@@ -95,12 +95,15 @@ pub mod config;
 mod cycles;
 mod dependencies;
 pub mod error;
+mod git_config;
 mod git_layout;
 mod git_objects;
+mod git_settings;
 mod locked;
 pub mod model;
 pub mod panics;
 mod platform;
 mod secrets;
 mod threads;
+mod wildmatch;
 mod words;

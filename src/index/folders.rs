@@ -175,6 +175,7 @@ impl Folders {
         listing.skipped.extend(skipped);
         listing.folders.extend(found.folders.iter().filter_map(|path| absolute(path.as_str())));
         listing.folders.extend(RepoPath::outside(base).filter(|_| asked.is_none()));
+        listing.rule_files.extend(found.rule_files);
         listing.warnings.extend(found.warnings);
         listing.is_shaky |= found.is_shaky;
         Ok(())

@@ -246,7 +246,8 @@ fn list(repository: &Repository, settings: &Settings, scope: &Dirty, budget: &Bu
             _ => settings.folders.list(root, rules, entering.as_ref(), budget)?,
         };
         listings += 1;
-        if repository.watch().is_some_and(|watch| watch.cover(&listing.folders)) {
+        let covers = |watch: &Watch| watch.cover(&listing.folders) | watch.cover_rule_files(&listing.rule_files);
+        if repository.watch().is_some_and(covers) {
             if listings < MAX_LISTINGS {
                 continue;
             }

@@ -395,13 +395,13 @@ impl Settings {
     /// Those of the repository at `root` whose index is in `folder`.
     pub(super) fn load(root: &Path, folder: &Path, sources: &Sources) -> Result<Self> {
         let folders = Folders::of(State::load(root, folder, &sources.environment));
-        let settings = Self::of(sources.load(root)?, folders)?;
+        let settings = Self::of(sources.load(root)?, folders, &sources.environment);
         // A project ignores the folder of its packages; git has no say in it.
         let is_dependency = is_dependency(root, &sources.environment);
         Ok(if is_dependency { Self { rules: settings.rules.outside(), ..settings } } else { settings })
     }
 
-    fn of(config: Config, folders: Folders) -> Result<Self> {
+    fn of(config: Config, folders: Folders, environment: &Environment) -> Self {
         // A folder that is named explicitly is read even if git ignores it.
         let notes = config.index.notes.iter().filter_map(|folder| RepoPath::new(folder.as_str()));
         let mut named: Vec<RepoPath> = notes.chain(folders.in_repository()).collect();
@@ -409,8 +409,8 @@ impl Settings {
         named.dedup();
         let containers = FORMATS.iter().filter(|format| !format.keeps_text() && !format.only_in_folders);
         let extensions = containers.flat_map(|format| format.extensions).copied().collect();
-        let rules = Rules::new(&config.index)?.with_named(named).with_documents(extensions);
-        Ok(Self { rules, folders, config })
+        let rules = Rules::new(&config.index).with_named(named).with_documents(extensions);
+        Self { rules: rules.with_user(environment.git_folders()), folders, config }
     }
 
     /// The extraction options of files that are in no document folder.

@@ -348,7 +348,11 @@ impl Updates {
             self.run_here(thoroughness, progress, budget)?;
             self.model.check_required_gpu()?;
             let report = Report::of(&self.repository, started, budget)?;
-            Ok(Report { warning: self.repository.take_repair(), ..report })
+            let repair = self.repository.take_repair();
+            Ok(Report {
+                warning: repair.map_or_else(|| self.repository.without_files(budget), |found| Ok(Some(found)))?,
+                ..report
+            })
         })
     }
 

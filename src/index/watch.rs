@@ -15,25 +15,27 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::fs;
-use std::io::ErrorKind::{AlreadyExists, NotADirectory, NotFound, PermissionDenied};
+use std::io::ErrorKind::{AlreadyExists, NotFound};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use notify_debouncer_full::notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind, RemoveKind};
-use notify_debouncer_full::notify::{self, ErrorKind as NotifyErrorKind, Event, RecursiveMode, Watcher};
+use notify_debouncer_full::notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind};
+use notify_debouncer_full::notify::{self, Event, RecursiveMode, Watcher};
 use notify_debouncer_full::{Debouncer, NoCache};
 
 use super::change_feed::ChangeFeed;
 use super::folders::identity_of;
 use super::locked;
+use super::rule_files;
 use super::tapped_watcher::{self, TappedWatcher};
+use super::watch_events::{comes_or_goes, is_move, is_of_the_folder, refused};
 use crate::error::{Error, Result};
 use crate::model::RepoPath;
 use crate::platform::files;
 use crate::platform::watcher::SystemWatcher;
-use crate::scan::{self, Entering};
+use crate::scan::{self, Entering, Rules};
 
 /// A background update starts after so long without an event.
 const DEBOUNCE: Duration = Duration::from_millis(300);
@@ -81,11 +83,14 @@ struct Watches {
     _debouncer: Debouncer<TappedWatcher, NoCache>,
     /// Folders with a watch, relative to the root.
     folders: BTreeSet<RepoPath>,
+    /// Folders of rule files that were given a watch.
+    rule_folders: BTreeSet<PathBuf>,
 }
 
 /// What the event thread shares with reads.
 struct Shared {
     root: PathBuf,
+    rules: Rules,
     /// The folder of cookies.
     cookies: PathBuf,
     /// The prefix of this watch's cookies: other processes may watch the same repository.
@@ -104,8 +109,10 @@ struct State {
     renew: bool,
     /// Why events are incomplete, as `stats` reports it: the system refused a watch, or does not report all changes.
     limited: Option<&'static str>,
-    /// Files outside the tree that determine what is listed: git's index and its exclusions.
-    rule_files: Vec<PathBuf>,
+    /// Files outside the tree that determine what is listed: git's index, its exclusions and its settings.
+    rule_files: BTreeSet<PathBuf>,
+    /// Those of repositories in the tree.
+    nested_rule_files: BTreeSet<PathBuf>,
     /// Indexed folders outside the tree, each with its identity when it was last checked: a folder above may be renamed without
     /// an event.
     outside: Vec<(PathBuf, Option<(u64, u64)>)>,
@@ -129,13 +136,18 @@ struct State {
 impl Watch {
     /// Starts watching the root; the first update adds its folders. `when_quiet` is called on a thread of its own when something
     /// changed and no more events come.
-    pub(super) fn start(root: &Path, index: &Path, when_quiet: impl Fn() + Send + Sync + 'static) -> Result<Self> {
+    pub(super) fn start(
+        root: &Path,
+        index: &Path,
+        rules: Rules,
+        when_quiet: impl Fn() + Send + Sync + 'static,
+    ) -> Result<Self> {
         let state = State { sweep: true, ..State::default() };
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let own_cookies = format!("{}-{}-", std::process::id(), since.as_nanos());
         let (state, cookie_arrived) = (Mutex::new(state), Condvar::new());
         let (root, cookies) = (root.to_owned(), index.join(COOKIES));
-        let shared = Arc::new(Shared { root, cookies, own_cookies, state, cookie_arrived });
+        let shared = Arc::new(Shared { root, rules, cookies, own_cookies, state, cookie_arrived });
         let when_quiet: Arc<dyn Fn() + Send + Sync> = Arc::new(when_quiet);
         let watches = Arc::new(Mutex::new(Watches::start(&shared, &when_quiet)?));
         Ok(Self { shared, when_quiet, watches })
@@ -168,6 +180,10 @@ impl Watch {
             }
         } else {
             watches.forget(&moved, &self.shared.root);
+        }
+        if must_sweep {
+            // Settings may name other files now.
+            watches.cover_rule_files(&self.shared);
         }
         let dirty = if must_sweep {
             Dirty::Everything
@@ -290,6 +306,22 @@ impl Watch {
         let _ = fs::remove_file(&path);
     }
 
+    /// Watches the folders of files that determine what is listed of repositories in the tree. Returns whether there were new
+    /// ones, as [`Self::cover`] does.
+    pub(super) fn cover_rule_files(&self, found: &[PathBuf]) -> bool {
+        let mut watches = locked(&self.watches);
+        let mut state = locked(&self.shared.state);
+        let known = state.nested_rule_files.len();
+        state.nested_rule_files.extend(found.iter().cloned());
+        let is_new = state.nested_rule_files.len() > known;
+        drop(state);
+        let is_covered = is_new && watches.cover_rule_files(&self.shared);
+        if is_covered {
+            locked(&self.shared.state).listing_feed.lose();
+        }
+        is_covered
+    }
+
     /// Watches the folders among `found` that are not watched yet. Returns whether there were any: something may have been saved
     /// in them before, so the caller must list again.
     pub(super) fn cover(&self, found: &[RepoPath]) -> bool {
@@ -350,7 +382,8 @@ impl Watches {
         };
         let started = tapped_watcher::start(Box::new(move |event| noted.note(event)), DEBOUNCE, handler);
         let (debouncer, system) = started.map_err(|error| refused(&error))?;
-        let watches = Self { system, _debouncer: debouncer, folders: BTreeSet::new() };
+        let mut watches =
+            Self { system, _debouncer: debouncer, folders: BTreeSet::new(), rule_folders: BTreeSet::new() };
         let root = shared.root.as_path();
         let cookies = shared.cookies.clone();
         // Only inside an existing index folder: the repository may be in the middle of its removal.
@@ -359,23 +392,35 @@ impl Watches {
             _ => {}
         }
         clear_old_cookies(&cookies);
-        let rule_files = scan::git_rule_files(root);
-        let rule_folders = rule_files.iter().filter_map(|file| file.parent()).map(Path::to_owned);
-        let git = [root.join(".git"), root.join(".git/info")];
-        let mut optional: Vec<PathBuf> = rule_folders.chain(git).filter(|folder| folder.is_dir()).collect();
-        optional.sort();
-        optional.dedup();
-        locked(&shared.state).rule_files = rule_files;
-        for folder in [root.to_owned(), cookies.clone()].iter().chain(&optional) {
+        for folder in [root, cookies.as_path()] {
             match watches.add(folder, shared) {
                 // Then every read sweeps, which `stats` reports.
                 Err(_) if locked(&shared.state).limited.is_some() => break,
-                // The user's own exclusions; the regular sweep checks them, too.
-                Err(error) if !folder.starts_with(root) && *folder != cookies => tracing::debug!("{error}"),
                 added => added?,
             }
         }
+        watches.cover_rule_files(shared);
         Ok(watches)
+    }
+
+    /// Watches the folders of the files that determine what is listed, as far as they can be: the regular sweep checks them, too.
+    /// Returns whether one was not watched before.
+    fn cover_rule_files(&mut self, shared: &Shared) -> bool {
+        let nested = locked(&shared.state).nested_rule_files.clone();
+        let files = rule_files::current(&shared.root, &shared.rules, &nested);
+        let folders = rule_files::folders(&shared.root, &files);
+        locked(&shared.state).rule_files = files;
+        let known = self.rule_folders.len();
+        for folder in folders {
+            let is_new = !self.rule_folders.contains(&folder);
+            if is_new && locked(&shared.state).limited.is_none() && files::reports_all_changes(&folder) {
+                match self.add(&folder, shared) {
+                    Ok(()) => drop(self.rule_folders.insert(folder)),
+                    Err(error) => tracing::debug!("{error}"),
+                }
+            }
+        }
+        self.rule_folders.len() > known
     }
 
     /// Removes the watches at and below renamed and removed paths.
@@ -432,16 +477,6 @@ impl Watches {
     }
 }
 
-/// Whether a watch was refused because the folder was removed, which the watch of its parent reports, or because it cannot
-/// be read. Any other folder without a watch would make answers stale.
-fn is_of_the_folder(error: &notify::Error) -> bool {
-    match &error.kind {
-        NotifyErrorKind::PathNotFound => true,
-        NotifyErrorKind::Io(error) => matches!(error.kind(), NotFound | PermissionDenied | NotADirectory),
-        _ => false,
-    }
-}
-
 /// Removes the cookies of processes that were killed. Other processes may be waiting for theirs, so the folder stays.
 fn clear_old_cookies(folder: &Path) {
     let is_old = |entry: &fs::DirEntry| {
@@ -451,10 +486,6 @@ fn clear_old_cookies(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten().filter(is_old) {
         let _ = fs::remove_file(entry.path());
     }
-}
-
-fn refused(error: &notify::Error) -> Error {
-    Error::internal(format!("cannot watch for changes: {error}"))
 }
 
 impl State {
@@ -505,7 +536,10 @@ impl Shared {
     }
 
     fn note_path(&self, state: &mut State, path: &Path, kind: EventKind) {
-        state.sweep |= state.rule_files.iter().any(|file| file == path);
+        let (is_rule_file, is_above) = rule_files::at_and_below(&state.rule_files, path);
+        // A folder above such a file matters when it comes and goes, and its watch with it.
+        state.sweep |= is_rule_file || (is_above && comes_or_goes(kind));
+        state.renew |= is_above && is_move(kind);
         if let Ok(name) = path.strip_prefix(&self.cookies) {
             state.renew |= is_move(kind) && name.as_os_str().is_empty();
             self.note_cookie(state, name);
@@ -527,14 +561,15 @@ impl Shared {
             // The index, and with it the folder of cookies.
             Some(".ixmcp") => state.renew |= is_move(kind) && self.cookies.starts_with(path),
             Some(".flashgrep") => {}
-            // Whether there is a git repository, what it tracks, and what only this clone ignores. Nothing else in there matters.
-            Some(".git") => match (parts.next().flatten(), parts.next().flatten()) {
-                (None, _) | (Some("info"), None) => {
+            // What matters in there and is not one of these is a rule file.
+            Some(".git") => match parts.next().flatten() {
+                None => {
                     state.sweep = true;
-                    state.renew |= is_move(kind) || matches!(kind, EventKind::Create(_));
+                    state.renew |= comes_or_goes(kind);
                 }
-                (Some("index"), None) | (Some("info"), Some("exclude")) => state.sweep = true,
-                _ => {}
+                // Without one of these it is not a repository.
+                Some("HEAD" | "objects" | "refs") => state.sweep |= comes_or_goes(kind),
+                Some(_) => {}
             },
             _ => match RepoPath::under(&self.root, path) {
                 Some(path) => self.note_entry(state, path, kind),
@@ -597,15 +632,5 @@ impl Shared {
             state.cookies_seen = state.cookies_seen.max(number);
             self.cookie_arrived.notify_all();
         }
-    }
-}
-
-/// Whether watches at or below the path may be gone. The event of a removed file says that it was a file; that of a renamed
-/// one does not.
-fn is_move(kind: EventKind) -> bool {
-    match kind {
-        EventKind::Remove(kind) => kind != RemoveKind::File,
-        EventKind::Modify(kind) => matches!(kind, ModifyKind::Name(_)),
-        _ => false,
     }
 }

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use super::Workspace;
+use super::repository::Repository;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::scan::{self, Rules};
@@ -20,15 +21,15 @@ pub fn without_files(root: &Path, rules: &Rules, skipped: &[(String, u64)]) -> S
         .iter()
         .take(MAX_RULES)
         .map(|rule| {
-            let entries = if rule.entries == 1 {
-                "1 file or folder".to_owned()
-            } else {
-                format!("{} files and folders", rule.entries)
+            let files = match rule.files {
+                1 if !rule.is_more => "1 file".to_owned(),
+                files if rule.is_more => format!("more than {files} files"),
+                files => format!("{files} files"),
             };
             if rule.pattern.is_empty() {
-                format!("the setting `{}` excludes {entries}", rule.source)
+                format!("the setting `{}` excludes {files}", rule.source)
             } else {
-                format!("the rule `{}` in {} ignores {entries}", rule.pattern, rule.source)
+                format!("the rule `{}` in {} ignores {files}", rule.pattern, rule.source)
             }
         })
         .collect();
@@ -50,14 +51,21 @@ pub fn without_files(root: &Path, rules: &Rules, skipped: &[(String, u64)]) -> S
 impl Workspace {
     /// The warning about an open index that is complete and has no files.
     pub fn without_files(&self, budget: &Budget) -> Result<Option<String>> {
-        if self.repository.opened().is_none() {
+        self.repository.without_files(budget)
+    }
+}
+
+impl Repository {
+    /// As [`Workspace::without_files`].
+    pub(super) fn without_files(&self, budget: &Budget) -> Result<Option<String>> {
+        if self.opened().is_none() {
             return Ok(None);
         }
         let skipped = self.read(budget, |snapshot| {
             let is_without = !snapshot.has_files()? && snapshot.fact(Fact::Built)?.is_some();
             is_without.then(|| snapshot.skipped_counts()).transpose()
         })?;
-        let settings = self.repository.settings();
-        Ok(skipped.map(|skipped| without_files(self.root(), &settings.rules, &skipped)))
+        let settings = self.settings();
+        Ok(skipped.map(|skipped| without_files(&self.root, &settings.rules, &skipped)))
     }
 }

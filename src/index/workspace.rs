@@ -204,7 +204,8 @@ impl Workspace {
                 updates.catch_up("background update");
             }
         };
-        match Watch::start(&self.repository.root, self.repository.folder(), when_quiet) {
+        let rules = self.repository.settings().rules.clone();
+        match Watch::start(&self.repository.root, self.repository.folder(), rules, when_quiet) {
             Ok(watch) => {
                 self.repository.set_watch(watch);
                 store.stay();

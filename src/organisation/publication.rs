@@ -173,7 +173,7 @@ impl Upload<'_> {
                 check_descends(objects, head.trim_end_matches(DIRTY), commit, self.budget)?;
             }
         }
-        let rules = Rules::new(publication.settings)?;
+        let rules = Rules::new(publication.settings);
         let published = self.published()?;
         let mut tree = objects.tree(commit, self.budget)?;
         let largest = publication.settings.max_file_size;

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::hash::trusted;
-use super::{Listing, Rules, guard, tracked};
+use super::ignored::{Layout, RULE_FILES};
+use super::{Listing, Rules};
 use crate::model::{RepoPath, SkipReason, Stat};
 use crate::platform::beneath::Folder;
 use crate::platform::files::stat_of;
@@ -46,7 +47,7 @@ impl ListingFingerprint {
         for folder in std::iter::once(".").chain(folders) {
             let path = root.join(folder);
             below_root.push((folder.to_owned(), settled(&path, started_ns)?));
-            let names = guard::RULE_FILES.iter().chain((folder != ".").then_some(&".git"));
+            let names = RULE_FILES.iter().chain((folder != ".").then_some(&".git"));
             for name in names {
                 let Ok(found) = fs::symlink_metadata(path.join(name)) else { continue };
                 if !found.is_file() || *name == ".git" {
@@ -112,15 +113,15 @@ fn settled(path: &Path, started_ns: i64) -> Option<Stat> {
 fn outside_root(root: &Path, rules: &Rules, context: &str, started_ns: i64) -> Option<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(format!("{context}\n{}\n", rules.fingerprint()).as_bytes());
-    let above = root.ancestors().skip(1).flat_map(|folder| {
-        guard::RULE_FILES.iter().chain(&[".git", ".git/info/exclude"]).map(|name| folder.join(name))
-    });
-    // The walk reads the exclusions of a `.git` without a repository, too.
-    let of_root = [".git", ".git/commondir", ".git/info/exclude"].map(|name| root.join(name));
-    let git_files = tracked::git_rule_files(root).into_iter().chain(of_root);
+    let layout = Layout::around(root, rules);
+    let top = layout.directories.as_ref().map_or(root, |directories| directories.top.as_path());
+    let within = root.ancestors().skip(1).take_while(|folder| folder.starts_with(top));
+    let of_folders = within.flat_map(|folder| RULE_FILES.iter().map(|name| folder.join(name)));
+    // Which repository it is shows in the paths of its files.
+    let git_files = layout.files().into_iter().chain(of_folders);
     // Where the user named a folder that is not there yet.
     let ways = rules.named().iter().flat_map(|named| Path::new(named.as_str()).ancestors()).map(|part| root.join(part));
-    for path in git_files.chain(above).chain(ways).collect::<Vec<PathBuf>>() {
+    for path in git_files.chain(ways).collect::<Vec<PathBuf>>() {
         hasher.update(path.as_os_str().as_encoded_bytes());
         // Through links: what is read is what they lead to. A folder of git changes with every command.
         let found = fs::metadata(&path).ok().map(|found| (found.is_dir(), stat_of(&found)));

@@ -5,17 +5,19 @@
 //! database knows of it (`store`, `index`): comparing the two is `index`'s work.
 
 mod bare;
-mod guard;
 mod hash;
+mod ignored;
 mod listing_fingerprint;
+mod patterns;
 mod resolve;
 mod root;
 mod rules;
 mod tracked;
 mod walk;
+mod with_tracked;
 mod without_files;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::budget::Budget;
@@ -29,7 +31,7 @@ pub(crate) use resolve::{Resolved, Resolver};
 pub(crate) use root::{HomeFolders, is_own_repository, repository_root};
 pub use rules::Rules;
 pub(crate) use rules::is_rule_file;
-pub(crate) use tracked::{Staged, git_rule_files, staged};
+pub(crate) use tracked::{Staged, staged};
 pub(crate) use walk::is_private_name;
 pub(crate) use without_files::ignoring_rules;
 
@@ -58,6 +60,8 @@ pub struct Listing {
     pub folders: Vec<RepoPath>,
     /// Something was left aside that no folder's times would tell of, such as a tracked file that is gone.
     pub is_shaky: bool,
+    /// Files that decide what is listed of repositories in the tree, and are not listed: see [`git_rule_files`].
+    pub rule_files: Vec<PathBuf>,
     /// What could not be taken into account, such as a damaged git index: for a log.
     pub warnings: Vec<String>,
 }
@@ -71,6 +75,10 @@ impl Listing {
         self.skipped.dedup();
         self.folders.sort_unstable();
         self.folders.dedup();
+        self.rule_files.sort();
+        self.rule_files.dedup();
+        self.warnings.sort();
+        self.warnings.dedup();
         self
     }
 }
@@ -117,9 +125,12 @@ pub fn one(root: &Path, path: &RepoPath, rules: &Rules) -> Result<Option<PathVer
     Ok(listed.or_else(skipped))
 }
 
+/// Files in no folder that is listed whose change may change what is listed: git's index, exclusions and settings.
+pub fn git_rule_files(root: &Path, rules: &Rules) -> Vec<PathBuf> {
+    ignored::Layout::around(root, rules).files()
+}
+
 /// Whether git tracks `path` of the repository or anything below it, such as an index that a clone shipped.
 pub fn tracks_under(root: &Path, path: &str) -> bool {
-    let rules = Rules::default();
-    tracked::may_name(root, path)
-        && rules.tracked(root).ok().flatten().is_some_and(|tracked| tracked.below(path).next().is_some())
+    tracked::may_name(root, path) && tracked::names(root, path)
 }

@@ -6,13 +6,13 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-
 use super::bare;
+use super::ignored::{RULE_FILES, Tree};
+use super::patterns::Patterns;
 use super::tracked::{self, Tracked};
 use super::walk::is_private_name;
 use crate::config;
-use crate::error::{Error, Result};
+use crate::git_config::UserFolders;
 use crate::model::{RepoPath, SkipReason};
 use crate::secrets;
 
@@ -20,7 +20,8 @@ use crate::secrets;
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     settings: config::Index,
-    exclude: Option<Gitignore>,
+    /// The lines of `index.exclude`.
+    exclude: Option<Arc<Patterns>>,
     named: Vec<RepoPath>,
     /// The rules are for a folder outside the repository.
     is_outside: bool,
@@ -28,12 +29,22 @@ pub struct Rules {
     documents: Vec<&'static str>,
     /// Git's tracked list as last read: reading it again takes longer than asking for one file.
     tracked: Arc<Mutex<tracked::Cache>>,
+    /// Where the user's settings of git are.
+    user: UserFolders,
 }
 
 impl Rules {
-    pub fn new(settings: &config::Index) -> Result<Self> {
-        let exclude = (!settings.exclude.is_empty()).then(|| exclusions(&settings.exclude)).transpose()?;
-        Ok(Self { settings: settings.clone(), exclude, ..Self::default() })
+    pub fn new(settings: &config::Index) -> Self {
+        let exclude = Patterns::parse(settings.exclude.join("\n").as_bytes(), false);
+        let exclude = (!exclude.is_empty()).then(|| Arc::new(exclude));
+        Self { settings: settings.clone(), exclude, ..Self::default() }
+    }
+
+    /// Where the user's settings of git are, which name files of rules.
+    #[must_use]
+    pub fn with_user(mut self, user: UserFolders) -> Self {
+        self.user = user;
+        self
     }
 
     /// Folders of the repository that the user named: they are listed even where git ignores them.
@@ -65,19 +76,30 @@ impl Rules {
         &self.named
     }
 
-    pub(super) fn exclude(&self) -> Option<&Gitignore> {
-        self.exclude.as_ref()
+    pub(super) fn user(&self) -> &UserFolders {
+        &self.user
+    }
+
+    /// Whether `index.exclude` names an entry of a folder that it does not name.
+    pub(super) fn excludes_entry(&self, path: &[u8], is_folder: bool) -> bool {
+        let Some(exclude) = &self.exclude else { return false };
+        exclude.decide(path, is_folder).is_some_and(|decision| decision.ignores)
     }
 
     /// Whether `index.exclude` names the path or a folder above it.
     pub(super) fn excludes(&self, path: &Path, is_folder: bool) -> bool {
-        let Some(exclude) = &self.exclude else { return false };
-        let named = path.ancestors().take_while(|part| !part.as_os_str().is_empty());
-        named.enumerate().any(|(above, part)| exclude.matched(part, is_folder || above > 0).is_ignore())
+        let named = path.ancestors().take_while(|part| self.exclude.is_some() && !part.as_os_str().is_empty());
+        let is_named = |(above, part): (usize, &Path)| {
+            self.excludes_entry(part.as_os_str().as_encoded_bytes(), is_folder || above > 0)
+        };
+        named.enumerate().any(is_named)
     }
 
-    pub(super) fn tracked(&self, root: &Path) -> Result<Option<Arc<Tracked>>, String> {
-        tracked::of(root, &self.tracked)
+    /// What a work tree tracks.
+    pub(super) fn tracked(&self, tree: &Tree) -> Result<Option<Arc<Tracked>>, String> {
+        let Some(directories) = &tree.directories else { return Ok(None) };
+        let inside = if tree.folder.is_empty() { tree.inside.as_slice() } else { &[] };
+        tracked::read_cached(directories, inside, &self.tracked)
     }
 
     /// All that the rules depend on, in words to compare with.
@@ -110,22 +132,10 @@ impl Rules {
     }
 }
 
-fn exclusions(globs: &[String]) -> Result<Gitignore> {
-    let mut builder = GitignoreBuilder::new("");
-    let unfit = |glob: &str| {
-        Error::invalid_argument(format!("index.exclude: {glob:?} is not a glob"))
-            .hint("Write it as a line of .gitignore.")
-    };
-    for glob in globs {
-        builder.add_line(None, glob).map_err(|error| unfit(glob).caused_by(error))?;
-    }
-    builder.build().map_err(|error| unfit("the list").caused_by(error))
-}
-
 /// Whether a change of this file may change what is listed elsewhere, so that only a full listing is right.
 pub fn is_rule_file(path: &RepoPath) -> bool {
-    matches!(path.file_name(), ".gitignore" | ".ignore" | ".rgignore" | ".ixmcp.toml")
-        || bare::makes_bare(path.file_name())
+    let name = path.file_name();
+    name == config::REPOSITORY_FILE || RULE_FILES.contains(&name) || bare::makes_bare(name)
 }
 
 /// Why a file is left out by its name: a secret, minified or generated.
@@ -257,7 +267,7 @@ mod tests {
             max_file_size: 10,
             ..Default::default()
         };
-        let (strict, lax) = (Rules::default(), Rules::new(&settings).unwrap());
+        let (strict, lax) = (Rules::default(), Rules::new(&settings));
         for name in [".netrc", "Cargo.lock", "a.min.js"] {
             assert!(strict.skip(&path(name), 1).is_some(), "{name}");
             assert_eq!(lax.skip(&path(name), 10), None, "{name}");

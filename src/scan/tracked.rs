@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex};
 
 use gix_index::entry::{Flags, Mode};
 
-use crate::git_layout::{common_directory, directory, is_sha256, is_sparse};
+use crate::git_config::Directories;
+use crate::git_layout::{directory, is_sha256, is_sparse};
 use crate::locked::locked;
 use crate::model::{Stat, printable};
 use crate::platform::files::stat_of;
-use crate::platform::paths::of_git;
 
 /// The tracked files at or below the root, in byte order.
 #[derive(Debug, Default)]
@@ -22,58 +22,58 @@ pub(super) struct Tracked {
     /// All paths, one after the other: a large repository has a hundred thousand.
     names: Vec<u8>,
     spans: Vec<Range<u32>>,
+    /// The folders of submodules.
+    pub(super) submodules: Vec<Box<[u8]>>,
 }
 
-/// The list that was read last, and of which index.
-pub(super) type Cache = Option<(PathBuf, PathBuf, Stat, Arc<Tracked>)>;
+/// The lists as they were last read: by the index, and the path of the root in its work tree.
+pub(super) type Cache = HashMap<(PathBuf, Vec<u8>), (Stat, Arc<Tracked>)>;
 
 impl Tracked {
-    pub(super) fn all(&self) -> impl Iterator<Item = &Path> {
-        self.spans.iter().map(|span| self.path(span))
+    pub(super) fn all(&self) -> impl Iterator<Item = &[u8]> {
+        self.spans.iter().map(|span| self.bytes(span))
     }
 
     /// `path` itself and what is below it.
-    pub(super) fn below(&self, path: &str) -> impl Iterator<Item = &Path> {
-        let path = path.as_bytes();
-        let start = self.spans.partition_point(|span| self.bytes(span) < path);
-        let is_within =
-            move |name: &[u8]| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
+    pub(super) fn below<'a>(&'a self, path: &[u8]) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let path = path.to_owned();
+        let start = self.spans.partition_point(|span| self.bytes(span) < path.as_slice());
         // `a-b` and `a.b` are between `a` and `a/b`: whatever shares the prefix is looked at.
-        let sharing = self.spans[start..].iter().take_while(move |span| self.bytes(span).starts_with(path));
-        sharing.filter(move |span| is_within(self.bytes(span))).map(|span| self.path(span))
+        let rests = self.spans[start..].iter().map_while(move |span| {
+            let name = self.bytes(span);
+            Some((name, name.strip_prefix(path.as_slice())?))
+        });
+        rests.filter(|(_, rest)| rest.is_empty() || rest.starts_with(b"/")).map(|(name, _)| name)
     }
 
     fn bytes(&self, span: &Range<u32>) -> &[u8] {
         &self.names[span.start as usize..span.end as usize]
     }
-
-    fn path(&self, span: &Range<u32>) -> &Path {
-        of_git(self.bytes(span))
-    }
 }
 
-/// The tracked files of the repository that `root` is, or is in; `None` without git.
+/// What a work tree tracks at or below `inside`, which is empty or ends with `/`; `None` without an index, which git makes when
+/// something is added.
 ///
 /// The error is a warning: without the list, ignored files are merely not listed.
-pub(super) fn of(root: &Path, cache: &Mutex<Cache>) -> Result<Option<Arc<Tracked>>, String> {
-    let Some((worktree, index)) = find_index(root) else { return Ok(None) };
-    // Before anything has been added there is no index.
+pub(super) fn read_cached(
+    directories: &Directories,
+    inside: &[u8],
+    cache: &Mutex<Cache>,
+) -> Result<Option<Arc<Tracked>>, String> {
+    let index = directories.own.join("index");
     let Ok(metadata) = std::fs::metadata(&index) else { return Ok(None) };
     let stat = stat_of(&metadata);
-    let mut cache = locked(cache);
-    if let Some((of_root, of_index, of_stat, tracked)) = &*cache
-        && of_root == root
-        && *of_index == index
-        && *of_stat == stat
+    let key = (index, inside.to_owned());
+    if let Some((known, tracked)) = locked(cache).get(&key)
+        && *known == stat
     {
         return Ok(Some(Arc::clone(tracked)));
     }
     if !metadata.is_file() {
-        return Err(format!("{} is not a file: what git tracks is not known", shown(&index)));
+        return Err(format!("{} is not a file: what git tracks is not known", shown(&key.0)));
     }
-    let inside = root.strip_prefix(&worktree).unwrap_or(Path::new(""));
-    let tracked = Arc::new(read(&index, inside)?);
-    *cache = Some((root.to_path_buf(), index, stat, Arc::clone(&tracked)));
+    let tracked = Arc::new(read(&key.0, inside)?);
+    locked(cache).insert(key, (stat, Arc::clone(&tracked)));
     Ok(Some(tracked))
 }
 
@@ -201,13 +201,11 @@ pub(super) fn may_name(root: &Path, path: &str) -> bool {
     bytes.get(4..8) == Some(&[0, 0, 0, 4]) || memchr::memmem::find(&bytes, path.as_bytes()).is_some()
 }
 
-/// Files that no listing holds but whose change may change what is listed: git's index and its exclusions.
-pub fn git_rule_files(root: &Path) -> Vec<PathBuf> {
-    let of_git = find_index(root).map(|(_, index)| {
-        let exclude = index.parent().map(common_directory).unwrap_or_default().join("info/exclude");
-        [index, exclude]
-    });
-    of_git.into_iter().flatten().chain(ignore::gitignore::gitconfig_excludes_path()).collect()
+/// Whether git tracks `path` below the root, or something below it.
+pub(super) fn names(root: &Path, path: &str) -> bool {
+    let Some((worktree, index)) = find_index(root) else { return false };
+    let prefix = prefix_of(root.strip_prefix(&worktree).unwrap_or(Path::new("")));
+    read(&index, &prefix).is_ok_and(|tracked| tracked.below(path.as_bytes()).next().is_some())
 }
 
 /// The index does not say itself how long its hashes are.
@@ -248,7 +246,7 @@ fn prefix_of(inside: &Path) -> Vec<u8> {
     prefix
 }
 
-fn read(index: &Path, inside: &Path) -> Result<Tracked, String> {
+fn read(index: &Path, prefix: &[u8]) -> Result<Tracked, String> {
     let failed = |reason: String| {
         format!(
             "git's index {} cannot be read ({}): files that git tracks and ignores are left out",
@@ -257,10 +255,13 @@ fn read(index: &Path, inside: &Path) -> Result<Tracked, String> {
         )
     };
     let file = parse(index).map_err(failed)?;
-    let prefix = prefix_of(inside);
     let mut tracked = Tracked::default();
-    for entry in file.entries().iter().filter(|entry| !matches!(entry.mode, Mode::COMMIT | Mode::DIR)) {
-        let Some(name) = entry.path(&file).strip_prefix(prefix.as_slice()) else { continue };
+    for entry in file.entries().iter().filter(|entry| entry.mode != Mode::DIR) {
+        let Some(name) = entry.path(&file).strip_prefix(prefix) else { continue };
+        if entry.mode == Mode::COMMIT {
+            tracked.submodules.extend(is_plain(name).then(|| Box::from(&name[..])));
+            continue;
+        }
         // An index above 4 GiB of names is not an index.
         let (Ok(start), Ok(length)) = (u32::try_from(tracked.names.len()), u32::try_from(name.len())) else { break };
         let Some(end) = start.checked_add(length) else { break };
@@ -270,11 +271,11 @@ fn read(index: &Path, inside: &Path) -> Result<Tracked, String> {
         }
     }
     // Conflicts list a path up to three times.
-    let Tracked { names, mut spans } = tracked;
+    let Tracked { names, mut spans, submodules } = tracked;
     let bytes = |span: &Range<u32>| &names[span.start as usize..span.end as usize];
     spans.sort_by(|a, b| bytes(a).cmp(bytes(b)));
     spans.dedup_by(|a, b| bytes(a) == bytes(b));
-    Ok(Tracked { names, spans })
+    Ok(Tracked { names, spans, submodules })
 }
 
 /// Git writes no other names; a made-up index must not lead out of the repository.

@@ -1,28 +1,26 @@
-//! The walk: ignore files obeyed as git and ripgrep obey them, links not followed.
+//! The walk: ignore files obeyed as git obeys them, links not followed.
 //!
-//! Owns both ways to list: the whole tree, and only some paths of it. Both put every entry before the same
-//! judge, so that they agree. Does not own the rules by path (`rules`) nor git's tracked list (`tracked`).
+//! Owns both ways to list: the whole tree, and only some paths of it. Both put every entry before the same judge, so that they
+//! agree. Does not own what is ignored (`ignored`), the rules by path (`rules`), nor what git tracks (`tracked`, `with_tracked`).
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::Metadata;
+use std::fs::{self, Metadata};
 use std::io::ErrorKind as IoErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use ignore::{DirEntry, WalkBuilder, WalkState};
-
+use super::bare;
+use super::ignored::{FolderRules, RULE_FILES, Tree};
 use super::rules::Rules;
-use super::tracked::Tracked;
 use super::{Entering, FoundFile, Listing, SkippedEntry};
-use super::{bare, guard};
 use crate::budget::Budget;
-use crate::error::Result;
-use crate::git_layout::Worktrees;
+use crate::error::{Error, Result};
+use crate::git_layout::{Worktrees, is_repository};
 use crate::locked::locked;
 use crate::model::{RepoPath, SkipReason, Stat, printable};
 use crate::platform::files::stat_of;
-use crate::platform::paths::below;
+use crate::platform::paths::of_git;
 use crate::threads::cores;
 
 /// Folders (or files) of these names are never looked into, at any depth: git's own, and ours.
@@ -43,228 +41,476 @@ pub fn is_private_name(name: &OsStr) -> bool {
 }
 
 pub(super) fn list(root: &Path, rules: &Rules, entering: Option<&Entering>, budget: &Budget) -> Result<Listing> {
-    // A root that is gone must never look like a repository without files.
-    guard::check_root(root)?;
-    let mut listing = Listing::default();
-    let scope = Scope::Everything(entering.cloned());
-    walk_parallel(root, &scope, rules, budget, &mut listing)?;
-    let matchers = Matchers::new(root, rules);
-    for folder in rules.named().iter().filter(|folder| matchers.walk_named(folder, rules)) {
-        scope.enter(folder.as_str());
-        walk_serial(root, &named_walk(root, folder), &scope, rules, budget, &mut listing)?;
+    let walk = Walk::new(root, rules, entering, budget)?;
+    let mut found = walk.found();
+    let main = walk.main.clone();
+    if !main.is_ignored {
+        walk.run(vec![Folder { path: Vec::new(), rules: main }], cores().min(MOST_THREADS), &mut found)?;
     }
-    walk_serial_entities(root, &scope, rules, budget, &mut listing)?;
-    add_tracked(root, &scope, rules, budget, &mut listing)?;
-    Ok(listing.sorted())
+    let mut known = Known::default();
+    for named in rules.named() {
+        walk.add_named(named.as_str(), named.as_str(), &mut known, &mut found)?;
+    }
+    walk.add_entities(ENTITIES, &mut found)?;
+    walk.add_tracked(None, &mut found)?;
+    Ok(found.into_listing())
 }
 
 pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget) -> Result<Listing> {
-    // A root that is gone must never look like a repository without files.
-    guard::check_root(root)?;
-    let mut listing = Listing::default();
-    let matchers = Matchers::new(root, rules);
-    let mut folders = Vec::new();
+    let walk = Walk::new(root, rules, None, budget)?;
+    let mut found = walk.found();
+    let mut known = Known::default();
     for path in paths {
         budget.check()?;
-        let Some(metadata) = metadata_without_links(root, path) else { continue };
-        let is_private = path.as_str().split('/').any(|part| PRIVATE_NAMES.contains(&part));
-        if is_private || bare::holds(root, Path::new(path.as_str())) {
+        let Some(metadata) = metadata_under(root, Path::new(path.as_str())) else { continue };
+        if path.as_str().split('/').any(|part| PRIVATE_NAMES.contains(&part)) || walk.is_metadata(path) {
             continue;
         }
         if metadata.is_dir() {
-            folders.push(path.as_str().to_owned());
-        } else if !matchers.worktrees.hold(root, Path::new(path.as_str()))
-            && ((!rules.is_outside() && is_entity(path.as_str()))
-                || (guard::is_way_safe(root, Path::new(path.as_str())) && matchers.list(path, rules)))
-        {
-            judge(Path::new(path.as_str()), &metadata, rules, &mut listing);
+            walk.add_folder(path.as_str(), &mut known, &mut found)?;
+        } else {
+            walk.add_file(path, &metadata, &mut known, &mut found);
         }
     }
-    if !folders.is_empty() {
-        let scope = Scope::Below(Arc::new(folders.into_iter().collect()));
-        walk_serial(root, &main_walk(root, rules), &scope, rules, budget, &mut listing)?;
-        for folder in rules.named() {
-            if scope.leads_to(folder.as_str()) && matchers.walk_named(folder, rules) {
-                walk_serial(root, &named_walk(root, folder), &scope, rules, budget, &mut listing)?;
-            }
-        }
-        walk_serial_entities(root, &scope, rules, budget, &mut listing)?;
-    }
-    let asked = Scope::Below(Arc::new(paths.iter().map(|path| path.as_str().to_owned()).collect()));
-    add_tracked(root, &asked, rules, budget, &mut listing)?;
-    Ok(listing.sorted())
+    walk.add_tracked(Some(paths), &mut found)?;
+    Ok(found.into_listing())
 }
 
 /// Whether the main walk does not enter that folder, so that nothing in it is listed but what was asked for.
 pub(super) fn ignores(root: &Path, folder: &RepoPath, rules: &Rules) -> bool {
-    Matchers::new(root, rules).ignores(folder, true)
+    let budget = Budget::unlimited();
+    Walk::new(root, rules, None, &budget)
+        .is_ok_and(|walk| walk.rules_of(folder.as_str(), &mut Known::default(), &mut walk.found()).is_ignored)
 }
 
-/// Which part of the tree is asked for.
-#[derive(Clone)]
-enum Scope {
-    /// All of it; each folder is reported before it is read.
-    Everything(Option<Entering>),
-    Below(Arc<HashSet<String>>),
+/// The rules of folders on the way to what is asked for.
+type Known = HashMap<Vec<u8>, FolderRules>;
+
+/// A listing in the making.
+#[derive(Default)]
+pub(super) struct Found {
+    pub listing: Listing,
+    /// The work trees that were entered.
+    pub trees: Vec<Arc<Tree>>,
 }
 
-impl Scope {
-    /// At or below one of the paths asked for.
-    fn holds(&self, path: &str) -> bool {
-        let Self::Below(asked) = self else { return true };
-        let parents = path.match_indices('/').map(|(at, _)| &path[..at]);
-        parents.chain([path]).any(|prefix| asked.contains(prefix))
+impl Found {
+    fn append(&mut self, other: &mut Self) {
+        let (all, part) = (&mut self.listing, &mut other.listing);
+        all.files.append(&mut part.files);
+        all.skipped.append(&mut part.skipped);
+        all.folders.append(&mut part.folders);
+        all.warnings.append(&mut part.warnings);
+        all.is_shaky |= part.is_shaky;
+        self.trees.append(&mut other.trees);
     }
 
-    /// A folder is going to be read.
-    fn enter(&self, folder: &str) {
-        if let Self::Everything(Some(entering)) = self
-            && let Some(folder) = RepoPath::new(folder)
-        {
-            entering(&folder);
-        }
+    fn into_listing(mut self) -> Listing {
+        let nested = self.trees.iter().filter(|tree| !tree.folder.is_empty());
+        self.listing.rule_files.extend(nested.flat_map(|tree| tree.files.iter().cloned()));
+        self.listing.sorted()
     }
 
-    /// Holds `path`, or something below it.
-    fn leads_to(&self, path: &str) -> bool {
-        let Self::Below(asked) = self else { return true };
-        self.holds(path) || asked.iter().any(|asked| is_below(asked, path))
+    pub(super) fn skip(&mut self, path: &Path, reason: SkipReason) {
+        self.listing.skipped.push(SkippedEntry { path: shown(path), reason, stat: Stat::default() });
     }
 }
 
-fn is_below(path: &str, folder: &str) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+/// A folder to read, by its path relative to the root.
+pub(super) struct Folder {
+    pub path: Vec<u8>,
+    pub rules: FolderRules,
 }
 
-/// Everything as `rg --files --hidden --no-require-git` has it.
-fn main_walk(root: &Path, rules: &Rules) -> WalkBuilder {
-    let mut walk = WalkBuilder::new(root);
-    walk.hidden(false).require_git(false).add_custom_ignore_filename(".rgignore").current_dir(root);
-    if rules.is_outside() {
-        walk.parents(false).git_global(false);
+/// Folders that wait for a thread, and how many threads may still add some.
+struct Queue {
+    waiting: Vec<Folder>,
+    busy: usize,
+}
+
+/// What holds for all of a walk.
+pub(super) struct Walk<'a> {
+    pub root: &'a Path,
+    pub rules: &'a Rules,
+    pub budget: &'a Budget,
+    entering: Option<&'a Entering>,
+    /// Other worktrees of the repository. What the user indexes outside it is read as it is.
+    worktrees: Worktrees,
+    /// The rules of the root.
+    main: FolderRules,
+    /// Why files of rules were passed over.
+    problems: Vec<String>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        root: &'a Path,
+        rules: &'a Rules,
+        entering: Option<&'a Entering>,
+        budget: &'a Budget,
+    ) -> Result<Self> {
+        // A root that is gone must never look like a repository without files.
+        fs::read_dir(root).map_err(|error| Error::io("read the repository", root, error))?;
+        let worktrees = if rules.is_outside() { Worktrees::default() } else { Worktrees::of(root) };
+        let mut problems = Vec::new();
+        let main = FolderRules::of_root(root, rules, &mut problems);
+        Ok(Self { root, rules, budget, entering, worktrees, main, problems })
     }
-    walk
-}
 
-/// A folder that the user named: what ignores it from above does not count, its own ignore files do.
-fn named_walk(root: &Path, folder: &RepoPath) -> WalkBuilder {
-    let mut walk = WalkBuilder::new(folder.to_path(root));
-    walk.hidden(false).require_git(false).add_custom_ignore_filename(".rgignore").current_dir(root);
-    walk.parents(false).git_global(false);
-    walk
-}
+    fn found(&self) -> Found {
+        let listing = Listing { warnings: self.problems.clone(), ..Listing::default() };
+        Found { listing, trees: vec![Arc::clone(&self.main.tree)] }
+    }
 
-fn walk_parallel(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listing: &mut Listing) -> Result<()> {
-    let threads = cores().min(MOST_THREADS);
-    let mut walk = main_walk(root, rules);
-    walk.threads(threads);
-    let blocked = keep(&mut walk, root, scope, rules);
+    pub(super) fn main(&self) -> &FolderRules {
+        &self.main
+    }
 
-    let gathered = Mutex::new(Listing::default());
-    walk.build_parallel().run(|| {
-        let mut part = WalkPart { listing: Listing::default(), gathered: &gathered };
-        Box::new(move |entry| {
-            if budget.is_spent() {
-                return WalkState::Quit;
+    /// A path as rules decide on it.
+    pub(super) fn full(&self, path: &[u8]) -> Vec<u8> {
+        [&self.main.tree.inside, path].concat()
+    }
+
+    /// Reads folders and all below them.
+    pub(super) fn run(&self, folders: Vec<Folder>, threads: usize, found: &mut Found) -> Result<()> {
+        let queue = (Mutex::new(Queue { waiting: folders, busy: 0 }), Condvar::new());
+        let gathered = Mutex::new(Found::default());
+        let work = || {
+            let mut part = Found::default();
+            self.work(&queue, &mut part);
+            // Each thread its own part; sorting sorted parts together is cheap.
+            part.listing.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+            locked(&gathered).append(&mut part);
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(work);
             }
-            take(root, entry, scope, rules, &mut part.listing);
-            WalkState::Continue
+            work();
+        });
+        found.append(&mut locked(&gathered));
+        self.budget.check()
+    }
+
+    fn work(&self, (queue, changed): &(Mutex<Queue>, Condvar), part: &mut Found) {
+        let mut next = Vec::new();
+        let mut state = locked(queue);
+        loop {
+            state = changed
+                .wait_while(state, |state| state.waiting.is_empty() && state.busy > 0)
+                .unwrap_or_else(PoisonError::into_inner);
+            let Some(folder) = state.waiting.pop() else { break };
+            state.busy += 1;
+            drop(state);
+            if !self.budget.is_spent() {
+                self.read(folder, part, &mut next);
+            }
+            state = locked(queue);
+            state.busy -= 1;
+            state.waiting.append(&mut next);
+            changed.notify_all();
+        }
+    }
+
+    fn read(&self, mut folder: Folder, found: &mut Found, next: &mut Vec<Folder>) {
+        let relative = of_git(&folder.path);
+        let absolute = if folder.path.is_empty() { self.root.to_owned() } else { self.root.join(relative) };
+        let entries: Vec<fs::DirEntry> = match fs::read_dir(&absolute) {
+            Ok(entries) => entries.filter_map(std::result::Result::ok).collect(),
+            Err(error) if error.kind() == IoErrorKind::NotFound => return,
+            Err(_) => return found.skip(relative, SkipReason::UnreadableFolder),
+        };
+        if !folder.path.is_empty() {
+            self.add_rule_files(&mut folder.rules, &folder.path, &entries, found);
+        }
+        let mut path = self.full(&folder.path);
+        let start = self.main.tree.inside.len();
+        if !folder.path.is_empty() {
+            path.push(b'/');
+        }
+        let length = path.len();
+        for entry in entries {
+            let name = entry.file_name();
+            if is_private_name(&name) || bare::is_metadata(&absolute, &name) {
+                continue;
+            }
+            path.truncate(length);
+            path.extend_from_slice(name.as_encoded_bytes());
+            let relative = of_git(&path[start..]);
+            let kind = match entry.file_type() {
+                Ok(kind) => kind,
+                Err(error) if error.kind() == IoErrorKind::NotFound => continue,
+                Err(_) => {
+                    found.skip(relative, SkipReason::Unreadable);
+                    continue;
+                }
+            };
+            if self.rules.excludes_entry(&path[start..], kind.is_dir()) || folder.rules.ignores(&path, kind.is_dir()) {
+                continue;
+            }
+            if kind.is_dir() {
+                next.extend(self.enter(&path[start..], &folder.rules, found));
+                continue;
+            }
+            match entry.metadata() {
+                Ok(metadata) => judge(relative, &metadata, self.rules, &mut found.listing),
+                Err(error) if error.kind() == IoErrorKind::NotFound => {}
+                Err(_) => found.skip(relative, SkipReason::Unreadable),
+            }
+        }
+    }
+
+    fn add_rule_files(&self, rules: &mut FolderRules, path: &[u8], entries: &[fs::DirEntry], found: &mut Found) {
+        let is_one = |entry: &fs::DirEntry| {
+            let name = entry.file_name();
+            RULE_FILES.iter().find(|known| name == **known).copied()
+        };
+        let names: Vec<&str> = entries.iter().filter_map(is_one).collect();
+        let before = self.main.tree.inside.len();
+        if !names.is_empty() {
+            rules.add_files(self.root, path, before, &names, &mut found.listing.warnings);
+        }
+    }
+
+    /// The folder with the rules for it, before its own ignore files; `None` if it is another worktree. A repository in the tree
+    /// has rules of its own.
+    pub(super) fn enter(&self, path: &[u8], above: &FolderRules, found: &mut Found) -> Option<Folder> {
+        let relative = of_git(path);
+        let mut rules = above.clone();
+        let absolute = self.root.join(relative);
+        if fs::symlink_metadata(absolute.join(".git")).is_ok() {
+            if self.worktrees.include(&absolute) {
+                found.skip(relative, SkipReason::Worktree);
+                return None;
+            }
+            rules = self.nested(path, above, found).unwrap_or(rules);
+        }
+        match relative.to_str().and_then(RepoPath::new) {
+            Some(folder) => {
+                if let Some(entering) = self.entering {
+                    entering(&folder);
+                }
+                found.listing.folders.push(folder);
+            }
+            None => found.listing.is_shaky = true,
+        }
+        Some(Folder { path: path.to_vec(), rules })
+    }
+
+    /// The rules of the repository at a path below the root, if there is one.
+    pub(super) fn nested(&self, path: &[u8], above: &FolderRules, found: &mut Found) -> Option<FolderRules> {
+        let absolute = self.root.join(of_git(path));
+        if !is_repository(&absolute) || self.worktrees.include(&absolute) {
+            return None;
+        }
+        let position = (self.root, self.main.tree.inside.as_slice());
+        let rules = above.of_repository(position, path, self.rules, &mut found.listing.warnings);
+        found.trees.push(Arc::clone(&rules.tree));
+        Some(rules)
+    }
+
+    /// The rules of a folder, with its ignore files; those of the root for an empty path.
+    pub(super) fn rules_of(&self, folder: &str, known: &mut Known, found: &mut Found) -> FolderRules {
+        self.rules_below("", self.main.clone(), folder, known, found)
+    }
+
+    /// As [`Self::rules_of`], for a folder at or below `from`, whose rules are given.
+    fn rules_below(
+        &self,
+        from: &str,
+        start: FolderRules,
+        folder: &str,
+        known: &mut Known,
+        found: &mut Found,
+    ) -> FolderRules {
+        let mut rules = start;
+        let ends = folder.match_indices('/').map(|(at, _)| at).chain([folder.len()]);
+        for end in ends.filter(|end| *end > from.len()) {
+            let path = &folder.as_bytes()[..end];
+            let key = [from.as_bytes(), b"\0", path].concat();
+            if let Some(of_folder) = known.get(&key) {
+                rules = of_folder.clone();
+                continue;
+            }
+            let is_ignored = rules.is_ignored || rules.ignores(&self.full(path), true);
+            let nested =
+                if !is_ignored || self.is_submodule(path, &rules) { self.nested(path, &rules, found) } else { None };
+            rules = nested.unwrap_or_else(|| rules.below(is_ignored));
+            if !rules.is_ignored {
+                let before = self.main.tree.inside.len();
+                rules.add_files(self.root, path, before, &RULE_FILES, &mut found.listing.warnings);
+            }
+            known.insert(key, rules.clone());
+        }
+        rules
+    }
+
+    /// Lists a folder that is asked for, and what is below it.
+    fn add_folder(&self, path: &str, known: &mut Known, found: &mut Found) -> Result<()> {
+        let (above, _) = path.rsplit_once('/').unwrap_or(("", path));
+        if self.worktrees.hold(self.root, Path::new(above)) {
+            return Ok(());
+        }
+        let rules = self.rules_of(above, known, found);
+        let full = self.full(path.as_bytes());
+        let is_excluded = self.rules.excludes(Path::new(path), true);
+        if !rules.is_ignored && !rules.ignores(&full, true) && !is_excluded {
+            let folder = self.enter(path.as_bytes(), &rules, found);
+            self.run(folder.into_iter().collect(), 1, found)?;
+        } else if !is_excluded && self.is_submodule(path.as_bytes(), &rules) {
+            self.add_submodule(path.as_bytes(), &rules, found)?;
+        }
+        for named in self.rules.named().iter().map(RepoPath::as_str) {
+            if is_within(named, path) {
+                self.add_named(named, named, known, found)?;
+            } else if is_within(path, named) {
+                self.add_named(named, path, known, found)?;
+            }
+        }
+        if is_within(ENTITIES, path) {
+            self.add_entities(ENTITIES, found)?;
+        } else if is_within(path, ENTITIES) {
+            self.add_entities(path, found)?;
+        }
+        Ok(())
+    }
+
+    /// Lists a submodule that the rules of its superproject ignore.
+    pub(super) fn add_submodule(&self, path: &[u8], above: &FolderRules, found: &mut Found) -> Result<()> {
+        let Some(rules) = self.nested(path, above, found) else { return Ok(()) };
+        if let Some(folder) = of_git(path).to_str().and_then(RepoPath::new) {
+            if let Some(entering) = self.entering {
+                entering(&folder);
+            }
+            found.listing.folders.push(folder);
+        }
+        self.run(vec![Folder { path: path.to_vec(), rules }], 1, found)
+    }
+
+    /// Lists `path`, which is the folder `named` by the user or a folder in it, if the main walk does not enter `named`.
+    fn add_named(&self, named: &str, path: &str, known: &mut Known, found: &mut Found) -> Result<()> {
+        let Some(start) = self.rules_of_named(named, known, found) else { return Ok(()) };
+        if !metadata_under(self.root, Path::new(path)).is_some_and(|found| found.is_dir()) {
+            return Ok(());
+        }
+        if path == named {
+            let folder = self.enter(path.as_bytes(), &start, found);
+            return self.run(folder.into_iter().collect(), 1, found);
+        }
+        let (above, _) = path.rsplit_once('/').unwrap_or(("", path));
+        let rules = self.rules_in_named(named, start, above, known, found);
+        if rules.is_ignored || rules.ignores(&self.full(path.as_bytes()), true) {
+            return Ok(());
+        }
+        let folder = self.enter(path.as_bytes(), &rules, found);
+        self.run(folder.into_iter().collect(), 1, found)
+    }
+
+    /// The rules that a named folder starts from, before its own ignore files, if it needs a walk of its own.
+    fn rules_of_named(&self, named: &str, known: &mut Known, found: &mut Found) -> Option<FolderRules> {
+        let path = Path::new(named);
+        let is_private = named.split('/').any(|part| PRIVATE_NAMES.contains(&part));
+        let is_folder = metadata_under(self.root, path).is_some_and(|found| found.is_dir());
+        if is_private || !is_folder || self.rules.excludes(path, true) || self.worktrees.hold(self.root, path) {
+            return None;
+        }
+        self.rules_of(named, known, found).is_ignored.then(|| self.main.of_named())
+    }
+
+    fn rules_in_named(
+        &self,
+        named: &str,
+        start: FolderRules,
+        folder: &str,
+        known: &mut Known,
+        found: &mut Found,
+    ) -> FolderRules {
+        let mut rules = self.nested(named.as_bytes(), &start, found).unwrap_or(start);
+        let before = self.main.tree.inside.len();
+        rules.add_files(self.root, named.as_bytes(), before, &RULE_FILES, &mut found.listing.warnings);
+        self.rules_below(named, rules, folder, known, found)
+    }
+
+    /// Lists a file that is asked for.
+    fn add_file(&self, path: &RepoPath, metadata: &Metadata, known: &mut Known, found: &mut Found) {
+        let relative = Path::new(path.as_str());
+        if self.worktrees.hold(self.root, relative) {
+            return;
+        }
+        let is_entity = !self.rules.is_outside() && is_entity(path.as_str());
+        let is_listed = is_entity || (!self.rules.excludes(relative, false) && self.lists(path, known, found));
+        if is_listed {
+            judge(relative, metadata, self.rules, &mut found.listing);
+        }
+    }
+
+    /// Whether a walk would come to this file, which is not an entity.
+    fn lists(&self, path: &RepoPath, known: &mut Known, found: &mut Found) -> bool {
+        let (above, _) = path.as_str().rsplit_once('/').unwrap_or(("", path.as_str()));
+        let full = self.full(path.as_str().as_bytes());
+        let rules = self.rules_of(above, known, found);
+        if !rules.is_ignored && !rules.ignores(&full, false) {
+            return true;
+        }
+        let named = self.rules.named().iter().map(RepoPath::as_str).filter(|named| is_within(path.as_str(), named));
+        named.into_iter().any(|named| {
+            let Some(start) = self.rules_of_named(named, known, found) else { return false };
+            let rules = self.rules_in_named(named, start, above, known, found);
+            !rules.is_ignored && !rules.ignores(&full, false)
         })
-    });
-    budget.check()?;
-    *listing = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-    listing.skipped.append(&mut locked(&blocked));
-    Ok(())
+    }
+
+    /// Whether the path is metadata of a bare repository or below it.
+    fn is_metadata(&self, path: &RepoPath) -> bool {
+        bare::holds(self.root, Path::new(path.as_str()))
+    }
+
+    /// Whether a path is private, or in another worktree: it is not listed even if it is tracked.
+    pub(super) fn is_hidden(&self, path: &Path) -> bool {
+        path.iter().any(is_private_name) || bare::holds(self.root, path) || self.worktrees.hold(self.root, path)
+    }
+
+    /// Lists the entities at or below a folder, which is theirs or in it, whatever ignores them.
+    fn add_entities(&self, folder: &str, found: &mut Found) -> Result<()> {
+        let is_folder = metadata_under(self.root, Path::new(folder)).is_some_and(|found| found.is_dir());
+        if self.rules.is_outside() || !is_folder || self.worktrees.hold(self.root, Path::new(folder)) {
+            return Ok(());
+        }
+        let is_other = |path: &str| {
+            let first = path.strip_prefix(ENTITIES).and_then(|rest| rest.strip_prefix('/'));
+            first.and_then(|rest| rest.split('/').next()).is_some_and(|first| NOT_ENTITIES.contains(&first))
+        };
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            self.budget.check()?;
+            let Some(path) = RepoPath::new(folder.as_str()) else { continue };
+            let absolute = path.to_path(self.root);
+            if is_other(&folder) || self.worktrees.include(&absolute) {
+                continue;
+            }
+            if let Some(entering) = self.entering {
+                entering(&path);
+            }
+            found.listing.folders.push(path);
+            for entry in fs::read_dir(&absolute).into_iter().flatten().flatten() {
+                let Some(path) = RepoPath::under(self.root, &entry.path()) else { continue };
+                match entry.metadata() {
+                    _ if is_private_name(&entry.file_name()) => {}
+                    Ok(metadata) if metadata.is_dir() => folders.push(path.as_str().to_owned()),
+                    Ok(metadata) if is_entity(path.as_str()) => {
+                        judge(Path::new(path.as_str()), &metadata, self.rules, &mut found.listing);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
-/// What one thread of a walk found; handed over when the thread ends.
-struct WalkPart<'a> {
-    listing: Listing,
-    gathered: &'a Mutex<Listing>,
-}
-
-impl Drop for WalkPart<'_> {
-    fn drop(&mut self) {
-        // Each thread its own part; sorting sorted parts together is cheap.
-        self.listing.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        let mut all = locked(self.gathered);
-        all.files.append(&mut self.listing.files);
-        all.skipped.append(&mut self.listing.skipped);
-        all.folders.append(&mut self.listing.folders);
-        all.warnings.append(&mut self.listing.warnings);
-        all.is_shaky |= self.listing.is_shaky;
-    }
-}
-
-fn walk_serial(
-    root: &Path,
-    walk: &WalkBuilder,
-    scope: &Scope,
-    rules: &Rules,
-    budget: &Budget,
-    listing: &mut Listing,
-) -> Result<()> {
-    let mut walk = walk.clone();
-    let blocked = keep(&mut walk, root, scope, rules);
-    for entry in walk.build() {
-        budget.check()?;
-        take(root, entry, scope, rules, listing);
-    }
-    listing.skipped.append(&mut locked(&blocked));
-    Ok(())
-}
-
-/// The entities' folder once more, without any ignore file.
-fn walk_serial_entities(
-    root: &Path,
-    scope: &Scope,
-    rules: &Rules,
-    budget: &Budget,
-    listing: &mut Listing,
-) -> Result<()> {
-    let folder = root.join(ENTITIES);
-    if rules.is_outside()
-        || !scope.leads_to(ENTITIES)
-        || !std::fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir())
-    {
-        return Ok(());
-    }
-    let worktrees = worktrees(root, rules);
-    if worktrees.include(&folder) {
-        return Ok(());
-    }
-    let mut walk = WalkBuilder::new(&folder);
-    scope.enter(ENTITIES);
-    let (above, entered) = (root.to_path_buf(), scope.clone());
-    walk.standard_filters(false).filter_entry(move |entry| {
-        let not_entity =
-            entry.depth() == 1 && entry.file_name().to_str().is_some_and(|name| NOT_ENTITIES.contains(&name));
-        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        let is_worktree = is_folder && worktrees.include(entry.path());
-        if not_entity || is_private_name(entry.file_name()) || is_worktree {
-            return false;
-        }
-        if is_folder {
-            below(&above, entry.path()).to_str().inspect(|folder| entered.enter(folder));
-        }
-        true
-    });
-    let of_entities = listing.files.iter().map(|found| found.path.as_str()).filter(|path| is_entity(path));
-    let known: HashSet<String> = of_entities.map(str::to_owned).collect();
-    for entry in walk.build() {
-        budget.check()?;
-        if let Ok(folder) = &entry
-            && folder.file_type().is_some_and(|kind| kind.is_dir())
-        {
-            take_folder(root, folder, scope, listing);
-            continue;
-        }
-        let Some(path) = entry.as_ref().ok().and_then(|entry| RepoPath::under(root, entry.path())) else { continue };
-        if is_entity(path.as_str()) && !known.contains(path.as_str()) {
-            take(root, entry, scope, rules, listing);
-        }
-    }
-    Ok(())
+/// At or below a folder.
+pub(super) fn is_within(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Whether the file is listed whatever ignores it.
@@ -274,116 +520,13 @@ fn is_entity(path: &str) -> bool {
     rest.ends_with(".md") && (first == rest || !NOT_ENTITIES.contains(&first))
 }
 
-/// Other worktrees of the repository. What the user indexes outside it is read as it is.
-fn worktrees(root: &Path, rules: &Rules) -> Worktrees {
-    if rules.is_outside() { Worktrees::default() } else { Worktrees::of(root) }
-}
-
-/// Limits `walk` to what is asked for, and never lets it into private or excluded folders. The list that it gives back
-/// fills with folders that are not entered because they are other worktrees, or their ignore files cannot be read safely.
-fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Arc<Mutex<Vec<SkippedEntry>>> {
-    let blocked = Arc::new(Mutex::new(Vec::new()));
-    let (root, scope, exclude, blocking) =
-        (root.to_path_buf(), scope.clone(), rules.exclude().cloned(), Arc::clone(&blocked));
-    let worktrees = worktrees(&root, rules);
-    walk.filter_entry(move |entry| {
-        let is_metadata = || {
-            entry.depth() > 0 && entry.path().parent().is_some_and(|above| bare::is_metadata(above, entry.file_name()))
-        };
-        if is_private_name(entry.file_name()) || is_metadata() {
-            return false;
-        }
-        let relative = below(&root, entry.path());
-        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        if exclude.as_ref().is_some_and(|exclude| exclude.matched(&relative, is_folder).is_ignore()) {
-            return false;
-        }
-        let is_asked = match &scope {
-            Scope::Everything(_) => true,
-            Scope::Below(_) if is_folder => scope.leads_to(&relative.to_string_lossy()),
-            Scope::Below(_) => scope.holds(&relative.to_string_lossy()),
-        };
-        if !is_asked || !is_folder {
-            return is_asked;
-        }
-        let reason = if worktrees.include(entry.path()) {
-            SkipReason::Worktree
-        } else if guard::is_safe(&root, entry.path()) {
-            relative.to_str().inspect(|folder| scope.enter(folder));
-            return true;
-        } else {
-            SkipReason::UnreadableFolder
-        };
-        if scope.holds(&relative.to_string_lossy()) {
-            locked(&blocking).push(SkippedEntry { path: shown(&relative), reason, stat: Stat::default() });
-        }
-        false
-    });
-    blocked
-}
-
-fn take(
-    root: &Path,
-    entry: std::result::Result<DirEntry, ignore::Error>,
-    scope: &Scope,
-    rules: &Rules,
-    listing: &mut Listing,
-) {
-    let entry = match entry {
-        Ok(entry) => entry,
-        Err(error) => return take_failure(root, &error, listing),
-    };
-    if entry.file_type().is_some_and(|kind| kind.is_dir()) {
-        take_folder(root, &entry, scope, listing);
-        return;
-    }
-    let relative = below(root, entry.path());
-    if !scope.holds(&relative.to_string_lossy()) {
-        return;
-    }
-    match entry.metadata() {
-        Ok(metadata) => judge(&relative, &metadata, rules, listing),
-        Err(error) => take_failure(root, &error, listing),
-    }
-}
-
-fn take_folder(root: &Path, entry: &DirEntry, scope: &Scope, listing: &mut Listing) {
-    match below(root, entry.path()).to_str().map(RepoPath::new) {
-        Some(folder) => listing.folders.extend(folder.filter(|folder| scope.holds(folder.as_str()))),
-        None => listing.is_shaky = true,
-    }
-}
-
-/// An entry that could not be looked at is reported, unless it has merely gone since its folder was read.
-fn take_failure(root: &Path, error: &ignore::Error, listing: &mut Listing) {
-    if error.io_error().is_some_and(|error| error.kind() == IoErrorKind::NotFound) {
-        return;
-    }
-    match path_of(error).and_then(|path| path.strip_prefix(root).ok()).filter(|path| !path.as_os_str().is_empty()) {
-        Some(path) => {
-            let is_folder = std::fs::symlink_metadata(root.join(path)).is_ok_and(|found| found.is_dir());
-            let reason = if is_folder { SkipReason::UnreadableFolder } else { SkipReason::Unreadable };
-            listing.skipped.push(SkippedEntry { path: shown(path), reason, stat: Stat::default() });
-        }
-        None => listing.warnings.push(printable(&error.to_string())),
-    }
-}
-
-fn path_of(error: &ignore::Error) -> Option<&Path> {
-    match error {
-        ignore::Error::WithPath { path, .. } => Some(path),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
-        _ => None,
-    }
-}
-
 /// A relative path as people see it: exact where it is UTF-8.
-fn shown(relative: &Path) -> String {
+pub(super) fn shown(relative: &Path) -> String {
     relative.to_str().map_or_else(|| printable(&relative.to_string_lossy()), str::to_owned)
 }
 
 /// Decides whether an entry is a file to be read.
-fn judge(relative: &Path, metadata: &Metadata, rules: &Rules, listing: &mut Listing) {
+pub(super) fn judge(relative: &Path, metadata: &Metadata, rules: &Rules, listing: &mut Listing) {
     let stat = stat_of(metadata);
     let kind = metadata.file_type();
     let reason = match relative.to_str().and_then(RepoPath::new) {
@@ -398,80 +541,13 @@ fn judge(relative: &Path, metadata: &Metadata, rules: &Rules, listing: &mut List
     listing.skipped.push(SkippedEntry { path: shown(relative), reason, stat });
 }
 
-/// Adds what git tracks although an ignore file names it.
-fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listing: &mut Listing) -> Result<()> {
-    let tracked = match rules.tracked(root) {
-        Ok(Some(tracked)) if !rules.is_outside() => tracked,
-        Ok(_) => return Ok(()),
-        Err(warning) => {
-            listing.warnings.push(warning);
-            return Ok(());
-        }
-    };
-    // Both lists are in order: what is in both is passed over without a look-up for each.
-    listing.files.sort_by(|a, b| a.path.cmp(&b.path));
-    let mut files = listing.files.iter().peekable();
-    let skipped: HashSet<&str> = listing.skipped.iter().map(|left| left.path.as_str()).collect();
-    let is_skipped = |path: &Path| match path.to_str() {
-        Some(path) => skipped.contains(path),
-        None => skipped.contains(&*shown(path)),
-    };
-    let mut ignored = Listing::default();
-    let worktrees = worktrees(root, rules);
-    // The paths are sorted, so that most files are in the same folder as the previous one, whose parents were checked.
-    let mut known_parent = None;
-    for path in asked_of(&tracked, scope) {
-        budget.check()?;
-        let bytes = path.as_os_str().as_encoded_bytes();
-        while files.next_if(|found| found.path.as_str().as_bytes() < bytes).is_some() {}
-        let is_listed = files.peek().is_some_and(|found| found.path.as_str().as_bytes() == bytes);
-        let is_private = || path.iter().any(is_private_name) || bare::holds(root, path) || worktrees.hold(root, path);
-        if is_listed || is_skipped(path) || is_private() || rules.excludes(path, false) {
-            continue;
-        }
-        let metadata = if known_parent.is_some() && known_parent == path.parent() {
-            std::fs::symlink_metadata(root.join(path)).ok()
-        } else {
-            metadata_under(root, path)
-        };
-        let Some(metadata) = metadata.filter(|metadata| !metadata.is_dir()) else {
-            ignored.is_shaky = true;
-            continue;
-        };
-        known_parent = path.parent();
-        judge(path, &metadata, rules, &mut ignored);
-    }
-    listing.is_shaky |= ignored.is_shaky;
-    listing.files.append(&mut ignored.files);
-    listing.skipped.append(&mut ignored.skipped);
-    Ok(())
-}
-
-fn asked_of<'a>(tracked: &'a Tracked, scope: &'a Scope) -> Box<dyn Iterator<Item = &'a Path> + 'a> {
-    match scope {
-        Scope::Everything(_) => Box::new(tracked.all()),
-        Scope::Below(asked) => {
-            let mut asked: Vec<&String> = asked.iter().collect();
-            asked.sort_unstable();
-            // In the order of the whole list, which the look for what is listed already relies on.
-            let mut paths: Vec<&Path> = asked.into_iter().flat_map(|path| tracked.below(path)).collect();
-            paths.sort_unstable_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
-            Box::new(paths.into_iter())
-        }
-    }
-}
-
 /// What is at `path`; nothing when a symbolic link, or no folder, is on the way to it.
-fn metadata_without_links(root: &Path, path: &RepoPath) -> Option<Metadata> {
-    metadata_under(root, Path::new(path.as_str()))
-}
-
-fn metadata_under(root: &Path, path: &Path) -> Option<Metadata> {
-    let mut full = root.to_path_buf();
+pub(super) fn metadata_under(root: &Path, path: &Path) -> Option<Metadata> {
+    let mut full: PathBuf = root.to_path_buf();
     let mut parts = path.iter().peekable();
     while let Some(part) = parts.next() {
         full.push(part);
-        let metadata = std::fs::symlink_metadata(&full).ok()?;
+        let metadata = fs::symlink_metadata(&full).ok()?;
         if parts.peek().is_none() {
             return Some(metadata);
         }
@@ -480,50 +556,4 @@ fn metadata_under(root: &Path, path: &Path) -> Option<Metadata> {
         }
     }
     None
-}
-
-/// Answers for single paths, by the ignore files of their parents alone.
-pub(super) struct Matchers {
-    root: PathBuf,
-    worktrees: Worktrees,
-    main: Mutex<Vec<ignore::IncrementalIgnore>>,
-}
-
-impl Matchers {
-    pub(super) fn new(root: &Path, rules: &Rules) -> Self {
-        let main = Mutex::new(main_walk(root, rules).build_matchers());
-        Self { root: root.to_path_buf(), worktrees: worktrees(root, rules), main }
-    }
-
-    pub(super) fn ignores(&self, path: &RepoPath, is_folder: bool) -> bool {
-        let mut main = locked(&self.main);
-        main.iter_mut().any(|matcher| matcher.matched(path.as_str(), is_folder).is_ignore())
-    }
-
-    /// Whether the folder that the user named needs a walk of its own, because the main one does not enter it.
-    fn walk_named(&self, folder: &RepoPath, rules: &Rules) -> bool {
-        let is_private = folder.as_str().split('/').any(|part| PRIVATE_NAMES.contains(&part));
-        let is_folder = metadata_without_links(&self.root, folder).is_some_and(|found| found.is_dir());
-        let excluded = rules.excludes(Path::new(folder.as_str()), true);
-        let is_safe = guard::is_way_safe(&self.root, &Path::new(folder.as_str()).join("in"));
-        let is_other = || self.worktrees.hold(&self.root, Path::new(folder.as_str()));
-        is_folder && is_safe && !is_private && !excluded && !is_other() && self.ignores(folder, true)
-    }
-
-    /// Whether a walk would come to this file, which is not an entity.
-    fn list(&self, path: &RepoPath, rules: &Rules) -> bool {
-        if rules.excludes(Path::new(path.as_str()), false) {
-            return false;
-        }
-        !self.ignores(path, false) || rules.named().iter().any(|folder| self.list_in_named(path, folder, rules))
-    }
-
-    fn list_in_named(&self, path: &RepoPath, folder: &RepoPath, rules: &Rules) -> bool {
-        if !is_below(path.as_str(), folder.as_str()) || !self.walk_named(folder, rules) {
-            return false;
-        }
-        let relative = &path.as_str()[folder.as_str().len() + 1..];
-        let mut matchers = named_walk(&self.root, folder).build_matchers();
-        !matchers.iter_mut().any(|matcher| matcher.matched(relative, false).is_ignore())
-    }
 }

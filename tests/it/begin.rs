@@ -85,12 +85,18 @@ fn an_index_without_files_names_the_rule_and_its_file() {
     let repo =
         Repo::new("//- /.gitignore\n# Ignore everything\n/*\n//- /Makefile\nall:\n//- /kernel/main.c\nint main;\n");
     expect![[r#"
-        The index of ROOT contains no files: the rule `/*` in .gitignore ignores 3 files and folders. To index ignored files, change the rule, or write an exception such as `!/*` to a file `.ignore`, which git does not read.
+        The index of ROOT contains no files: the rule `/*` in .gitignore ignores 3 files. To index ignored files, change the rule, or write an exception such as `!/*` to a file `.ignore`, which git does not read.
     "#]].assert_eq(&warning(&repo));
     let doctor = repo.ok(&["doctor", "database"]);
     assert!(doctor.contains("warning") && doctor.contains("`/*` in .gitignore"), "{doctor}");
     let output = repo.run(&["query", "main"]);
     assert!(String::from_utf8(output.stderr).unwrap().contains("`/*` in .gitignore"));
+    // `sync` prints it, too, at each time.
+    for arguments in [&["sync"][..], &["sync", "--force"]] {
+        let output = repo.run(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("the rule `/*` in .gitignore ignores 3 files"), "{arguments:?}: {said}");
+    }
     // The remedy is one.
     repo.write(".ignore", "!/*\n");
     let found = repo.call("query", &json!({ "text": "main", "mode": "literal" }));
@@ -111,21 +117,22 @@ fn an_index_without_files_says_so_whatever_the_reason() {
         The index of ROOT contains no files: skipped: binary 1, generated 1, secret 1. `ixmcp files --skipped` lists them.
     "#]].assert_eq(&warning(&skipped));
     let excluded = Repo::new("//- /a.py\nA = 1\n//- /b/c.py\nA = 1\n");
+    let init = Command::new("git").args(["init", "-q"]).current_dir(excluded.path()).status();
+    assert!(init.unwrap().success());
     excluded.write(".git/info/exclude", "*.py\n");
-    std::fs::write(excluded.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     expect![[r#"
-        The index of ROOT contains no files: the rule `*.py` in .git/info/exclude ignores 2 files and folders. To index ignored files, change the rule, or write an exception such as `!/*` to a file `.ignore`, which git does not read.
+        The index of ROOT contains no files: the rule `*.py` in .git/info/exclude ignores 2 files. To index ignored files, change the rule, or write an exception such as `!/*` to a file `.ignore`, which git does not read.
     "#]].assert_eq(&warning(&excluded));
     let setting = Repo::new("//- /a/b.py\nA = 1\n");
     setting.write(".ixmcp.toml", "[index]\nexclude = [\"*\"]\n");
     expect![[r#"
-        The index of ROOT contains no files: the setting `index.exclude` excludes 2 files and folders.
+        The index of ROOT contains no files: the setting `index.exclude` excludes 2 files.
     "#]]
     .assert_eq(&warning(&setting));
     // A rule of a folder below, next to one that matters for nothing.
     let deep = Repo::new("//- /in/src/.gitignore\n*\n//- /in/src/a.py\nA = 1\n");
     expect![[r#"
-        The index of ROOT contains no files: the rule `*` in in/src/.gitignore ignores 2 files and folders. To index ignored files, change the rule, or write an exception such as `!/*` to a file `.ignore`, which git does not read.
+        The index of ROOT contains no files: the rule `*` in in/src/.gitignore ignores 2 files. To index ignored files, change the rule, or write an exception such as `!/*` to a file `.ignore`, which git does not read.
     "#]].assert_eq(&warning(&deep));
 }
 

@@ -179,16 +179,22 @@ fn a_sync_that_walks_no_more_misses_nothing() {
 }
 
 #[test]
-fn exclusions_of_a_git_folder_that_is_no_repository_are_noticed() {
+fn exclusions_count_when_their_folder_becomes_a_repository() {
     let repo = Repo::new("//- /a/one.py\nA = 1\n");
-    repo.write(".git/info/exclude", "notes/\n");
-    let workspace = open(repo.path());
-    sync(&workspace);
-    settle(&workspace);
     repo.write(".git/info/exclude", "/a\n");
-    sync(&workspace);
-    assert_sound(&workspace, "a changed exclusion");
-    assert_eq!(workspace.read(&Budget::unlimited(), |snapshot| snapshot.file_count()).unwrap(), 0);
+    let workspace = open(repo.path());
+    let files = || {
+        sync(&workspace);
+        settle(&workspace);
+        assert_sound(&workspace, "exclusions");
+        workspace.read(&Budget::unlimited(), |snapshot| snapshot.file_count()).unwrap()
+    };
+    assert_eq!(files(), 1, "without HEAD, objects and refs, git takes it for nothing");
+    let init = Command::new("git").args(["init", "-q"]).current_dir(repo.path()).status();
+    assert!(init.unwrap().success());
+    assert_eq!(files(), 0);
+    repo.write(".git/info/exclude", "notes/\n");
+    assert_eq!(files(), 1);
 }
 
 #[test]

@@ -36,6 +36,7 @@ mod graph;
 mod harness;
 mod hostile;
 mod http;
+mod ignores;
 mod implementations;
 mod incremental;
 mod inferred;

@@ -158,8 +158,8 @@ fn ours_and_skipped_are_what_ripgrep_lists() {
     sorted.sort_unstable();
     assert_eq!(sorted, paths(&listing));
 
-    // A subfolder as root: the ignore files above it count, as for ripgrep started there.
-    assert_eq!(seen(&list(&root.join("a"), &Rules::default())), ripgrep(&root.join("a")));
+    // A subfolder as root: without a repository it is the top, and nothing above it counts.
+    assert!(seen(&list(&root.join("a"), &Rules::default())).contains("deeper/deep.log"));
 }
 
 #[test]
@@ -382,7 +382,7 @@ fn entities_are_listed_even_where_ignored() {
     }
     let expected = [".gitignore", ".ixchel/issues/bd-1.md", ".ixchel/issues/data/y.md", ".ixchel/top.md"];
     assert_eq!(paths(&list(&root, &Rules::default())), expected);
-    let rules = Rules::new(&config::Index { exclude: vec!["*.md".into()], ..Default::default() }).unwrap();
+    let rules = Rules::new(&config::Index { exclude: vec!["*.md".into()], ..Default::default() });
     assert_eq!(paths(&list(&root, &rules)), expected, "an exclusion does not lose entities");
     agree(&root, &rules);
 }
@@ -397,7 +397,6 @@ fn exclusions_and_named_folders_count() {
     }
     write(&root, "docs/in/.gitignore", "*.o\n");
     let rules = Rules::new(&config::Index { exclude: vec!["/gen/".into(), "*.svg".into()], ..Default::default() });
-    let rules = rules.unwrap();
     assert_eq!(paths(&list(&root, &rules)), [".gitignore", "src/x.rs"]);
     let rules = rules.with_named(vec![RepoPath::new("docs").unwrap()]);
     assert_eq!(
@@ -405,8 +404,6 @@ fn exclusions_and_named_folders_count() {
         [".gitignore", "docs/a.md", "docs/b.tmp", "docs/in/.gitignore", "docs/in/c.md", "src/x.rs"]
     );
     agree(&root, &rules);
-    let error = Rules::new(&config::Index { exclude: vec!["a{".into()], ..Default::default() }).unwrap_err();
-    assert!(error.to_string().contains("index.exclude"), "{error}");
 }
 
 #[test]
@@ -435,14 +432,13 @@ fn an_ignore_file_that_never_ends_stops_no_walk() {
     std::os::unix::fs::symlink("../rules", root.join("e/.gitignore")).unwrap();
     std::os::unix::fs::symlink("e", root.join(".ignore")).unwrap();
     let listing = list(&root, &Rules::default());
-    assert_eq!(paths(&listing), ["d/x.rs", "e/x.rs", "rules"]);
-    for folder in ["a", "b", "c"] {
-        assert_eq!(reason(&listing, folder), Some(SkipReason::UnreadableFolder), "{folder}");
+    assert_eq!(paths(&listing), ["a/x.rs", "b/in/x.rs", "c/x.rs", "d/x.rs", "e/x.o", "e/x.rs", "rules"]);
+    for file in ["a/.gitignore", "b/.ignore", "c/.rgignore", "e/.gitignore"] {
+        let named = root.join(file).to_str().unwrap().to_owned() + " is not read: ";
+        assert!(listing.warnings.iter().any(|warning| warning.starts_with(&named)), "{file}: {:?}", listing.warnings);
     }
     agree(&root, &Rules::default());
     agree(&root, &Rules::default().with_named(vec![RepoPath::new("a").unwrap(), RepoPath::new("b/in").unwrap()]));
-    std::os::unix::fs::symlink("/dev/zero", root.join(".gitignore")).unwrap();
-    assert!(scan::list(&root, &Rules::default(), &Budget::unlimited()).is_err());
 }
 
 /// Asserts that single files and folders get the answer that the whole listing has for them.
@@ -464,6 +460,8 @@ fn agree(root: &Path, rules: &Rules) {
         // What makes the whole shaky may lie elsewhere.
         assert!(listing.is_shaky || !part.is_shaky, "{path}");
         expected.is_shaky = part.is_shaky;
+        expected.warnings.clone_from(&part.warnings);
+        expected.rule_files.clone_from(&part.rule_files);
         assert_eq!(part, expected, "{path}");
 
         let one = scan::one(root, &path, rules).unwrap();

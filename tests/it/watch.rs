@@ -11,6 +11,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use ixmcp::budget::Budget;
+use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::index::Workspace;
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
@@ -218,6 +219,7 @@ a = 1
 b = 1
 ",
     );
+    git(&repo, &["init", "-q"]);
     let workspace = watched(repo.path());
     for round in 0..2 {
         for (file, pattern, left) in [
@@ -272,6 +274,85 @@ other
         git(&repo, &["rm", "-q", "--cached", "kept.log"]);
         assert_eq!(ask(&workspace), [".gitignore", "other.log"], "round {round}");
     }
+}
+
+/// What git sees with the settings of that home.
+fn git_sees(root: &Path, home: &Path) -> Vec<String> {
+    let mut git = Command::new("git");
+    git.current_dir(root).env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", home);
+    let listed = git.args(["ls-files", "-co", "--exclude-standard"]).output().unwrap();
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    let names = String::from_utf8(listed.stdout).unwrap();
+    let mut names: Vec<String> = names.lines().filter(|name| !name.starts_with(".ixmcp/")).map(str::to_owned).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_users_settings_of_git_and_the_files_that_they_name_are_followed() {
+    let repo = Repo::new("//- /a.py\na = 1\n//- /b.py\nb = 1\n//- /c.py\nc = 1\n//- /d.py\nd = 1\n");
+    git(&repo, &["init", "-q"]);
+    let (root, home) = (repo.path().canonicalize().unwrap(), tempfile::tempdir().unwrap());
+    let at = home.path().canonicalize().unwrap();
+    let environment = Environment::new([], at.clone(), root.clone());
+    let sources = Sources { flags: Flags::default(), environment };
+    let workspace = Arc::new(Workspace::open(&root, Arc::new(sources)).unwrap());
+    workspace.watch();
+    let write = |path: &str, text: &str| {
+        fs::create_dir_all(at.join(path).parent().unwrap()).unwrap();
+        fs::write(at.join(path), text).unwrap();
+    };
+    let replace = |path: &str, text: &str| {
+        write("new", text);
+        fs::rename(at.join("new"), at.join(path)).unwrap();
+    };
+    let steps: &[(&str, &dyn Fn())] = &[
+        ("nothing", &|| {}),
+        ("the default file appears with its folders", &|| write(".config/git/ignore", "a.py\n")),
+        ("it changes", &|| write(".config/git/ignore", "b.py\n")),
+        ("it is replaced", &|| replace(".config/git/ignore", "a.py\nb.py\n")),
+        ("settings name another that does not exist", &|| write(".gitconfig", "[core]\nexcludesFile = ~/mine\n")),
+        ("that appears", &|| write("mine", "c.py\n")),
+        ("an include of nothing", &|| replace(".gitconfig", "[include]\npath = sub/inc\n")),
+        ("what is included appears", &|| write("sub/inc", "[core]\nexcludesFile = ~/deep/er/ignore\n")),
+        ("and what it names", &|| write("deep/er/ignore", "d.py\n")),
+        ("that changes", &|| write("deep/er/ignore", "a.py\nd.py\n")),
+        ("its folder moves away", &|| fs::rename(at.join("deep"), at.join("moved")).unwrap()),
+        ("and back", &|| fs::rename(at.join("moved"), at.join("deep")).unwrap()),
+        ("no settings", &|| fs::remove_file(at.join(".gitconfig")).unwrap()),
+        ("a link to settings", &|| {
+            write("dotfiles/gitconfig", "[core]\nexcludesFile = ~/mine\n");
+            std::os::unix::fs::symlink("dotfiles/gitconfig", at.join(".gitconfig")).unwrap();
+        }),
+        ("what it leads to changes", &|| write("dotfiles/gitconfig", "[core]\nexcludesFile = ~/deep/er/ignore\n")),
+        ("what it leads to goes", &|| fs::remove_dir_all(at.join("dotfiles")).unwrap()),
+        ("the default file goes with its folders", &|| fs::remove_dir_all(at.join(".config")).unwrap()),
+        ("the settings of the repository", &|| {
+            git(&repo, &["config", "core.excludesFile", at.join("mine").to_str().unwrap()])
+        }),
+    ];
+    for (name, step) in steps {
+        step();
+        assert_eq!(ask(&workspace), git_sees(&root, &at), "{name}");
+    }
+}
+
+#[test]
+fn the_exclusions_and_the_index_of_a_repository_in_the_tree_are_followed() {
+    let repo = Repo::new("//- /a.py\na = 1\n//- /in/b.py\nb = 1\n//- /in/c.log\nc\n//- /in/.gitignore\n*.log\n");
+    git(&repo, &["init", "-q"]);
+    let workspace = watched(repo.path());
+    assert_eq!(ask(&workspace), ["a.py", "in/.gitignore", "in/b.py"]);
+    git(&repo, &["init", "-q", "in"]);
+    git(&repo, &["-C", "in", "add", "-f", "c.log"]);
+    assert_eq!(ask(&workspace), ["a.py", "in/.gitignore", "in/b.py", "in/c.log"]);
+    repo.write("in/.git/info/exclude", "b.py\n");
+    assert_eq!(ask(&workspace), ["a.py", "in/.gitignore", "in/c.log"]);
+    git(&repo, &["-C", "in", "rm", "-q", "--cached", "c.log"]);
+    assert_eq!(ask(&workspace), ["a.py", "in/.gitignore"]);
+    git(&repo, &["-C", "in", "config", "core.excludesFile", "in.txt"]);
+    repo.write("in/in.txt", "in.txt\n.gitignore\n");
+    assert_eq!(ask(&workspace), ["a.py"]);
 }
 
 #[test]

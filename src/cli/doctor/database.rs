@@ -81,7 +81,8 @@ fn content(context: &DoctorContext, path: &Path, was_looked_through: bool) -> Re
             .remedy("Run `ixmcp sync`, which continues it. On a full disk, free some space first.")
             .fixed_by(sync)
     } else if files == 0 {
-        let rules = Rules::new(&context.session.sources.load(&context.root)?.index)?;
+        let sources = &context.session.sources;
+        let rules = Rules::new(&sources.load(&context.root)?.index).with_user(sources.environment.git_folders());
         Finding::new(Level::Warning, index::without_files(&context.root, &rules, &skipped))
     } else if was_looked_through {
         Finding::new(Level::Ok, format!("the index is sound: {held}, schema {}", store::schema_version()))

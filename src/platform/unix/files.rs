@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::process::user_id;
 use crate::model::Stat;
+use crate::platform::{check_regular, read_at_most};
 
 const NS_PER_SECOND: i64 = 1_000_000_000;
 const PRIVATE_FILE: u32 = 0o600;
@@ -22,6 +23,16 @@ pub fn stat_of(metadata: &Metadata) -> Stat {
         ctime_ns: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
         inode: metadata.ino(),
     }
+}
+
+/// Reads a regular file of at most `limit` bytes. Follows links, waits for no pipe and opens no device.
+pub fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+    check_regular(&fs::metadata(path)?, limit)?;
+    let flags = i32::try_from(flags.bits()).unwrap_or_default();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    check_regular(&file.metadata()?, limit)?;
+    read_at_most(file, limit)
 }
 
 /// Identifies a file independently of its path.

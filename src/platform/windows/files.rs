@@ -7,6 +7,7 @@ use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use crate::model::Stat;
+use crate::platform::{check_regular, read_at_most};
 
 /// Opens a link itself instead of its target.
 pub(super) const NO_LINK: u32 = 0x0020_0000;
@@ -23,6 +24,13 @@ pub fn stat_of(metadata: &Metadata) -> Stat {
         ctime_ns: nanoseconds(metadata.creation_time()),
         inode: 0,
     }
+}
+
+/// Reads a regular file of at most `limit` bytes. Follows links.
+pub fn read_regular(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    check_regular(&file.metadata()?, limit)?;
+    read_at_most(file, limit)
 }
 
 /// Identifies a file by its creation time. Compared files are open meanwhile, so they cannot be replaced.

@@ -27,27 +27,6 @@ const SKIPPED: &[&str] = &[".env", "Cargo.lock", "site.min.css", "logo.png"];
 const PATTERNS: &[&str] =
     &["*.log", "build/", "/one.py", "four.py", "src/deep/", "lib/*\n!lib/two.rs", "a b/", "**/x.log", "# no\n"];
 
-/// Rules of git that ixmcp does not have yet. No layout needs them until they are removed here.
-const PENDING: &[Rule] = &[Rule::ExcludesFile, Rule::InfoExclude, Rule::IgnoreCase, Rule::Top, Rule::Boundary];
-
-/// Rules of git.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Rule {
-    /// `core.excludesFile`, wherever it is set.
-    ExcludesFile,
-    /// `info/exclude`, wherever git's directory is.
-    InfoExclude,
-    IgnoreCase,
-    /// Ignore files above a work tree say nothing about it.
-    Top,
-    /// The ignore files of a repository say nothing about what a repository in it tracks, nor the reverse.
-    Boundary,
-}
-
-fn is_pending(rule: Rule) -> bool {
-    PENDING.contains(&rule)
-}
-
 /// Repositories in a folder, each work tree with changes.
 pub struct Layout {
     pub repo: Repo,
@@ -59,8 +38,6 @@ pub struct Layout {
     /// Makes each definition unlike all others.
     made: u64,
     is_sha256: bool,
-    /// Repositories may be in others.
-    has_nested: bool,
 }
 
 /// Whether a file has the name of one that defines something.
@@ -74,19 +51,17 @@ impl Layout {
         fs::remove_dir(repo.path().join(".git")).unwrap();
         let mut random = Random(0x1a_707 + seed);
         let is_sha256 = random.below(6) == 0;
-        let mut layout =
-            Self { repo, roots: Vec::new(), log: Vec::new(), random, made: 0, is_sha256, has_nested: true };
+        let mut layout = Self { repo, roots: Vec::new(), log: Vec::new(), random, made: 0, is_sha256 };
         let has_excludes = layout.chance(2);
-        layout.has_nested = !(has_excludes && is_pending(Rule::Boundary));
         let main = layout.main();
         let mut trees = main.clone();
         if layout.chance(3) {
             trees.extend(layout.worktrees(&main[0]));
         }
-        if layout.has_nested && layout.chance(3) {
+        if layout.chance(3) {
             trees.extend(layout.submodules(&main[0]));
         }
-        if layout.has_nested && layout.chance(3) {
+        if layout.chance(3) {
             trees.push(layout.nested_clone(&main[0]));
         }
         for tree in &trees {
@@ -279,7 +254,7 @@ impl Layout {
         if self.chance(2) {
             self.does(main, &["commit", "-qm", "submodule"]);
         }
-        if self.chance(8) && !is_pending(Rule::Boundary) {
+        if self.chance(8) {
             self.does(main, &["submodule", "deinit", "-qf", "sub"]);
             self.add_files(&sub, 1);
             return Vec::new();
@@ -315,8 +290,6 @@ impl Layout {
             match self.random.below(9) {
                 0..=2 => self.write(tree, ".gitignore", &lines),
                 3 => self.write(tree, "src/.gitignore", &lines.replace("src/", "")),
-                4 if is_pending(Rule::InfoExclude) => {}
-                5.. if is_pending(Rule::ExcludesFile) => {}
                 4 => {
                     let exclude =
                         self.git(tree, &["rev-parse", "--path-format=absolute", "--git-path", "info/exclude"]);
@@ -335,11 +308,11 @@ impl Layout {
                 _ => self.include_excludes_file(tree, &lines),
             }
         }
-        if self.chance(8) && !is_pending(Rule::IgnoreCase) {
+        if self.chance(8) {
             self.does(tree, &["config", "core.ignoreCase", "true"]);
             self.write(tree, ".gitignore", "upper.PY\n");
         }
-        if self.chance(10) && !is_pending(Rule::Top) {
+        if self.chance(10) {
             self.notes(tree, "an ignore file above the work tree");
             fs::write(tree.parent().unwrap().join(".gitignore"), "*.rs\n").unwrap();
         }
@@ -502,7 +475,7 @@ impl Layout {
                 let made = Command::new("mkfifo").arg(&full).status().unwrap();
                 self.notes(tree, &format!("mkfifo {path}: {made}"));
             }
-            20 if self.has_nested => {
+            20 => {
                 fs::remove_file(&full).unwrap();
                 let name = full.strip_prefix(self.repo.path()).unwrap().to_str().unwrap().to_owned();
                 self.init(&name, 9);
