@@ -18,7 +18,7 @@ use toml::Table;
 
 use crate::error::{Error, Result};
 use crate::git_config::UserFolders;
-use crate::git_objects;
+use crate::git_layout;
 use crate::locked::locked;
 use crate::model::printable;
 use crate::platform::files::is_own;
@@ -216,7 +216,7 @@ impl Environment {
 
     /// Where git finds this user's settings.
     pub fn git_folders(&self) -> UserFolders {
-        let program = self.on_path(git_objects::PROGRAM).and_then(|program| canonical(&program).ok());
+        let program = self.on_path(git_layout::PROGRAM).and_then(|program| canonical(&program).ok());
         let prefix = program.and_then(|program| Some(program.parent()?.parent()?.to_owned()));
         UserFolders { home: self.home.clone(), xdg: self.absolute("XDG_CONFIG_HOME"), prefix }
     }

@@ -14,6 +14,9 @@ use crate::git_settings::GitSettings;
 use crate::platform::files::{is_own, read_regular};
 use crate::platform::paths::{canonical, of_git};
 
+/// The name of git's program.
+pub const PROGRAM: &str = if cfg!(windows) { "git.exe" } else { "git" };
+
 /// A `.git` file is one line; a longer file is not one.
 const MAX_POINTER_BYTES: u64 = 16 * 1024;
 /// References that are read from one to the next, `HEAD` among them: git reads as many.

@@ -18,14 +18,12 @@ use crate::budget::Budget;
 use crate::child_process::{Finished, run_to_end};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
-use crate::git_layout::{self, Head};
+use crate::git_layout::{self, Head, PROGRAM};
 use crate::model::printable;
 
 pub use conversion::{Comparison, is_convertible};
 pub use work_files::{Settings, WorkFile};
 
-/// The name of the program.
-const PROGRAM: &str = if cfg!(windows) { "git.exe" } else { "git" };
 /// Variables of this process that git gets; all others could change what it reads.
 const VARIABLES: &[&str] = &["HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "PATH"];
 
