@@ -2,14 +2,14 @@
 //!
 //! Owns how answers of several sources are combined: counts are added, so that a word is as rare as it is in all of them
 //! together, and candidates are ranked once. Sources are in the order of the caller; ties go to the first. Does not own
-//! what a source answers ([`super::source`]).
+//! what a source answers ([`Snapshot`]).
 
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::source::Source;
+use super::symbols;
 use crate::error::Result;
-use crate::store::{ChunkHit, ChunkId, FtsQuery, Scope, SpaceId, SpaceKey, TaggedKind, VectorSearch};
+use crate::store::{ChunkHit, ChunkId, FtsQuery, Scope, Snapshot, SpaceId, SpaceKey, TaggedKind, VectorSearch};
 use crate::words::search_words::{HeldByPiece, LastPicked};
 
 /// Comparing fewer vectors takes less time than starting a thread for it.
@@ -25,7 +25,7 @@ pub struct ChunkAt {
 
 /// The sources of a search.
 pub struct Corpus<'s> {
-    sources: Vec<&'s dyn Source>,
+    sources: Vec<&'s Snapshot<'s>>,
     /// The source that failed last.
     failed: Cell<Option<usize>>,
     /// Chunks that no source has yet: in how many of them words occur, and how many there are.
@@ -78,12 +78,12 @@ pub type Spaces = Vec<Option<SpaceId>>;
 
 impl<'s> Corpus<'s> {
     /// The index of one repository.
-    pub fn of(source: &'s dyn Source) -> Self {
+    pub fn of(source: &'s Snapshot<'s>) -> Self {
         Self::of_all(vec![source])
     }
 
     /// Those of several.
-    pub fn of_all(sources: Vec<&'s dyn Source>) -> Self {
+    pub fn of_all(sources: Vec<&'s Snapshot<'s>>) -> Self {
         Self {
             sources,
             failed: Cell::new(None),
@@ -146,7 +146,7 @@ impl<'s> Corpus<'s> {
     }
 
     /// The source, where there is only one.
-    pub fn only(&self) -> Option<&'s dyn Source> {
+    pub fn only(&self) -> Option<&'s Snapshot<'s>> {
         if let [only] = self.sources[..] { Some(only) } else { None }
     }
 
@@ -156,22 +156,22 @@ impl<'s> Corpus<'s> {
     }
 
     /// Asks one source.
-    pub fn ask<T>(&self, at: usize, ask: impl FnOnce(&'s dyn Source) -> Result<T>) -> Result<T> {
+    pub fn ask<T>(&self, at: usize, ask: impl FnOnce(&'s Snapshot<'s>) -> Result<T>) -> Result<T> {
         ask(self.sources[at]).inspect_err(|_| self.failed.set(Some(at)))
     }
 
     /// Asks every source, in order.
-    fn ask_all<T>(&self, mut ask: impl FnMut(usize, &'s dyn Source) -> Result<T>) -> Result<Vec<T>> {
+    fn ask_all<T>(&self, mut ask: impl FnMut(usize, &'s Snapshot<'s>) -> Result<T>) -> Result<Vec<T>> {
         (0..self.sources.len()).map(|at| self.ask(at, |source| ask(at, source))).collect()
     }
 
     /// The same, as one list of what each lists.
-    fn gather<T>(&self, mut ask: impl FnMut(&'s dyn Source) -> Result<Vec<T>>) -> Result<Vec<T>> {
+    fn gather<T>(&self, mut ask: impl FnMut(&'s Snapshot<'s>) -> Result<Vec<T>>) -> Result<Vec<T>> {
         Ok(self.ask_all(|_, source| ask(source))?.into_iter().flatten().collect())
     }
 
     /// The same of chunks.
-    fn chunks_of(&self, mut ask: impl FnMut(usize, &'s dyn Source) -> Result<Vec<ChunkId>>) -> Result<Vec<ChunkAt>> {
+    fn chunks_of(&self, mut ask: impl FnMut(usize, &'s Snapshot<'s>) -> Result<Vec<ChunkId>>) -> Result<Vec<ChunkAt>> {
         let found = self.ask_all(|at, source| {
             Ok(ask(at, source)?.into_iter().map(|id| ChunkAt { source: at, id }).collect::<Vec<_>>())
         })?;
@@ -179,7 +179,7 @@ impl<'s> Corpus<'s> {
     }
 
     /// Whether that is so of any source.
-    fn any(&self, mut holds: impl FnMut(&'s dyn Source) -> Result<bool>) -> Result<bool> {
+    fn any(&self, mut holds: impl FnMut(&'s Snapshot<'s>) -> Result<bool>) -> Result<bool> {
         for at in 0..self.sources.len() {
             if self.ask(at, &mut holds)? {
                 return Ok(true);
@@ -257,7 +257,7 @@ impl<'s> Corpus<'s> {
 
     /// Chunks that define a qualified name.
     pub fn chunks_of_qualified(&self, name: &str, qualifier: &[&str]) -> Result<Vec<ChunkAt>> {
-        self.chunks_of(|_, source| source.chunks_of_qualified(name, qualifier))
+        self.chunks_of(|_, source| symbols::chunks_of_qualified(source, name, qualifier))
     }
 
     /// How many files reference a name; `most` for more.
@@ -336,7 +336,7 @@ impl<'s> Corpus<'s> {
     }
 
     /// A scope of each source.
-    pub fn scope(&self, scope: impl FnMut(usize, &'s dyn Source) -> Result<Arc<Scope>>) -> Result<CorpusScope> {
+    pub fn scope(&self, scope: impl FnMut(usize, &'s Snapshot<'s>) -> Result<Arc<Scope>>) -> Result<CorpusScope> {
         Ok(CorpusScope(self.ask_all(scope)?))
     }
 

@@ -3,7 +3,6 @@
 use super::corpus::{ChunkAt, Corpus};
 use super::smart::Reranker;
 use super::smart::relevance::{self, Relevant};
-use super::source::Source;
 use super::{Page, PathFilter};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -49,7 +48,7 @@ pub fn search(
     Ok((page, below))
 }
 
-fn id_of(source: &dyn Source, piece: &DocumentPiece) -> Result<String> {
+fn id_of(source: &Snapshot, piece: &DocumentPiece) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
     if source.is_said_before(piece)? {
         hasher.update(piece.path.as_bytes());

@@ -1,6 +1,6 @@
 //! Single entities, and lists of them: by id, by tag, by words.
 //!
-//! Owns how an id and a kind are understood. Edges are walked in `graph`.
+//! Owns how an id is understood. Kinds are in [`super::entity_kinds`]. Edges are walked in `graph`.
 
 use std::collections::HashSet;
 
@@ -8,11 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::corpus::{Corpus, CorpusScope};
+use super::entity_kinds::{kind, kinds_of_files};
 use super::preview::cut;
 use super::{Hit, HitPage, Page, near, smart};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::extract::entity::{DOCUMENT, KINDS, Kind, NOTE};
+use crate::extract::entity::DOCUMENT;
 use crate::extract::{front_matter, languages};
 use crate::model::printable;
 use crate::store::{Link, ScopeOf, Snapshot, SpaceKey, StoredEntity, TaggedKind};
@@ -68,22 +69,7 @@ pub fn find(snapshot: &Snapshot, id: &str) -> Result<StoredEntity> {
     Err(Error::not_found(format!("there is no entity \"{shown}\"")).hint(hint))
 }
 
-/// A kind as it is stored, for one that a user typed: any case, singular or plural.
-pub fn kind(typed: &str) -> String {
-    let typed = typed.trim().to_lowercase();
-    match Kind::named(&typed) {
-        Some(kind) => kind.name.to_owned(),
-        None if typed == format!("{DOCUMENT}s") => DOCUMENT.to_owned(),
-        None => typed,
-    }
-}
-
-/// The kinds of entities that are known, of notes, and of documents.
-pub fn kinds_of_files() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().map(|kind| kind.name).chain([NOTE, DOCUMENT])
-}
-
-/// The same for a kind that must exist: `INVALID_ARGUMENT` for one that is not known and that nothing has.
+/// Returns a kind as it is stored; `INVALID_ARGUMENT` for one that is not known and that nothing has.
 fn known_kind(snapshot: &Snapshot, typed: &str) -> Result<String> {
     let asked = kind(typed);
     let known = kinds_of_files;

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender};
 
 use self::finder::{Finder, MatchedLine};
+use super::qualified_name::qualified_name;
 use super::{Hit, Page, PathFilter, preview};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -187,8 +188,7 @@ pub fn search(
         let numbers: Vec<u32> = lines.iter().map(|line| line.number).collect();
         let (path, names) = match (source, disk) {
             (Source::Index(file), _) => {
-                let qualified =
-                    |named: Named| super::smart::joined(named.container.as_deref(), &named.name, &named.language);
+                let qualified = |named: Named| qualified_name(named.container.as_deref(), &named.name, &named.language);
                 let names = snapshot.names_around(file.id, &numbers)?;
                 (file.path, names.into_iter().map(|named| named.map(qualified)).collect())
             }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::smart::qualified;
+use super::qualified_name::qualified;
 use super::symbols;
 use crate::error::Result;
 use crate::extract::languages;

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+use super::qualified_name::qualified;
 use super::relations::{Reading, Resolver, reading, under_other_name};
-use super::smart::qualified;
 use crate::error::Result;
 use crate::extract::kinds::TYPES;
 use crate::extract::scip::is_name_part;

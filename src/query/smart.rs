@@ -16,6 +16,7 @@ mod names;
 mod parsed_query;
 mod path_category;
 mod rank;
+mod rarity;
 pub mod relevance;
 mod rerank;
 mod scan;
@@ -31,13 +32,12 @@ use self::parsed_query::ParsedQuery;
 use self::rank::{LoadedCandidate, RankedCandidate};
 use self::search_scope::SearchScope;
 use super::corpus::{ChunkAt, Corpus, CorpusScope};
-use super::source::Source;
+use super::qualified_name::qualified;
 use super::{Hit, HitPage, Page, PathFilter, exact, near, preview};
 use crate::budget::Budget;
 use crate::error::Result;
-use crate::extract::languages;
 use crate::model::printable;
-use crate::store::{ChunkId, Definition, FtsQuery};
+use crate::store::{ChunkId, FtsQuery, Snapshot};
 use crate::words;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -230,13 +230,13 @@ fn containing(
     let multiline = text.contains('\n');
     let pattern = Pattern { text, is_regex: false, case_sensitive: false, word: false, multiline };
     if let Some(only) = corpus.only().filter(|_| offset >= SPREAD) {
-        return only.containing(&pattern, filter_of(filters, 0), context, (offset, limit), budget);
+        return exact::search(only, None, &pattern, filter_of(filters, 0), context, (offset, limit), budget);
     }
     let (mut items, mut total, mut is_cut) = (Vec::new(), Some(0), false);
     for at in 0..corpus.source_count() {
         let first = (0, SPREAD.max(offset.saturating_add(limit)));
         let filter = filter_of(filters, at);
-        let page = corpus.ask(at, |source| source.containing(&pattern, filter, context, first, budget))?;
+        let page = corpus.ask(at, |source| exact::search(source, None, &pattern, filter, context, first, budget))?;
         total = total.zip(page.total).map(|(total, more)| total + more);
         is_cut |= page.is_cut;
         items.extend(page.items.into_iter().map(|hit| Hit { source: at, ..hit }));
@@ -245,7 +245,8 @@ fn containing(
     let mut code: HashMap<(usize, String), bool> = HashMap::new();
     for hit in &items {
         if let Entry::Vacant(unknown) = code.entry((hit.source, hit.path.clone())) {
-            let language = corpus.ask(hit.source, |source| source.language_of(&hit.path))?.unwrap_or_default();
+            let file = corpus.ask(hit.source, |source| source.file(&hit.path))?;
+            let language = file.map(|(_, language)| language).unwrap_or_default();
             unknown.insert(PathCategory::of(&hit.path, &language) == PathCategory::Code);
         }
     }
@@ -388,7 +389,7 @@ fn ranked(
 
 /// Reranks the best hits by a model, as far as there is time.
 fn look_again(
-    source: &dyn Source,
+    source: &Snapshot,
     reranker: &Reranker,
     text: &str,
     weights: &Weights,
@@ -416,7 +417,7 @@ fn files_in_scope(corpus: &Corpus, query: &ParsedQuery, filter: &PathFilter) -> 
     let by = format!("{} {}", filter.name(), query.filters.name());
     let passing = ResolvedFilters::of_all(corpus, &query.filters)?;
     let scope = corpus.scope(|at, source| {
-        source.scope_of_files(&by, &|path, language| filter.admits(path) && passing[at].holds(path, language))
+        source.scope_of_files(&by, |path, language| filter.admits(path) && passing[at].holds(path, language))
     })?;
     Ok(Some(scope))
 }
@@ -465,13 +466,7 @@ fn diverse<T>(ranked: Vec<T>, file: impl Fn(&T) -> (usize, &str)) -> Vec<T> {
     first
 }
 
-fn hit(
-    source: &dyn Source,
-    query: &ParsedQuery,
-    weights: &Weights,
-    found: RankedCandidate,
-    context: u32,
-) -> Result<Hit> {
+fn hit(source: &Snapshot, query: &ParsedQuery, weights: &Weights, found: RankedCandidate, context: u32) -> Result<Hit> {
     let chunk = &found.chunk;
     let line = best_line(source, query, &found)?;
     let symbol = source.symbol_around(&chunk.path, line)?.map(|symbol| qualified(&symbol));
@@ -503,7 +498,7 @@ fn hit(
 
 /// The line that shows best why a chunk was found: that of the definition that is referenced, else that with most of
 /// the words. Where kinds are asked for it is that of a definition of such a kind.
-fn best_line(source: &dyn Source, query: &ParsedQuery, found: &RankedCandidate) -> Result<u32> {
+fn best_line(source: &Snapshot, query: &ParsedQuery, found: &RankedCandidate) -> Result<u32> {
     let chunk = &found.chunk;
     if found.name.is_some() || query.filters.are_of_kinds() {
         let defined = source.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line)?;
@@ -529,15 +524,4 @@ fn best_line(source: &dyn Source, query: &ParsedQuery, found: &RankedCandidate) 
     let telling = || texts().find(|(text, _)| says_something(text) && preview::is_telling(text)).map(|(_, line)| line);
     let any = || texts().find(|(text, _)| says_something(text)).map(|(_, line)| line);
     Ok(best.1.or_else(first).or_else(telling).or_else(any).unwrap_or(chunk.start_line).min(chunk.end_line))
-}
-
-/// A definition's name with its container, as its language writes it.
-pub(super) fn qualified(symbol: &Definition) -> String {
-    joined(symbol.container.as_deref(), &symbol.name, &symbol.language)
-}
-
-/// The same for one of that language.
-pub fn joined(container: Option<&str>, name: &str, language: &str) -> String {
-    let separator = languages::by_name(language).map_or(".", |language| language.separator);
-    container.map_or_else(|| name.to_owned(), |container| format!("{container}{separator}{name}"))
 }

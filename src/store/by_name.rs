@@ -7,7 +7,7 @@
 use rusqlite::{Row, ToSql};
 
 use super::Snapshot;
-use super::search::FtsQuery;
+use super::fts_query::FtsQuery;
 use super::statements::statements;
 use crate::error::Result;
 

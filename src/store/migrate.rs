@@ -9,7 +9,6 @@ use refinery::error::Kind;
 use refinery::{Migration, Runner};
 use rusqlite::Connection;
 
-use super::open::foreign;
 use super::to_error;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -132,6 +131,12 @@ fn newer(version: i64, newest: i64, path: &Path) -> Error {
     let message = format!("{} has schema {version}, this ixmcp knows up to {newest}", path.display());
     Error::new(ErrorKind::NewerIndex, message)
         .hint("Use the newer ixmcp, or run `ixmcp rebuild` to build the index again with this one.")
+}
+
+/// Reports a file that is not an index.
+pub(super) fn foreign(path: &Path) -> Error {
+    Error::new(ErrorKind::CorruptIndex, format!("{} is not an index of ixmcp, or is damaged", path.display()))
+        .hint("Run `ixmcp rebuild`: it builds a new index and keeps this file as index.db.bad.")
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod documents;
 mod entities;
 mod facts;
 mod files;
+mod fts_query;
 mod graph;
 mod held;
 mod loaded;
@@ -68,6 +69,7 @@ pub use documents::{DocumentFile, DocumentPiece};
 pub use entities::{EntityId, FileProblem, StoredEntity, TaggedKind};
 pub use facts::{CountedChanges, FOLDER_CONSUMER, Fact, Totals};
 pub use files::{FileRow, SkippedFile, StoredFile};
+pub use fts_query::FtsQuery;
 pub use graph::{GraphNode, Link, LinkFrom, LinkTo};
 pub use held::HeldState;
 pub use loaded::VectorSearch;
@@ -80,7 +82,6 @@ pub use scip::{ScipDocumentRow, ScipFile, ScipOccurrence, ScipRange, ScipRows};
 use scope::Scopes;
 pub use scope::{Scope, ScopeOf};
 use search::Frequencies;
-pub use search::FtsQuery;
 pub use symbols::{Definition, Named, Reference};
 pub use trigrams::{GatheredTrigrams, MAX_SLOTS, SegmentState, TrigramNeed, TrigramState};
 pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded, text_to_embed};
@@ -219,10 +220,10 @@ impl Store {
     ///
     /// The caller ensures that no other process does the same.
     pub fn make(path: &Path, clear: impl FnOnce() -> Result<()>) -> Result<()> {
-        let new = open::with_suffix(path, ".empty");
+        let new = switch::with_suffix(path, ".empty");
         for suffix in ["", "-wal", "-shm"] {
             // Left by a process that ended while making it. What cannot be removed cannot be opened either.
-            let _ = std::fs::remove_file(open::with_suffix(&new, suffix));
+            let _ = std::fs::remove_file(switch::with_suffix(&new, suffix));
         }
         // Closing the last connection folds the log into the file.
         drop(open::connect(&new, Mode::Write)?);
@@ -362,7 +363,7 @@ impl Store {
     /// Bytes on disk, the log included.
     pub fn size(&self) -> u64 {
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |data| data.len());
-        size(&self.path) + size(&open::with_suffix(&self.path, "-wal"))
+        size(&self.path) + size(&switch::with_suffix(&self.path, "-wal"))
     }
 
     pub fn path(&self) -> &Path {
@@ -473,7 +474,7 @@ mod tests {
 
     fn discard(path: &Path) -> Result<()> {
         for suffix in ["", "-wal", "-shm"] {
-            let _ = std::fs::remove_file(open::with_suffix(path, suffix));
+            let _ = std::fs::remove_file(switch::with_suffix(path, suffix));
         }
         Ok(())
     }
@@ -541,7 +542,7 @@ mod tests {
     fn a_log_that_another_program_replaces_is_not_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("index.db");
-        let log = open::with_suffix(&path, "-wal");
+        let log = switch::with_suffix(&path, "-wal");
         let store = Store::open(&path, Mode::Write).unwrap();
         let count = |store: &Store| {
             store.read(&Budget::unlimited(), |snapshot| {

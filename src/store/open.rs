@@ -2,14 +2,14 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::migrate;
-use super::switch::{IndexConnection, OpenLock};
+use super::switch::{IndexConnection, OpenLock, with_suffix};
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::files::identity;
 
@@ -115,13 +115,6 @@ fn gone(path: &Path, error: std::io::Error) -> Error {
         .caused_by(error)
 }
 
-/// `index.db-wal` for `index.db`.
-pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
 /// Opens a connection. Before the first one to a file, [`refuse_other_formats`] must have accepted it.
 pub(super) fn connect(path: &Path, mode: Mode) -> Result<IndexConnection> {
     let _lock = OpenLock::shared(path)?;
@@ -192,11 +185,11 @@ fn open_for_reading(path: &Path) -> Result<Connection> {
 pub(super) fn refuse_other_formats(path: &Path) -> Result<()> {
     let mut head = Vec::new();
     if path.is_dir() {
-        return Err(foreign(path));
+        return Err(migrate::foreign(path));
     }
     let Ok(file) = File::open(path) else { return Ok(()) };
     file.take(16).read_to_end(&mut head).map_err(|error| Error::io("read", path, error))?;
-    if head.is_empty() || head == b"SQLite format 3\0" { Ok(()) } else { Err(foreign(path)) }
+    if head.is_empty() || head == b"SQLite format 3\0" { Ok(()) } else { Err(migrate::foreign(path)) }
 }
 
 fn refuse_other_programs(connection: &Connection, path: &Path) -> Result<()> {
@@ -206,13 +199,8 @@ fn refuse_other_programs(connection: &Connection, path: &Path) -> Result<()> {
     }
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if tables > 0 {
-        return Err(foreign(path));
+        return Err(migrate::foreign(path));
     }
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     Ok(())
-}
-
-pub(super) fn foreign(path: &Path) -> Error {
-    Error::new(ErrorKind::CorruptIndex, format!("{} is not an index of ixmcp, or is damaged", path.display()))
-        .hint("Run `ixmcp rebuild`: it builds a new index and keeps this file as index.db.bad.")
 }

@@ -6,7 +6,7 @@
 use rusqlite::{Row, ToSql, named_params};
 
 use super::by_name::{ByName, is_in_chunk_found};
-use super::search::FtsQuery;
+use super::fts_query::FtsQuery;
 use super::statements::statements;
 use super::symbols::{Definition, Reference, in_order};
 use super::{FileId, Snapshot};

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{ToSql, named_params};
 
 use super::by_name::ByName;
+use super::fts_query::FtsQuery;
 use super::statements::statements;
 use super::{ChunkId, Snapshot, locked};
 use crate::error::Result;
@@ -87,63 +88,6 @@ impl Frequencies {
     }
 }
 
-/// A query in the FTS's own language, built from quoted strings only: user text never becomes an operator.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FtsQuery(String);
-
-impl FtsQuery {
-    /// The words of `text` next to each other, in order; `None` when it has no letter or digit.
-    pub fn phrase(text: &str) -> Option<Self> {
-        let has_word = text.chars().any(|c| c.is_alphanumeric() || c == '_');
-        // The tokenizer ends a C string at NUL.
-        let text = text.replace('\0', " ").replace('"', "\"\"");
-        has_word.then(|| Self(format!("\"{text}\"")))
-    }
-
-    /// Words that begin with the last word of `text`.
-    pub fn prefix(text: &str) -> Option<Self> {
-        Self::phrase(text).map(|Self(phrase)| Self(format!("{phrase}*")))
-    }
-
-    /// The same among the names that chunks define.
-    #[must_use]
-    pub fn in_names(self) -> Self {
-        Self(format!("names : {}", self.0))
-    }
-
-    /// Chunks that define a symbol of that name, and others that define one of the same words.
-    pub(super) fn names(name: &str) -> Option<Self> {
-        Self::phrase(name).map(Self::in_names)
-    }
-
-    /// The same where a path begins.
-    #[must_use]
-    pub(super) fn at_start_of_path(self) -> Self {
-        Self(format!("path : ^{}", self.0))
-    }
-
-    pub fn all(parts: impl IntoIterator<Item = Self>) -> Option<Self> {
-        Self::join(parts, " AND ")
-    }
-
-    pub fn any(parts: impl IntoIterator<Item = Self>) -> Option<Self> {
-        Self::join(parts, " OR ")
-    }
-
-    pub(super) fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    fn join(parts: impl IntoIterator<Item = Self>, operator: &str) -> Option<Self> {
-        let parts: Vec<String> = parts.into_iter().map(|Self(part)| part).collect();
-        match parts.as_slice() {
-            [] => None,
-            [one] => Some(Self(one.clone())),
-            _ => Some(Self(format!("({})", parts.join(operator)))),
-        }
-    }
-}
-
 impl Snapshot<'_> {
     /// In how many chunks a query matches, `most` for more, and how many chunks there are. Remembered until the index
     /// changes.
@@ -151,16 +95,16 @@ impl Snapshot<'_> {
         let chunks = self.all_chunks()?;
         let as_of = {
             let known = locked(&self.caches.frequencies);
-            if let Some(count) = known.counts.get(&query.0) {
+            if let Some(count) = known.counts.get(query.as_str()) {
                 return Ok((*count, chunks));
             }
             known.as_of.clone()
         };
-        let count = self.count(FREQUENCY, ":query", &query.0, most)?;
+        let count = self.count(FREQUENCY, ":query", query.as_str(), most)?;
         let mut known = locked(&self.caches.frequencies);
         // Another reader may have seen another state meanwhile.
         if known.as_of == as_of && known.counts.len() < REMEMBERED {
-            known.counts.insert(query.0.clone(), count);
+            known.counts.insert(query.as_str().to_owned(), count);
         }
         Ok((count, chunks))
     }
@@ -190,18 +134,18 @@ impl Snapshot<'_> {
         {
             let mut known = locked(&self.caches.frequencies);
             known.follow(&now);
-            if let Some(ids) = known.matching.get(&query.0) {
+            if let Some(ids) = known.matching.get(query.as_str()) {
                 return Ok(ids.iter().take(most).map(|id| ChunkId(i64::from(*id))).collect());
             }
         }
         let limit = i64::try_from(most).unwrap_or(i64::MAX);
-        let params = named_params! { ":query": query.0, ":most": limit };
+        let params = named_params! { ":query": query.as_str(), ":most": limit };
         let found = self.rows(WITH, params, |row| row.get(0).map(ChunkId))?;
         if found.len() < most {
             let mut known = locked(&self.caches.frequencies);
             // Another reader may have seen another state meanwhile.
-            if known.as_of == now && !known.matching.contains_key(&query.0) {
-                known.keep(&query.0, &found);
+            if known.as_of == now && !known.matching.contains_key(query.as_str()) {
+                known.keep(query.as_str(), &found);
             }
         }
         Ok(found)
@@ -209,13 +153,13 @@ impl Snapshot<'_> {
 
     /// Paths of files of a language in which something matches.
     pub fn files_matching(&self, query: &FtsQuery, language: &str) -> Result<Vec<String>> {
-        self.rows(FILES, named_params! { ":query": query.0, ":language": language }, |row| row.get(0))
+        self.rows(FILES, named_params! { ":query": query.as_str(), ":language": language }, |row| row.get(0))
     }
 
     /// The same of several languages: paths with their languages.
     pub fn files_matching_any(&self, query: &FtsQuery, languages: &[&str]) -> Result<Vec<(String, String)>> {
         let languages = serde_json::Value::from(languages).to_string();
-        let params = named_params! { ":query": query.0, ":languages": languages };
+        let params = named_params! { ":query": query.as_str(), ":languages": languages };
         self.rows(FILES_OF_ANY, params, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
@@ -237,7 +181,7 @@ impl Snapshot<'_> {
     /// How many files reference a name; `most` for more. During a first build, in how many chunks it is.
     pub fn files_using(&self, name: &str, most: usize) -> Result<usize> {
         match self.unless_indexed(FtsQuery::phrase(name))? {
-            Some(query) => self.count(FREQUENCY, ":query", &query.0, most),
+            Some(query) => self.count(FREQUENCY, ":query", query.as_str(), most),
             None => self.count(USING, ":name", name, most),
         }
     }
@@ -249,6 +193,6 @@ impl Snapshot<'_> {
     }
 
     pub fn count_matches(&self, query: &FtsQuery) -> Result<u64> {
-        self.number(MATCHES, named_params! { ":query": query.0 })
+        self.number(MATCHES, named_params! { ":query": query.as_str() })
     }
 }

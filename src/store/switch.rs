@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::open::with_suffix;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::files::append_private;
 
@@ -34,6 +33,13 @@ impl OpenLock {
             Ok(()) => Ok(Self(Some(file))),
         }
     }
+}
+
+/// `index.db-wal` for `index.db`.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 /// Renames the complete database `new` to `database`. `clear` removes what is there, its log included.

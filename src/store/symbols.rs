@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Row, ToSql, named_params, params};
 
 use super::by_name::{ByName, is_in_chunk_found};
-use super::search::FtsQuery;
+use super::fts_query::FtsQuery;
 use super::statements::statements;
 use super::{Batch, FileId, Snapshot};
 use crate::error::Result;

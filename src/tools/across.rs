@@ -25,7 +25,6 @@ use crate::model::first_of;
 use crate::organisation::{Mirror, MirrorRequest};
 use crate::query::PathFilter;
 use crate::query::corpus::Corpus;
-use crate::query::source::Source;
 use crate::query::symbols::OtherFiles;
 use crate::store::{HeldState, Snapshot};
 use crate::threads::{WorkList, on_threads};
@@ -356,7 +355,7 @@ impl ScopedCall<'_> {
             }
             members.push(RankedMember { across: self, root, workspace, unindexed });
         }
-        let corpus = Corpus::of_all(snapshots.iter().map(|snapshot| snapshot as &dyn Source).collect());
+        let corpus = Corpus::of_all(snapshots.iter().collect());
         let corpus = unindexed_words.iter().fold(corpus, |corpus, words| words.with(corpus));
         let mut answer = query(&corpus, &members).map_err(|error| (corpus.failed(), error))?;
         for member in &members {

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::extract::kinds;
 use crate::model::printable;
 use crate::organisation::MirrorRequest;
+use crate::query::qualified_name::qualified;
 use crate::query::relations::call_graph::{self, CallGraph};
 use crate::query::relations::{self, Group, Resolver};
 use crate::query::symbols::{self, Match, Occurrence};
@@ -202,7 +203,7 @@ fn related(snapshot: &Snapshot, name: &str, depth: u32) -> Result<Vec<SymbolRela
         let reason = (found.unexamined > 0)
             .then(|| format!("{} more references to the name were not examined", found.unexamined));
         all.push(SymbolRelations {
-            name: relations::qualified(subject),
+            name: qualified(&subject.definition),
             file_path: subject.definition.path.clone(),
             line: subject.definition.line,
             groups,

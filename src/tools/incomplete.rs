@@ -15,6 +15,7 @@ use crate::index::{DiskListing, Freshness, NeededFiles, SymbolAround, Unindexed,
 use crate::model::RepoPath;
 use crate::query::corpus::Corpus;
 use crate::query::exact::DiskFiles;
+use crate::query::qualified_name::qualified_name;
 use crate::query::smart::Expectation;
 use crate::query::{PathFilter, smart};
 use crate::store::Snapshot;
@@ -315,7 +316,7 @@ impl DiskFiles for Unindexed {
 
     fn symbols_around(&self, number: usize, lines: &[u32]) -> Vec<Option<String>> {
         let qualified =
-            |around: SymbolAround| smart::joined(around.container.as_deref(), &around.name, around.language);
+            |around: SymbolAround| qualified_name(around.container.as_deref(), &around.name, around.language);
         self.symbols_around(number, lines).into_iter().map(|around| around.map(qualified)).collect()
     }
 }

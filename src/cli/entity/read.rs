@@ -8,7 +8,7 @@ use super::super::{Outcome, Session, arguments, output};
 use crate::error::Result;
 use crate::extract::entity::{KINDS, NOTE};
 use crate::model::printable;
-use crate::query::{entities, graph};
+use crate::query::{entity_kinds, graph};
 use crate::tools::{ixchel_context, ixchel_search, ixchel_show, ixchel_sync, ixchel_tags};
 
 /// List entities
@@ -88,7 +88,7 @@ fn row(id: &str, kind: &str, title: &str, status: Option<&str>) -> String {
 }
 
 pub(super) fn list(session: &Session, typed: &List) -> Result<Outcome> {
-    let kind = typed.kind.as_deref().map(entities::kind);
+    let kind = typed.kind.as_deref().map(entity_kinds::kind);
     let mut all = session.read_entities(|snapshot| snapshot.entities(kind.as_deref()))?;
     all.retain(|entity| !typed.open || graph::is_open(entity.status.as_deref()));
     let items = all.iter().map(|entity| {

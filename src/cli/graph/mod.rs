@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 use super::entity::direction;
 use super::{Outcome, Session, output};
 use crate::error::{Error, Result};
-use crate::query::entities;
 use crate::query::graph::Direction;
+use crate::query::{entities, entity_kinds};
 use crate::store::Snapshot;
 
 /// Draw the knowledge graph or the neighborhood of one entity
@@ -172,7 +172,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
 }
 
 fn gather(snapshot: &Snapshot, typed: &Arguments) -> Result<Picture> {
-    let kinds: Vec<String> = typed.kind.iter().map(|kind| entities::kind(kind)).collect();
+    let kinds: Vec<String> = typed.kind.iter().map(|kind| entity_kinds::kind(kind)).collect();
     let around: Option<BTreeSet<String>> = match &typed.id {
         None => None,
         Some(id) => {

@@ -5,8 +5,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::{ResolutionRule, Resolver, kinds, means, modules, ranked, resolve};
+use super::{ResolutionRule, Resolver, kinds, means, modules, ranked};
 use crate::error::Result;
+use crate::query::qualified_name::qualified;
 use crate::store::{DefinitionNode, SymbolId};
 
 /// Steps that are followed at most.
@@ -132,7 +133,7 @@ impl Called {
 
 fn node(definition: &DefinitionNode, distance: i32) -> CallNode {
     CallNode {
-        name: resolve::qualified(definition),
+        name: qualified(&definition.definition),
         kind: definition.definition.kind.clone(),
         path: definition.definition.path.clone(),
         line: definition.definition.line,

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use super::families::Spelling;
 use super::opened::{is_wildcard, local};
-use super::resolve::{Declarations, NameQuery, Resolver};
+use super::resolution::{DEEPEST, Declarations, NameQuery, Resolver};
 use crate::error::Result;
 use crate::store::{Import, Reference};
 
@@ -83,7 +83,7 @@ impl Resolver<'_> {
         seen: &mut HashSet<(String, String)>,
     ) -> Result<Declarations> {
         let Some(file) = self.library.open(path)? else { return Ok(Vec::new()) };
-        if asked.depth >= super::resolve::DEEPEST || !seen.insert((path.to_owned(), "default".to_owned())) {
+        if asked.depth >= DEEPEST || !seen.insert((path.to_owned(), "default".to_owned())) {
             return Ok(Vec::new());
         }
         let deeper = NameQuery { file: &file, depth: asked.depth + 1, ..*asked };

@@ -6,19 +6,11 @@ use std::rc::Rc;
 
 use super::families::Spelling;
 use super::receiver::{Receiver, receiver};
-use super::resolve::{Declarations, NameQuery, OUTSIDE, Resolution, ResolutionRule, Resolver, qualified};
+use super::resolution::{Declarations, NameQuery, OUTSIDE, Resolution, ResolutionRule, Resolver, Typed};
 use super::{blocks, kinds, modules, variables};
 use crate::error::Result;
+use crate::query::qualified_name::qualified;
 use crate::store::{DefinitionNode, Reference};
-
-/// What is known of a value's type.
-pub(super) enum Typed {
-    /// These definitions, by the least certain rule on the way.
-    Known(Declarations, ResolutionRule),
-    /// A type from outside the repository.
-    Outside,
-    Unknown,
-}
 
 /// Lines of a type in which its constructor's parameters are looked for.
 const LINES: u32 = 400;
@@ -102,7 +94,7 @@ impl Resolver<'_> {
             if !kinds::is_namespace(&outer.definition.kind) {
                 continue;
             }
-            let mut parts = modules::parts(&qualified(&outer));
+            let mut parts = modules::parts(&qualified(&outer.definition));
             while !parts.is_empty() {
                 // A type of the namespace itself comes first.
                 let space = Some(parts.join("."));

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::families::Spelling;
-use super::resolve::{DEEPEST, Declarations};
+use super::resolution::{DEEPEST, Declarations};
 use super::{Groups, Related, ResolutionRule, Resolver, kinds, related, subtypes};
 use crate::error::Result;
 use crate::query::scip;

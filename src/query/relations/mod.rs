@@ -17,6 +17,7 @@ mod packages;
 mod ranked;
 pub(crate) mod reach;
 mod receiver;
+mod resolution;
 mod resolve;
 mod stated;
 mod types;
@@ -25,13 +26,13 @@ mod variables;
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use super::qualified_name::qualified;
 use crate::error::Result;
 use crate::store::{Definition, DefinitionNode, Reference, Snapshot};
 
 pub(crate) use self::kinds::is_test;
 use self::opened::ParsedFile;
-pub(crate) use self::resolve::qualified;
-pub use self::resolve::{Resolution, ResolutionRule, Resolver};
+pub use self::resolution::{Resolution, ResolutionRule, Resolver};
 
 /// A definition, or a position in one, that something relates to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,7 +185,7 @@ fn contained(
     subject: &DefinitionNode,
     groups: &mut Groups,
 ) -> Result<()> {
-    let whole = qualified(subject);
+    let whole = qualified(&subject.definition);
     let mut inside = resolver.library.snapshot.children(subject.id)?;
     if kinds::is_type(&subject.definition.kind) && file.family.open_types {
         let folder = modules::folder(&file.path);
@@ -289,7 +290,9 @@ fn references(resolver: &mut Resolver, subject: &DefinitionNode, groups: &mut Gr
         for item in &mut group.items {
             let Some(file) = resolver.library.open(&item.path)? else { continue };
             match resolver.library.around(&file, item.line)?.into_iter().find(|d| d.id != subject.id) {
-                Some(around) => (item.name, item.kind) = (qualified(&around), around.definition.kind.clone()),
+                Some(around) => {
+                    (item.name, item.kind) = (qualified(&around.definition), around.definition.kind.clone())
+                }
                 None => (item.name, item.kind) = (modules::stem(&item.path).to_owned(), "file".to_owned()),
             }
         }
@@ -341,7 +344,7 @@ fn related(declared: &DefinitionNode, how: ResolutionRule) -> Related {
     Related {
         path: definition.path.clone(),
         line: definition.line,
-        name: qualified(declared),
+        name: qualified(&declared.definition),
         kind: definition.kind.clone(),
         how,
     }

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use super::opened::ParsedFile;
-use super::resolve::{Declarations, Resolution, ResolutionRule, Resolver};
+use super::resolution::{Declarations, Resolution, ResolutionRule, Resolver};
 use super::{kinds, modules};
 use crate::store::{Definition, DefinitionNode};
 

@@ -5,11 +5,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{
-    Groups, Related, implementations, importers, kinds, means, modules, ranked, resolve, subtypes, under_alias,
-};
-use super::{ResolutionRule, Resolver};
+use super::{Groups, Related, implementations, importers, kinds, means, modules, ranked, subtypes, under_alias};
+use super::{Resolution, ResolutionRule, Resolver};
 use crate::error::Result;
+use crate::query::qualified_name::qualified;
 use crate::store::{DefinitionNode, Reference};
 
 /// A definition that changes.
@@ -144,7 +143,7 @@ fn to_what_is_gone(
     file: &super::opened::ParsedFile,
     used: &Reference,
     subject: &Subject,
-    found: Option<&resolve::Resolution>,
+    found: Option<&Resolution>,
 ) -> Result<Option<ResolutionRule>> {
     if found.is_some_and(|found| found.how.is_proof() && !found.targets.is_empty()) {
         return Ok(None);
@@ -187,7 +186,7 @@ fn add(
     let Some(file) = resolver.library.open(&used.path)? else { return Ok(()) };
     let around = resolver.library.around(&file, used.line)?.into_iter().find(|d| !kinds::is_local(&d.definition.kind));
     let name = match &around {
-        Some(around) => resolve::qualified(around),
+        Some(around) => qualified(&around.definition),
         None => modules::stem(&used.path).to_owned(),
     };
     if is_new(&name) {

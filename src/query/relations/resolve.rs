@@ -3,104 +3,23 @@
 //! Owns the order of the rules. What a SCIP file states comes first, then certain rules (the type around, the file, its imports, its package); then all
 //! definitions of that name. A name that is imported from outside the repository has no definition here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 
-use strum_macros::IntoStaticStr;
-
 use super::families::{Family, Scope, Spelling};
-use super::fields::Typed;
 use super::kinds;
 use super::modules::{self, DefiningModule, Module};
-use super::opened::{Library, ParsedFile, is_wildcard, local};
+use super::opened::{ParsedFile, is_wildcard, local};
 use super::ranked::{TARGETS, shared};
 use super::receiver::{Receiver, receiver};
-use super::types::Bases;
+use super::resolution::{
+    DEEPEST, Declarations, NameQuery, OUTSIDE, Resolution, ResolutionRule, Resolver, Typed, package_of,
+};
 use crate::error::Result;
-use crate::extract::languages;
-use crate::store::{Definition, DefinitionNode, Import, Reference, Snapshot, SymbolId};
-
-/// The rule by which a reference was resolved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub enum ResolutionRule {
-    /// A SCIP file states it.
-    Scip,
-    /// By the type around it, or one that this inherits from.
-    Container,
-    /// It is in the same file.
-    File,
-    /// An import names it, or its module or type.
-    Import,
-    /// It is in the same folder, which is one package.
-    Package,
-    /// Nothing else has that name.
-    Name,
-    /// Several have.
-    Ambiguous,
-}
-
-impl ResolutionRule {
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
-    /// Whether the code states it, not only the lack of other definitions.
-    pub const fn is_proof(self) -> bool {
-        !matches!(self, Self::Name | Self::Ambiguous)
-    }
-}
-
-/// The targets of a reference, best first. Several targets that are not `Ambiguous` are one symbol: overloads, clauses,
-/// a prototype and its body. No target: an import takes it from outside the repository.
-#[derive(Clone, Debug)]
-pub struct Resolution {
-    pub how: ResolutionRule,
-    pub targets: Vec<Rc<DefinitionNode>>,
-}
-
-/// What an import takes from outside the repository.
-pub(super) const OUTSIDE: Resolution = Resolution { how: ResolutionRule::Import, targets: Vec::new() };
-
-pub(super) type Declarations = Vec<Rc<DefinitionNode>>;
-
-/// Imports followed from file to file, and types from heir to base.
-pub(super) const DEEPEST: usize = 6;
-
-/// Resolves references in one snapshot; what it has looked up serves the next one.
-pub struct Resolver<'s> {
-    pub(super) library: Library<'s>,
-    /// What files pass on, by path, name and kind of use.
-    exports: HashMap<(String, String, String), Declarations>,
-    /// What types inherit from, by type and depth. A base is looked for among the members of the types around it, which
-    /// asks what those inherit from: without this, the time grows with the number of bases to the power of the depth.
-    pub(super) heritage: HashMap<(SymbolId, usize), Bases>,
-    /// Where definitions are, by the first language of the family and whether files are named with their extension.
-    homes: HashMap<(SymbolId, &'static str, bool), Rc<DefiningModule>>,
-    /// Whether any SCIP file is loaded, once that was asked.
-    pub(super) has_scip: Option<bool>,
-}
-
-/// A name to resolve, with its context.
-pub(super) struct NameQuery<'a> {
-    pub file: &'a Rc<ParsedFile>,
-    pub line: u32,
-    pub name: &'a str,
-    pub kind: &'a str,
-    pub depth: usize,
-}
+use crate::query::qualified_name::qualified;
+use crate::store::{Definition, DefinitionNode, Import, Reference};
 
 impl<'s> Resolver<'s> {
-    pub fn new(snapshot: &'s Snapshot<'s>) -> Self {
-        Self {
-            library: Library::new(snapshot),
-            exports: HashMap::new(),
-            heritage: HashMap::new(),
-            homes: HashMap::new(),
-            has_scip: None,
-        }
-    }
-
     /// The targets of a reference; `None` if it refers to nothing in this repository.
     pub fn resolve(&mut self, used: &Reference) -> Result<Option<Resolution>> {
         if let Some(stated) = self.stated(used)? {
@@ -224,7 +143,7 @@ impl<'s> Resolver<'s> {
         for (depth, outer) in around.iter().enumerate() {
             // What is in a type is seen from its own body, not from its methods.
             if depth == 0 || !kinds::is_type(&outer.definition.kind) {
-                scopes.push(qualified(outer));
+                scopes.push(qualified(&outer.definition));
             }
         }
         let depth = |d: &DefinitionNode| match &d.definition.container {
@@ -292,8 +211,11 @@ impl<'s> Resolver<'s> {
         if found.is_empty() && file.family.scope != Scope::File {
             // The same namespace, or one around it.
             let around = self.library.around(file, asked.line)?;
-            let spaces: Vec<String> =
-                around.iter().filter(|d| kinds::is_namespace(&d.definition.kind)).map(|d| qualified(d)).collect();
+            let spaces: Vec<String> = around
+                .iter()
+                .filter(|d| kinds::is_namespace(&d.definition.kind))
+                .map(|d| qualified(&d.definition))
+                .collect();
             let inside = |d: &DefinitionNode| d.definition.container.as_ref().is_some_and(|c| spaces.contains(c));
             found.extend(outer.iter().filter(|d| inside(d)).cloned());
         }
@@ -559,22 +481,6 @@ impl<'s> Resolver<'s> {
     }
 }
 
-/// The folder of a package: that of tests next to sources is the same.
-pub(super) fn package_of(path: &str) -> &str {
-    let folder = modules::folder(path);
-    ["/java/", "/kotlin/", "/scala/"].iter().find_map(|root| folder.split_once(root)).map_or(folder, |(_, rest)| rest)
-}
-
 fn starts_with(module: &str, first: &str) -> bool {
     module.strip_prefix(first).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
-/// The whole name, as containers of what is inside have it.
-pub(crate) fn qualified(declared: &DefinitionNode) -> String {
-    let definition = &declared.definition;
-    let separator = languages::by_name(&definition.language).map_or(".", |language| language.separator);
-    match &definition.container {
-        Some(container) => format!("{container}{separator}{}", definition.name),
-        None => definition.name.clone(),
-    }
 }

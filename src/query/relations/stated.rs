@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use super::resolve::{Declarations, Resolution, ResolutionRule, Resolver};
+use super::resolution::{Declarations, Resolution, ResolutionRule, Resolver};
 use crate::error::Result;
 use crate::query::scip;
 use crate::store::{Reference, ScipOccurrence};

@@ -7,13 +7,11 @@ use std::rc::Rc;
 
 use super::families::{Family, Spelling};
 use super::receiver::receiver;
-use super::resolve::{DEEPEST, Declarations, NameQuery, Resolution, ResolutionRule, Resolver, package_of, qualified};
+use super::resolution::{Bases, DEEPEST, Declarations, NameQuery, Resolution, ResolutionRule, Resolver, package_of};
 use super::{kinds, modules};
 use crate::error::Result;
-use crate::store::{DefinitionNode, Heritage};
-
-/// What a type states that it inherits from or implements, with the targets.
-pub(super) type Bases = Rc<[(Heritage, Option<Resolution>)]>;
+use crate::query::qualified_name::qualified;
+use crate::store::DefinitionNode;
 
 /// Base types that are followed.
 const BASES: usize = 32;
@@ -49,7 +47,8 @@ impl Resolver<'_> {
                 let found: Declarations = all
                     .into_iter()
                     .filter(|d| {
-                        kinds::is_type(&d.definition.kind) && (qualified(d) == container || d.definition.name == name)
+                        kinds::is_type(&d.definition.kind)
+                            && (qualified(&d.definition) == container || d.definition.name == name)
                     })
                     .collect();
                 let here: Declarations =
@@ -144,7 +143,7 @@ pub(super) fn is_member_of(member: &DefinitionNode, of: &DefinitionNode) -> bool
     }
     let family = Family::of(&of.definition.language);
     let same_file = member.definition.path == of.definition.path;
-    let whole = qualified(of);
+    let whole = qualified(&of.definition);
     if same_file && *container == whole {
         return true;
     }

@@ -10,10 +10,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::MOST_LOADED;
-use super::parsed_query::{self, ParsedQuery, QueryShape, Term, Word};
+use super::parsed_query::{self, ParsedQuery, QueryShape, Term};
+use super::rarity::{COMMON, rarity, rarity_anywhere};
 use super::semantic::{self, SemanticQuery};
 use super::weights::{Ranking, RankingStage};
-use crate::embed::{Vector, built_in};
+use crate::embed::Vector;
 use crate::error::Result;
 use crate::extract::kinds;
 use crate::query::corpus::{ChunkAt, Corpus, CorpusScope};
@@ -22,8 +23,6 @@ use crate::words::search_words::{LastPicked, MAX_SEARCH_WORDS, SearchWord, Searc
 
 /// Ids that are fetched for one query, about.
 const BUDGET: usize = 60_000;
-/// A word in more chunks than this picks no candidates, and is as common as one that is in so many.
-const COMMON: usize = 20_000;
 /// Nor does a word in more than one of this many chunks, in indexes of more than a few thousand, if rarer ones do.
 const ONE_OF: u64 = 10;
 const FEW_THOUSAND: usize = 3_000;
@@ -52,13 +51,6 @@ const NEARLY: f64 = 0.98;
 
 /// What a value in a message says, of what a word as rare says.
 const VALUE: f64 = 0.3;
-
-/// Chunks elsewhere that an index is thought to be one with, where words are weighed alike for all indexes: of those a
-/// word is in the fewer the more its vector weighs.
-const ELSEWHERE: f64 = 500.0;
-const STEEP: f64 = 4.0;
-/// The weight of a word that the static embeddings do not know.
-const UNKNOWN: f64 = 1.5;
 
 /// A word or name to look for.
 struct SearchTerm {
@@ -237,27 +229,6 @@ pub(super) fn weigh_by_static_embeddings(corpus: &Corpus, query: &mut ParsedQuer
     Ok(())
 }
 
-/// How rare a word is in the corpus, from almost 0 for one that all chunks have to 1 for one that none has; and how many
-/// chunks there are.
-#[expect(clippy::cast_precision_loss, reason = "a weight needs no more")]
-pub(super) fn rarity_here(corpus: &Corpus, word: &Word) -> Result<(f64, f64)> {
-    let Some(asked) = word.asked() else { return Ok((1.0, 0.0)) };
-    let (chunks, all) = corpus.frequency(&asked, None, COMMON + 1)?;
-    let (chunks, all) = (chunks as f64, all.max(1) as f64);
-    Ok(((all / (1.0 + chunks)).ln_1p() / all.ln_1p(), all))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a weight needs no more")]
-fn rarity_anywhere(word: &str, all: u64, chunks: usize) -> f64 {
-    let elsewhere = (-STEEP * built_in().weight(word).unwrap_or(UNKNOWN)).exp();
-    let (all, mut here) = (all as f64, chunks as f64);
-    if chunks > COMMON {
-        // It was counted no further.
-        here = here.max(all * elsewhere);
-    }
-    ((all + ELSEWHERE) / (here + ELSEWHERE * elsewhere)).ln()
-}
-
 /// For a word of so many chunks of all: whether the FTS is to leave out what is outside of the scope, because that is more
 /// of them than the scope has; then how many those are, and whether that is common.
 fn in_scope(
@@ -277,12 +248,6 @@ fn in_scope(
 
 fn is_common(all: u64, chunks: usize) -> bool {
     chunks > usize::try_from(all / ONE_OF).unwrap_or(COMMON).clamp(FEW_THOUSAND, COMMON)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a weight needs no more")]
-fn rarity(all: u64, chunks: usize) -> f64 {
-    let (all, chunks) = (all as f64, chunks as f64);
-    (((all - chunks).max(0.0) + 0.5) / (chunks + 0.5)).ln_1p()
 }
 
 /// Chunks by how much of the query they hold; of a name, those that hold all of its words if there are any.

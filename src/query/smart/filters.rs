@@ -10,9 +10,8 @@ use crate::extract::entity::DOCUMENT;
 use crate::extract::{self, kinds, languages};
 use crate::model::{first_of, printable};
 use crate::query::corpus::Corpus;
-use crate::query::source::Source;
-use crate::query::{PathFilter, entities, near};
-use crate::store::{ChunkHit, Definition};
+use crate::query::{PathFilter, entity_kinds, near};
+use crate::store::{ChunkHit, Definition, Snapshot};
 use crate::words;
 
 /// Near values that a warning suggests, and existing values that it lists where none is near.
@@ -43,7 +42,7 @@ pub(super) struct ResolvedFilters<'f> {
 }
 
 impl<'f> ResolvedFilters<'f> {
-    pub fn of(source: &dyn Source, filters: &'f Filters) -> Result<Self> {
+    pub fn of(source: &Snapshot, filters: &'f Filters) -> Result<Self> {
         let (tagged, of_kinds) = (filters.tagged_paths(source)?, filters.paths_of_kinds(source)?);
         Ok(Self { filters, tagged, of_kinds })
     }
@@ -61,7 +60,7 @@ impl<'f> ResolvedFilters<'f> {
     }
 
     /// Whether a chunk passes.
-    pub fn admits(&self, source: &dyn Source, chunk: &ChunkHit) -> Result<bool> {
+    pub fn admits(&self, source: &Snapshot, chunk: &ChunkHit) -> Result<bool> {
         if !self.holds(&chunk.path, &chunk.language) || !self.filters.admit_text(&chunk.text) {
             return Ok(false);
         }
@@ -207,7 +206,7 @@ impl Filters {
                 there.push(kind);
             }
         }
-        for kind in entities::kinds_of_files() {
+        for kind in entity_kinds::kinds_of_files() {
             if kind_of_files(corpus, kind)?.is_some() && !there.contains(&kind) {
                 there.push(kind);
             }
@@ -275,7 +274,7 @@ impl Filters {
     }
 
     /// The paths of the requested kinds of files: entities of a kind, documents.
-    pub fn paths_of_kinds(&self, source: &dyn Source) -> Result<HashSet<String>> {
+    pub fn paths_of_kinds(&self, source: &Snapshot) -> Result<HashSet<String>> {
         let mut paths = HashSet::new();
         for kind in &self.kinds_of_files {
             match kind.as_str() {
@@ -287,7 +286,7 @@ impl Filters {
     }
 
     /// The paths that have all requested tags; `None` where no tag is requested.
-    pub fn tagged_paths(&self, source: &dyn Source) -> Result<Option<HashSet<String>>> {
+    pub fn tagged_paths(&self, source: &Snapshot) -> Result<Option<HashSet<String>>> {
         let mut all: Option<HashSet<String>> = None;
         for tag in &self.tags {
             let paths: HashSet<String> = source.paths_tagged(tag)?.into_iter().collect();
@@ -323,7 +322,7 @@ impl Filters {
 
 /// A kind of files as it is stored, if such a file exists.
 fn kind_of_files(corpus: &Corpus, typed: &str) -> Result<Option<String>> {
-    let kind = entities::kind(typed);
+    let kind = entity_kinds::kind(typed);
     let is_there = match kind.as_str() {
         DOCUMENT => corpus.has_documents(languages::MARKDOWN)?,
         kind => corpus.has_entity_of(kind)?,

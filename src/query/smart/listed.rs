@@ -4,13 +4,13 @@
 
 use super::filters::ResolvedFilters;
 use super::parsed_query::ParsedQuery;
-use super::{diverse, filter_of, qualified};
+use super::{diverse, filter_of};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::query::corpus::Corpus;
-use crate::query::source::Source;
+use crate::query::qualified_name::qualified;
 use crate::query::{Hit, Page, PathFilter, exact, preview};
-use crate::store::Definition;
+use crate::store::{Definition, Snapshot};
 
 /// Definitions that are listed; for more of one kind, a caller filters by folder.
 const MOST: usize = 2_000;
@@ -45,7 +45,7 @@ pub(super) fn list(
 /// Adds what a source has. Returns whether that is all.
 fn add(
     all: &mut Vec<ListedItem>,
-    (at, source): (usize, &dyn Source),
+    (at, source): (usize, &Snapshot),
     query: &ParsedQuery,
     filter: &PathFilter,
     budget: &Budget,
@@ -76,7 +76,7 @@ fn add(
     Ok(true)
 }
 
-fn hit(source: &dyn Source, listed: ListedItem, context: u32) -> Result<Hit> {
+fn hit(source: &Snapshot, listed: ListedItem, context: u32) -> Result<Hit> {
     let ListedItem { source: at, path, definition } = listed;
     let line = match &definition {
         Some(definition) => definition.line,
@@ -104,7 +104,7 @@ fn hit(source: &dyn Source, listed: ListedItem, context: u32) -> Result<Hit> {
 }
 
 /// The first line of a file that says something about it: after its licence and header guards, or else that is not blank.
-fn first_line(source: &dyn Source, path: &str) -> Result<u32> {
+fn first_line(source: &Snapshot, path: &str) -> Result<u32> {
     const LOOKED_AT: u32 = 50;
     let lines = source.lines(path, 1, LOOKED_AT)?;
     let after = preview::after_licence(&lines);

@@ -12,8 +12,7 @@ use super::rank::LoadedCandidate;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::query::corpus::{ChunkAt, Corpus};
-use crate::query::source::Source;
-use crate::store::ChunkHit;
+use crate::store::{ChunkHit, Snapshot};
 
 /// Candidates whose texts are read at once, at least.
 const READ_AT_ONCE: usize = 64;
@@ -40,7 +39,7 @@ pub(super) fn load(
         }
         if filters.are_of_kinds() && !of_kinds[id.source].contains(&chunk.path) {
             // What it defines of other kinds is not asked for, and does not make it a better hit.
-            let defined = |source: &dyn Source| source.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line);
+            let defined = |source: &Snapshot| source.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line);
             let symbols = corpus.ask(id.source, defined)?;
             let names: HashSet<&str> =
                 symbols.iter().filter(|symbol| filters.admit_kind(symbol)).map(|symbol| symbol.name.as_str()).collect();

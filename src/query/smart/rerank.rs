@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use super::background;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::Result;
-use crate::query::source::Source;
-use crate::store::{ChunkId, Scope, SpaceId, SpaceKey, Unembedded};
+use crate::store::{ChunkId, Scope, Snapshot, SpaceId, SpaceKey, Unembedded};
 use crate::threads::{WorkList, on_threads};
 
 /// Hits that are reranked: as many as there is time for, not all that could answer.
@@ -81,7 +80,7 @@ impl<'m> Reranker<'m> {
         Ok(known.as_ref().map(|(_, vector)| vector.clone()).filter(|vector| !vector.is_zero()))
     }
 
-    fn space(&self, source: &dyn Source) -> Result<Option<SpaceId>> {
+    fn space(&self, source: &Snapshot) -> Result<Option<SpaceId>> {
         let space = self.model.space();
         source.space(&SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension })
     }
@@ -89,7 +88,7 @@ impl<'m> Reranker<'m> {
     /// Chunks that are nearest by this model, once its space answers.
     pub(super) fn nearest(
         &self,
-        source: &dyn Source,
+        source: &Snapshot,
         text: &str,
         limit: usize,
         scope: Option<&Scope>,
@@ -107,7 +106,7 @@ impl<'m> Reranker<'m> {
     /// by the static embeddings, used while the index has too few vectors of the model.
     pub(super) fn likeness(
         &self,
-        source: &dyn Source,
+        source: &Snapshot,
         text: &str,
         chunks: &[ChunkId],
         most: usize,
@@ -124,7 +123,7 @@ impl<'m> Reranker<'m> {
     }
 
     /// The background similarity by the model, if it has embedded the whole index, or these cosines are of most of it.
-    fn background(&self, source: &dyn Source, text: &str, cosines: &[Option<f64>]) -> Result<Option<f64>> {
+    fn background(&self, source: &Snapshot, text: &str, cosines: &[Option<f64>]) -> Result<Option<f64>> {
         let Some(query) = self.query(text)? else { return Ok(None) };
         let known: Vec<f64> = cosines.iter().flatten().copied().collect();
         if (known.len() * 2) as u64 >= source.all_chunks()? {
@@ -143,7 +142,7 @@ impl<'m> Reranker<'m> {
     /// after them until the model's space answers. The first come first.
     pub(super) fn cosines(
         &self,
-        source: &dyn Source,
+        source: &Snapshot,
         text: &str,
         chunks: &[ChunkId],
         most: usize,

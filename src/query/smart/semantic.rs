@@ -5,8 +5,8 @@
 use std::collections::HashSet;
 
 use super::background;
-use super::candidates;
 use super::parsed_query::{ParsedQuery, QueryShape};
+use super::rarity::rarity_here;
 use crate::embed::{Comparison, Embedder, Purpose, Vector, built_in};
 use crate::error::{Error, Result};
 use crate::query::corpus::{ChunkAt, Corpus, CorpusScope, Spaces};
@@ -66,7 +66,7 @@ impl SemanticQuery {
     pub(super) fn rare_vector_of(query: &ParsedQuery, corpus: &Corpus) -> Result<Vector> {
         let mut words = Vec::with_capacity(query.words.len());
         for word in &query.words {
-            let (rarity, all) = candidates::rarity_here(corpus, word)?;
+            let (rarity, all) = rarity_here(corpus, word)?;
             #[expect(clippy::cast_possible_truncation, reason = "a weight needs no more")]
             words.push((word.text.as_str(), rarity.powf(STEEP * all * all / all.mul_add(all, HALF * HALF)) as f32));
         }

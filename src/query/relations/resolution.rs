@@ -1,0 +1,113 @@
+//! The state and the results of resolving references.
+//!
+//! Owns what a resolver has looked up, the name that is asked for, and what is found. Does not own the rules (`resolve`, `types`,
+//! `fields`), which are in `impl` blocks of their own.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use strum_macros::IntoStaticStr;
+
+use super::modules::{self, DefiningModule};
+use super::opened::{Library, ParsedFile};
+use crate::store::{DefinitionNode, Heritage, Snapshot, SymbolId};
+
+/// The rule by which a reference was resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum ResolutionRule {
+    /// A SCIP file states it.
+    Scip,
+    /// By the type around it, or one that this inherits from.
+    Container,
+    /// It is in the same file.
+    File,
+    /// An import names it, or its module or type.
+    Import,
+    /// It is in the same folder, which is one package.
+    Package,
+    /// Nothing else has that name.
+    Name,
+    /// Several have.
+    Ambiguous,
+}
+
+impl ResolutionRule {
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// Whether the code states it, not only the lack of other definitions.
+    pub const fn is_proof(self) -> bool {
+        !matches!(self, Self::Name | Self::Ambiguous)
+    }
+}
+
+/// The targets of a reference, best first. Several targets that are not `Ambiguous` are one symbol: overloads, clauses,
+/// a prototype and its body. No target: an import takes it from outside the repository.
+#[derive(Clone, Debug)]
+pub struct Resolution {
+    pub how: ResolutionRule,
+    pub targets: Vec<Rc<DefinitionNode>>,
+}
+
+/// What an import takes from outside the repository.
+pub(super) const OUTSIDE: Resolution = Resolution { how: ResolutionRule::Import, targets: Vec::new() };
+
+pub(super) type Declarations = Vec<Rc<DefinitionNode>>;
+
+/// Imports followed from file to file, and types from heir to base.
+pub(super) const DEEPEST: usize = 6;
+
+/// Resolves references in one snapshot; what it has looked up serves the next one.
+pub struct Resolver<'s> {
+    pub(super) library: Library<'s>,
+    /// What files pass on, by path, name and kind of use.
+    pub(super) exports: HashMap<(String, String, String), Declarations>,
+    /// What types inherit from, by type and depth. A base is looked for among the members of the types around it, which
+    /// asks what those inherit from: without this, the time grows with the number of bases to the power of the depth.
+    pub(super) heritage: HashMap<(SymbolId, usize), Bases>,
+    /// Where definitions are, by the first language of the family and whether files are named with their extension.
+    pub(super) homes: HashMap<(SymbolId, &'static str, bool), Rc<DefiningModule>>,
+    /// Whether any SCIP file is loaded, once that was asked.
+    pub(super) has_scip: Option<bool>,
+}
+
+/// A name to resolve, with its context.
+pub(super) struct NameQuery<'a> {
+    pub file: &'a Rc<ParsedFile>,
+    pub line: u32,
+    pub name: &'a str,
+    pub kind: &'a str,
+    pub depth: usize,
+}
+
+impl<'s> Resolver<'s> {
+    pub fn new(snapshot: &'s Snapshot<'s>) -> Self {
+        Self {
+            library: Library::new(snapshot),
+            exports: HashMap::new(),
+            heritage: HashMap::new(),
+            homes: HashMap::new(),
+            has_scip: None,
+        }
+    }
+}
+
+/// What is known of a value's type.
+pub(super) enum Typed {
+    /// These definitions, by the least certain rule on the way.
+    Known(Declarations, ResolutionRule),
+    /// A type from outside the repository.
+    Outside,
+    Unknown,
+}
+
+/// What a type states that it inherits from or implements, with the targets.
+pub(super) type Bases = Rc<[(Heritage, Option<Resolution>)]>;
+
+/// The folder of a package: that of tests next to sources is the same.
+pub(super) fn package_of(path: &str) -> &str {
+    let folder = modules::folder(path);
+    ["/java/", "/kotlin/", "/scala/"].iter().find_map(|root| folder.split_once(root)).map_or(folder, |(_, rest)| rest)
+}
