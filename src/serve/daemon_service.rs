@@ -13,22 +13,22 @@
 //!
 //! `call` and `sync` report progress if the request has a progress token.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::call_router::CallRouter;
 use super::client::DaemonIdentity;
-use super::meters::{self, Memory, Meters, ToolStatus};
+use super::meters::{self, Meters};
 use super::recent::RecentCalls;
 use super::service::{Service, ToolCard};
+use super::status::{Status, TcpStatus};
 use crate::budget::{self, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Freshness, IndexWait, Thoroughness, Workspace};
@@ -40,34 +40,6 @@ pub const ABOUT: &str = "ixmcp/about";
 
 /// How long `ixmcp/recent` waits at most.
 const MAX_WAIT: Duration = Duration::from_secs(60);
-
-/// What `ixmcp daemon status` prints.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct Status {
-    running: bool,
-    #[serde(flatten)]
-    pub about: DaemonIdentity,
-    pub uptime_seconds: u64,
-    /// Connected clients, without the one that requests the status.
-    pub clients: usize,
-    pub requests: BTreeMap<String, ToolStatus>,
-    pub pending_changes: u64,
-    pub memory: Memory,
-    pub watch_mode: String,
-    pub socket: PathBuf,
-    /// `None` if the settings turn it off.
-    pub tcp: Option<TcpStatus>,
-}
-
-/// The state of the TCP listener.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TcpStatus {
-    /// The addresses.
-    Listening(Vec<String>),
-    /// The reason.
-    Failed(String),
-}
 
 pub struct DaemonService {
     router: CallRouter,

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use serde_json::Map;
 
 use super::client::{self, Client, Compatibility, DaemonConnection, DaemonIdentity};
-use super::daemon_service::Status;
 use super::hello::Hello;
 use super::socket_path::SocketPath;
+use super::status::Status;
 use crate::budget::Budget;
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};

@@ -40,6 +40,7 @@ mod recent;
 mod relay;
 mod service;
 pub mod socket_path;
+mod status;
 mod tcp;
 mod token;
 
@@ -48,7 +49,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use call_router::{CallRouter, call_params};
-pub(crate) use daemon_service::{Status, TcpStatus};
 pub use framing::MAX_LINE;
 pub(crate) use hello::{Hello, Restriction};
 pub use in_flight::MAX_IN_FLIGHT;
@@ -57,6 +57,7 @@ pub(crate) use meters::ToolStatus;
 pub use mux::connection;
 pub(crate) use relay::Relay;
 pub use service::{Service, ToolCard};
+pub(crate) use status::{Status, TcpStatus};
 
 use crate::error::{Error, Result};
 use crate::model::printable;
