@@ -532,7 +532,7 @@ class A:
 
 kw = {"$5name": "z"}
 other = {"name": "z"}
-a = A(**kw), A(**{"$5name": "y"})
+a = A(**kw), A(**{"$4name": "y"})
 print(dataclasses.asdict(a[0])["$5name"], other["name"])
 
 
@@ -547,6 +547,8 @@ print(N(1)._asdict()["$7aa"])
     for (group, reported) in [(0, 1), (2, 3), (4, 5), (6, 7)] {
         assert_eq!(unsure(&rename(&repo, fixture.start(group), "zed")), fixture.lines(reported));
     }
+    // A dictionary that is written in the call holds keyword arguments.
+    assert_eq!(edited(&rename(&repo, fixture.start(4), "zed")), fixture.positions(4));
 }
 
 #[test]

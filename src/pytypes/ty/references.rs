@@ -20,7 +20,7 @@ use super::display::{PathDisplay, preview};
 use super::family::{self, Class};
 use super::implicit::ImplicitReferences;
 use super::lines::Lines;
-use super::name_literals;
+use super::name_literals::{self, within_literal};
 use super::string_names;
 use super::stubs;
 use super::target::{self, Target, module_part};
@@ -321,8 +321,12 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a, '_, '_, '_> {
     fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
         self.around.push(node);
         if self.only_arguments {
-            if let AnyNodeRef::Keyword(ast::Keyword { arg: Some(name), .. }) = node {
-                self.identifier(name, Role::Read, false);
+            match node {
+                AnyNodeRef::Keyword(ast::Keyword { arg: Some(name), .. }) => {
+                    self.identifier(name, Role::Read, false);
+                }
+                AnyNodeRef::ExprCall(call) => self.unpacked(call),
+                _ => {}
             }
             return TraversalSignal::Traverse;
         }
@@ -342,6 +346,7 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a, '_, '_, '_> {
                 }
             }
             AnyNodeRef::ExprStringLiteral(text) => self.quoted(text),
+            AnyNodeRef::ExprCall(call) => self.unpacked(call),
             AnyNodeRef::StmtImportFrom(from) => {
                 if let Some(module) = &from.module {
                     self.module_parts(module, from.level);
@@ -437,6 +442,25 @@ impl<'a> Finder<'a, '_, '_, '_> {
             let focus = first.focus_range(self.db);
             focus.file() == self.model.file() && focus.range().contains_range(range)
         })
+    }
+
+    /// The keys of a dictionary that is written in a call after `**` are keyword arguments.
+    fn unpacked(&mut self, call: &ast::ExprCall) {
+        let unpacked = call.arguments.keywords.iter().filter(|keyword| keyword.arg.is_none());
+        for item in unpacked.filter_map(|keyword| keyword.value.as_dict_expr()).flat_map(|dict| &dict.items) {
+            let Some(ast::Expr::StringLiteral(key)) = &item.key else { continue };
+            if key.value.to_str() != self.wanted.name {
+                continue;
+            }
+            let text = source_text(self.db, self.model.file());
+            let Some(range) = within_literal(&text, key, &self.wanted.name) else { continue };
+            let name = ast::Identifier::new(self.wanted.name.as_str(), range);
+            let (arg, value, node_index) = (Some(name.clone()), item.value.clone(), ast::AtomicNodeIndex::NONE);
+            let keyword = ast::Keyword { range: item.range(), node_index, arg, value };
+            if let Some(is_by_syntax) = self.means(&Target::Keyword { name: &name, keyword: &keyword, call }) {
+                self.found.push(Occurrence { range, role: Role::Read, is_declaration: false, is_by_syntax });
+            }
+        }
     }
 
     /// `package.module` where the module is not bound in the package: resolved like an import.

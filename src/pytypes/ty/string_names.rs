@@ -159,6 +159,9 @@ impl<'w, 'db> UncertainSearch<'w, 'db> {
         let listed: HashSet<TextSize> = found.iter().map(|(at, _)| *at).collect();
         let named = run_time_names::find(parsed.syntax().into(), &self.named_symbol(db, file));
         found.extend(named.into_iter().filter(|(at, _)| !listed.contains(at)));
+        // An edit in a string is within its quotes.
+        let tokens = edited.iter().flat_map(|at| parsed.tokens().at_offset(*at));
+        let edited: HashSet<TextSize> = tokens.map(|token| token.start()).collect();
         found.retain(|(at, _)| !edited.contains(at));
         found
     }
