@@ -125,6 +125,41 @@ impl Blocks {
     }
 }
 
+impl Blocks {
+    /// Where a definition ends whose lines are indented further than its head, and where its last line starts. A line
+    /// that is `closed_by` a word and is indented like the head is its last one.
+    pub(super) fn indented(&self, text: &str, name: &Range<usize>, closed_by: Option<&str>) -> (usize, usize) {
+        let bytes = text.as_bytes();
+        let indent = indent_of(bytes, name.start);
+        let first = memchr::memchr(b'\n', &bytes[name.end..]).map_or(text.len(), |line| name.end + line);
+        let (mut end, mut last) = (first, name.end);
+        let mut start = (first + 1).min(text.len());
+        for line in text[start..].split_inclusive('\n') {
+            let code = line.trim();
+            let quoted = self.quoted.partition_point(|range| range.end <= start);
+            let is_quoted = self.quoted.get(quoted).is_some_and(|range| range.start < start);
+            if !code.is_empty() && !is_quoted {
+                let closes = closed_by.is_some_and(|word| {
+                    code.strip_prefix(word)
+                        .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+                });
+                let own = blanks(line.as_bytes());
+                if own < indent || (own == indent && !closes && !code.starts_with([')', ']', '}'])) {
+                    break;
+                }
+                if !code.starts_with('#') {
+                    (end, last) = (start + line.trim_end().len(), start);
+                }
+                if own == indent && closes {
+                    break;
+                }
+            }
+            start += line.len();
+        }
+        (end, last)
+    }
+}
+
 /// How far the line of `at` is indented; lines are looked at as far as a head may be long.
 fn indent_of(bytes: &[u8], at: usize) -> usize {
     let line = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |line| line + 1);

@@ -4,10 +4,12 @@
 //! version): no disk, no clock, no environment. It never fails: it returns what it could extract, and problems.
 
 mod blocks;
+mod captures;
 mod chunk;
 pub(crate) mod documents;
 pub(crate) mod entity;
 pub(crate) mod front_matter;
+mod gaps;
 mod headings;
 pub mod highlight;
 pub(crate) mod kinds;
@@ -27,13 +29,13 @@ mod text;
 use crate::model::{Extracted, Problem, RepoPath, SkipReason};
 use crate::secrets;
 
+pub(crate) use captures::fault_of;
 pub use documents::{Document, FORMATS, Format};
 pub use languages::{LANGUAGES, Language};
 pub(crate) use links::is_data_field;
-pub(crate) use parse::fault_of;
 
 /// Incremented when the code of this folder would produce other rows for every language.
-const EXTRACTOR: u32 = 3;
+const EXTRACTOR: u32 = 4;
 
 /// The settings of extraction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,7 +116,7 @@ pub fn is_current(path: &RepoPath, language: &str, extractor: u32, in_folder: bo
     }
     let Some(language) = languages::by_name(language) else { return false };
     // A language learned since may claim what was plain text.
-    let is_claimed = language.grammar.is_none() && languages::claims(path);
+    let is_claimed = language.name == languages::plain().name && languages::claims(path);
     version(language) == extractor && !is_claimed
 }
 

@@ -1,85 +1,23 @@
-//! From a syntax tree to symbols, references and edges: what a language's patterns capture, and what that means.
+//! From a syntax tree to symbols, references and edges.
 //!
-//! Owns the meaning of captures. A `.scm` may use these, and nothing else:
-//!
-//! | capture | on | gives |
-//! |---|---|---|
-//! | `@definition.KIND` + `@name` | whole definition, its name | a symbol of that kind |
-//! | `@signature`, `@body` | with a definition | where its signature starts (else the definition), and ends (else the field `body`, else the first line) |
-//! | `@container` | with a definition | the type or namespace it belongs to by its own words (a Go receiver, `A` in `A::b`); several are its parts, outermost first |
-//! | `@level.N` | with a definition | N from 1 to 6: it reaches to the next one of its level or of a lower number (headings) |
-//! | `@scope` + `@name` | a block | contains what is in it, is not a symbol (Rust's `impl`) |
-//! | `@clause` | the definition | those of one name that follow each other are one symbol (a signature and its equations) |
-//! | `@local` | a block | variables, constants and functions without a body are not symbols in it |
-//! | `@name.signed` | a name with `$` | as `@name`, without the sign and a scope before it (`$script:Limit`) |
-//! | `@reference.KIND` + `@name` | an occurrence | a reference: call, type or use |
-//! | `@inherits`, `@implements` | a type's name | an edge from the definition around it, and a reference |
-//! | `@implementor` | with `@implements` | the edge's source, where it is outside its definition |
-//! | `@import.module`, `@import.name`, `@import.alias`, `@import.wildcard` | an import | an edge to the module (its name is `*` with a wildcard); a reference of kind import for the name. Several modules are the parts of one; where the name ends it, the module is what precedes |
-//! | `@binding` | a parameter's or local variable's name | plain references to that name in the file are dropped, unless it is a symbol's too (names of definitions that `@local` drops count as well) |
-//! | `@items` | text in brackets | parsed again as a text of the language (a macro's body): what it defines counts |
-//! | `@misread` | a definition | the grammar took it for something else: it is parsed again if `languages::heads` can |
-//! | `@_anything` | | only for predicates |
-//!
-//! **The first pattern wins**: of several that name the same node, the first one in the file counts. A function
-//! directly inside a type or a scope is a method; a field declared by a constructor's parameter is the type's.
-//! Definitions of one and the same range (`int a, b;`) are neighbours. An import of a module alone counts only where
-//! nothing is imported from the same words by name.
+//! Owns the order of the work: parse, fill gaps, find, recover, and how what was found becomes rows. What a language's
+//! patterns may capture is described in `captures`.
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
-use std::num::NonZeroU16;
+use std::iter;
 use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
 use super::Language;
-use super::kinds;
-use super::languages::heads;
-use super::patterns::{Captured, Patterns};
+use super::captures::{Capture, Compiled};
+use super::patterns::Captured;
 use super::recover;
 use super::scopes::{Names, Scope, drop_locals, extend_levels, innermost, join_clauses, nest};
-use super::source::{Lines, bare, bare_type, last_name, module_name, signature, written};
+use super::source::{Head, Lines, bare, bare_type, last_name, module_name};
 use super::syntax::{self, Syntax};
 use crate::model::{Edge, Problem, References, Symbol};
-
-/// A language's grammar and patterns, ready to run.
-pub(super) struct Compiled {
-    pub(super) grammar: tree_sitter::Language,
-    patterns: Patterns,
-    /// Lines that show definitions, where the grammar is known to fail.
-    pub(super) heads: Option<heads::Compiled>,
-    /// By capture index.
-    captures: Vec<Capture>,
-    /// The field of a definition's body, where the grammar has one.
-    body: Option<NonZeroU16>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Capture {
-    Definition(&'static str),
-    Reference(&'static str),
-    Name,
-    SignedName,
-    Signature,
-    Body,
-    Container,
-    Level(u8),
-    Clause,
-    Scope,
-    Local,
-    Inherits,
-    Implements,
-    Implementor,
-    ImportModule,
-    ImportName,
-    ImportAlias,
-    ImportWildcard,
-    Binding,
-    Items,
-    Misread,
-    Predicate,
-}
 
 #[derive(Default)]
 pub(super) struct Parsed {
@@ -116,31 +54,6 @@ impl Parsed {
     fn without_syntax(why: &str) -> Self {
         let reason = format!("{why}; indexed as plain text");
         Self { problems: vec![Problem { line: None, reason }], ..Self::default() }
-    }
-}
-
-/// A message why a language's grammar cannot be used.
-pub fn fault_of(language: &Language) -> Option<String> {
-    let grammar = (language.grammar?)();
-    if let Err(error) = tree_sitter::Parser::new().set_language(&grammar) {
-        return Some(format!("the grammar of {} does not load: {error}", language.name));
-    }
-    Compiled::new(language, grammar).err()
-}
-
-impl Compiled {
-    fn new(language: &Language, grammar: tree_sitter::Language) -> Result<Self, String> {
-        let patterns = Patterns::read(&grammar, language.query)
-            .map_err(|fault| format!("the patterns of {} cannot be read: {fault}", language.name))?;
-        let known = |name: &String| {
-            Capture::from_name(name)
-                .ok_or_else(|| format!("the patterns of {} have an unknown capture @{name}", language.name))
-        };
-        let captures = patterns.captures().iter().map(known).collect::<Result<_, _>>()?;
-        let body = grammar.field_id_for_name("body");
-        let heads = language.heads.map(heads::Heads::compile).transpose();
-        let heads = heads.map_err(|fault| format!("the heads of {} cannot be read: {fault}", language.name))?;
-        Ok(Self { grammar, patterns, heads, captures, body })
     }
 }
 
@@ -206,60 +119,81 @@ impl Match<'_> {
     }
 }
 
-impl Capture {
-    fn from_name(name: &str) -> Option<Self> {
-        let kind = |kind: &str| kinds::all().find(|known| *known == kind);
-        if let Some(word) = name.strip_prefix("definition.") {
-            return kind(word).map(Self::Definition);
-        }
-        if let Some(word) = name.strip_prefix("reference.") {
-            return kind(word).map(Self::Reference);
-        }
-        if let Some(level) = name.strip_prefix("level.") {
-            return level.parse().ok().filter(|level| (1..=6).contains(level)).map(Self::Level);
-        }
-        Some(match name {
-            "name" => Self::Name,
-            "name.signed" => Self::SignedName,
-            "signature" => Self::Signature,
-            "body" => Self::Body,
-            "container" => Self::Container,
-            "scope" => Self::Scope,
-            "clause" => Self::Clause,
-            "local" => Self::Local,
-            "inherits" => Self::Inherits,
-            "implements" => Self::Implements,
-            "implementor" => Self::Implementor,
-            "import.module" => Self::ImportModule,
-            "import.name" => Self::ImportName,
-            "import.alias" => Self::ImportAlias,
-            "import.wildcard" => Self::ImportWildcard,
-            "binding" => Self::Binding,
-            "items" => Self::Items,
-            "misread" => Self::Misread,
-            name if name.starts_with('_') => Self::Predicate,
-            _ => return None,
-        })
-    }
-}
-
 pub(super) fn parse(language: &'static Language, text: &str) -> Parsed {
-    let Some(grammar) = language.grammar else {
+    if language.grammar.is_none() {
         return Parsed::default();
-    };
-    let compiled =
-        language.compiled.get_or_init(|| Compiled::new(language, grammar()).unwrap_or_else(|fault| panic!("{fault}")));
+    }
     if is_beyond(language, text) {
         return Parsed::without_syntax(&format!("nested too deep for the grammar of {}", language.name));
     }
-    let Some(syntax) = Syntax::of(&compiled.grammar, text) else {
-        return Parsed::without_syntax(&format!("parsing as {} was given up", language.name));
-    };
-    let mut found = FoundNodes::of(compiled, &syntax, text);
-    recover::recover(compiled, text, &syntax, &mut found);
+    let parts = language.parts.map_or_else(|| iter::once(0..text.len()).collect(), |parts| parts(text));
+    let mut read = Vec::new();
+    let others = language.beside.map(|other| (other(), between(&parts, text.len())));
+    for (language, parts) in iter::once((language, parts)).chain(others) {
+        if parts.is_empty() {
+            continue;
+        }
+        match read_parts(language, text, &parts) {
+            Some(found) => read.push(found),
+            None => return Parsed::without_syntax(&format!("parsing as {} was given up", language.name)),
+        }
+    }
+    let mut read = read.into_iter();
+    let Some((syntax, mut found)) = read.next() else { return Parsed::default() };
+    read.for_each(|(_, other)| found.append(other));
     let mut parsed = found.resolve(language, text);
     parsed.syntax = Some(syntax);
     parsed
+}
+
+/// What is outside of parts, which are in order and apart.
+fn between(parts: &[Range<usize>], end: usize) -> Vec<Range<usize>> {
+    let starts = iter::once(0).chain(parts.iter().map(|part| part.end));
+    let ends = parts.iter().map(|part| part.start).chain([end]);
+    starts.zip(ends).map(|(start, end)| start..end).filter(|range| !range.is_empty()).collect()
+}
+
+/// What some parts of a text define, and their tree; `None` where the parser gave them up.
+fn read_parts(language: &'static Language, text: &str, parts: &[Range<usize>]) -> Option<(Syntax, FoundNodes)> {
+    let compiled = language.compiled()?;
+    let mut syntax = if parts.len() == 1 && parts[0].len() == text.len() {
+        Syntax::of(&compiled.grammar, text)?
+    } else {
+        Syntax::of_ranges(&compiled.grammar, text.as_bytes(), parts)?
+    };
+    let mut found = FoundNodes::of(compiled, &syntax, text);
+    let mut filled = None;
+    if syntax.has_errors() || !found.misread.is_empty() {
+        filled = fill_gaps(compiled, text, parts, &mut syntax, &mut found);
+    }
+    let source = filled.as_deref().unwrap_or(text.as_bytes());
+    recover::recover(compiled, text, source, parts, &syntax, &mut found);
+    Some((syntax, found))
+}
+
+/// Parses a text again without what the grammar does not know, where that leaves fewer errors; returns what was parsed.
+fn fill_gaps(
+    compiled: &Compiled,
+    text: &str,
+    parts: &[Range<usize>],
+    syntax: &mut Syntax,
+    found: &mut FoundNodes,
+) -> Option<Vec<u8>> {
+    let filled = compiled.gaps.fill(text, &syntax.quoted())?;
+    let again = Syntax::of_ranges(&compiled.grammar, &filled.text, parts)?;
+    if again.error_bytes() > syntax.error_bytes() {
+        return None;
+    }
+    let mut read = FoundNodes::of(compiled, &again, text);
+    if again.error_bytes() == syntax.error_bytes() && read.misread.len() >= found.misread.len() {
+        return None;
+    }
+    // What only one branch of a conditional has was read before, if at all.
+    found.keep_within(&filled.dropped);
+    read.append(std::mem::take(found));
+    *found = read;
+    *syntax = again;
+    Some(filled.text)
 }
 
 /// The nodes of a text's syntax tree; none where it is not parsed.
@@ -325,8 +259,10 @@ impl FoundNodes {
                         .first(Capture::Body)
                         .or_else(|| compiled.body.and_then(|field| syntax.child(start, field)));
                     let body = body.map(|body| syntax.range(body).start);
-                    let start = syntax.range(start);
-                    let signature = signature(&start, body, text);
+                    let range = syntax.range(start);
+                    let mut head = Head::of(&range, body, text, name.end, compiled.whole_heads);
+                    head.comments = syntax.comments(start, head.end, &compiled.comments);
+                    let arity = matched.first(Capture::Arity);
                     let scope = Scope {
                         range: syntax.range(node),
                         kind: Some(kind),
@@ -334,8 +270,9 @@ impl FoundNodes {
                         container: matched.ranges(Capture::Container),
                         level: matched.level(),
                         is_clause: matched.first(Capture::Clause).is_some(),
-                        written: signature.as_ref().and_then(|words| written(words, text, start.start)),
-                        signature,
+                        arity: arity.map_or(0, |parameters| syntax.count_named(parameters)),
+                        is_member: matched.first(Capture::Member).is_some(),
+                        head: Some(head),
                         has_body: body.is_some(),
                     };
                     self.scopes.push((pattern, scope));
@@ -406,7 +343,7 @@ impl FoundNodes {
         let locals = local_names(&self.bindings, &scopes, text);
         found.retain(|(_, kind, name)| {
             let is_local = *kind == "use" && locals.contains(&text[name.clone()]) && !is_member(text, name.start);
-            !is_local && !defined.hold(name.start)
+            !is_local && (*kind == "inherits" || !defined.hold(name.start))
         });
         found.sort_by_key(|(pattern, kind, name)| (name.start, rank(kind), *pattern));
         found.dedup_by_key(|(_, _, name)| name.start);

@@ -3,7 +3,8 @@
 //! Owns what is parsed again, and how. A macro's body is parsed as a text of its own. Where a tree has errors, the lines
 //! that show a definition (`languages::heads`) are compared with what was found. Each that is missing is parsed without
 //! what surrounds it: first its head with an empty body, if need be with the words blanked that the grammar may not
-//! know, then all of it. Positions stay those of the text: blanked words keep their length.
+//! know, then all of it. Positions stay those of the text: blanked words keep their length. What the grammar cannot read
+//! even so is a symbol by its head alone.
 //!
 //! Work is bounded: at most [`BUDGET`] times the text, and [`MIN_BUDGET`] bytes, are parsed again.
 
@@ -13,11 +14,15 @@ use std::ops::Range;
 use std::slice;
 
 use foldhash::fast::RandomState;
-use regex_automata::Input;
+use regex_automata::meta::Regex;
+use regex_automata::{Anchored, Input};
 
 use super::blocks::Blocks;
-use super::languages::heads;
-use super::parse::{Compiled, FoundNodes};
+use super::captures::Compiled;
+use super::languages::heads::{self, Layout};
+use super::parse::FoundNodes;
+use super::scopes::Scope;
+use super::source;
 use super::syntax::Syntax;
 
 /// At most this many times the size of the text is parsed again.
@@ -33,6 +38,8 @@ const HEAD_BYTES: usize = 4_000;
 struct Head {
     start: usize,
     name: Range<usize>,
+    /// What it defines, if the line says so.
+    kind: Option<&'static str>,
 }
 
 /// A head and what belongs to it.
@@ -41,6 +48,8 @@ struct RecoveredItem {
     /// The braces of its body.
     body: Option<Range<usize>>,
     end: usize,
+    /// How far it reaches at least where it is read right.
+    reach: usize,
 }
 
 /// How much of a head is blanked.
@@ -57,18 +66,25 @@ enum Blanked {
 
 const ATTEMPTS: [Blanked; 4] = [Blanked::Nothing, Blanked::Before, Blanked::Around, Blanked::After];
 
-/// Adds to `found` what the tree of the text lacks.
-pub(super) fn recover(compiled: &Compiled, text: &str, syntax: &Syntax, found: &mut FoundNodes) {
+/// Adds to `found` what the tree of the text lacks. `source` is what was parsed of it, in these `parts`.
+pub(super) fn recover(
+    compiled: &Compiled,
+    text: &str,
+    source: &[u8],
+    parts: &[Range<usize>],
+    syntax: &Syntax,
+    found: &mut FoundNodes,
+) {
     let Some(heads) = &compiled.heads else { return };
-    let is_damaged = syntax.has_errors() || !found.misread.is_empty();
+    let is_suspect = |word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+    let is_damaged = syntax.has_errors() || !found.misread.is_empty() || heads.always.is_some_and(is_suspect);
     if !is_damaged && found.items.is_empty() {
         return;
     }
     let left = text.len().saturating_mul(BUDGET).saturating_add(MIN_BUDGET);
-    let mut again = PartParser { compiled, heads, text, masked: Vec::new(), left };
+    let mut again = PartParser { compiled, heads, text, source, masked: Vec::new(), left };
     let damaged_items = again.read_items(found);
-    let whole = 0..text.len();
-    let damaged = if is_damaged { slice::from_ref(&whole) } else { damaged_items.as_slice() };
+    let damaged = if is_damaged { parts } else { damaged_items.as_slice() };
     if !damaged.is_empty() {
         again.read_missing(damaged, syntax, found);
     }
@@ -79,6 +95,8 @@ struct PartParser<'a> {
     compiled: &'a Compiled,
     heads: &'a heads::Compiled,
     text: &'a str,
+    /// What is parsed: as long as the text.
+    source: &'a [u8],
     /// The text with words blanked; empty before the first is.
     masked: Vec<u8>,
     /// Bytes that may still be parsed.
@@ -94,7 +112,7 @@ impl PartParser<'_> {
             return None;
         };
         self.left = left;
-        let text = if self.masked.is_empty() { self.text.as_bytes() } else { self.masked.as_slice() };
+        let text = if self.masked.is_empty() { self.source } else { self.masked.as_slice() };
         let syntax = Syntax::of_ranges(&self.compiled.grammar, text, ranges)?;
         Some((FoundNodes::of(self.compiled, &syntax, self.text), syntax.has_errors()))
     }
@@ -110,6 +128,7 @@ impl PartParser<'_> {
             }
             let Some((mut items, has_errors)) = self.read(slice::from_ref(&body)) else { break };
             open.append(&mut items.items);
+            items.misread.clear();
             found.append(items);
             if has_errors {
                 damaged.push(body);
@@ -132,7 +151,7 @@ impl PartParser<'_> {
         }
         heads.sort_by_key(|head| head.start);
         let blocks = Blocks::of(self.text, quoted);
-        self.masked = self.text.as_bytes().to_vec();
+        self.masked = self.source.to_vec();
         let mut pieces: Vec<(Range<usize>, FoundNodes)> = Vec::new();
         // Up to where a piece without errors reaches.
         let mut clean = 0;
@@ -141,7 +160,7 @@ impl PartParser<'_> {
                 continue;
             }
             let Some(piece) = self.piece(head, &blocks) else { continue };
-            let Some(head_alone) = self.read_head(&piece) else { continue };
+            let Some(head_alone) = self.read_head(&piece).or_else(|| piece.by_head(self.text)) else { continue };
             defined.extend(head_alone.names());
             let whole = piece.head.start..piece.end;
             match self.read(slice::from_ref(&whole)) {
@@ -165,36 +184,81 @@ impl PartParser<'_> {
             let nested = &nested[..nested.partition_point(|inner| inner.start < range.end)];
             piece.forget(nested);
             piece.forget_misread(&defined);
+            (piece.items, piece.misread) = (Vec::new(), Vec::new());
             found.append(piece);
+        }
+        self.end_by_indent(&blocks, found);
+    }
+
+    /// Definitions next to errors end where their lines do, if indents show that.
+    fn end_by_indent(&self, blocks: &Blocks, found: &mut FoundNodes) {
+        let closed_by = match self.heads.layout {
+            Layout::Indent => None,
+            Layout::End => Some("end"),
+            _ => return,
+        };
+        for (_, scope) in &mut found.scopes {
+            if scope.kind.is_some_and(|kind| self.heads.kinds.contains(&Some(kind))) {
+                let (end, _) = blocks.indented(self.text, &scope.name, closed_by);
+                scope.range.end = scope.range.end.min(end.max(scope.name.end));
+            }
         }
     }
 
     fn heads_in(&self, range: Range<usize>) -> impl Iterator<Item = Head> {
         let bytes = self.text.as_bytes();
         let input = Input::new(self.text).range(range);
-        self.heads.pattern.find_iter(input).filter_map(|found| {
+        self.heads.pattern.find_iter(input).filter_map(move |found| {
             let head = &bytes[found.range()];
             let indent = head.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-            let length = head.iter().rev().take_while(|byte| is_of_name(**byte)).count();
-            let name = found.end() - length..found.end();
-            self.text.is_char_boundary(name.end).then(|| Head { start: found.start() + indent, name })
+            let is_letter = |byte: &&u8| is_of_name(**byte) || self.heads.letters.contains(byte);
+            let length = head.iter().rev().take_while(is_letter).count();
+            let mut name = found.end() - length..found.end();
+            if self.heads.layout == Layout::Statement {
+                name.end = quoted_end(bytes, &name);
+            }
+            let follows = |after: &Regex| after.is_match(Input::new(bytes).range(name.end..).anchored(Anchored::Yes));
+            let is_head = self.text.is_char_boundary(name.end) && self.heads.after.as_ref().is_none_or(follows);
+            let kind = self.heads.kinds[found.pattern().as_usize()];
+            is_head.then(|| Head { start: found.start() + indent, name, kind })
         })
     }
 
     /// Where a head's body is, and its end.
     fn piece(&self, head: Head, blocks: &Blocks) -> Option<RecoveredItem> {
+        let at = head.name.end;
+        let (end, reach) = match self.heads.layout {
+            Layout::Braces => return self.piece_in_braces(head, blocks),
+            Layout::Directive if !self.text[head.start..].starts_with('@') => {
+                return self.piece_in_braces(head, blocks);
+            }
+            Layout::Directive => {
+                let end = memchr::memmem::find(&self.text.as_bytes()[at..], b"\n@end")?;
+                (at + end + 5, at + end)
+            }
+            Layout::Indent => blocks.indented(self.text, &head.name, None),
+            Layout::End => blocks.indented(self.text, &head.name, Some("end")),
+            Layout::Statement => {
+                let end = statement_end(self.text, at);
+                (end, at)
+            }
+        };
+        Some(RecoveredItem { head, body: None, end, reach })
+    }
+
+    fn piece_in_braces(&self, head: Head, blocks: &Blocks) -> Option<RecoveredItem> {
         let (open, end) = blocks.after_head(self.text, &head.name, self.heads.stops, HEAD_BYTES);
         let body = open.and_then(|open| Some(open..blocks.close(open)? + 1));
         if body.is_none() && (!self.heads.stops.is_empty() || open.is_some()) {
             return None;
         }
         let end = body.as_ref().map_or(end, |body| body.end);
-        Some(RecoveredItem { head, body, end })
+        Some(RecoveredItem { head, body, end, reach: end })
     }
 
     /// What the head defines with an empty body, where that includes its name. The head stays blanked as that needed.
     fn read_head(&mut self, piece: &RecoveredItem) -> Option<FoundNodes> {
-        let RecoveredItem { head, body, end } = piece;
+        let RecoveredItem { head, body, end, reach } = piece;
         let until_body = head.start..body.as_ref().map_or(*end, |body| body.start + 1);
         let ranges: Vec<_> = iter::once(until_body).chain(body.as_ref().map(|body| body.end - 1..body.end)).collect();
         for attempt in ATTEMPTS {
@@ -202,12 +266,12 @@ impl PartParser<'_> {
                 continue;
             }
             let (read, _) = self.read(&ranges)?;
-            if read.reaches(head.name.start, *end) {
+            if read.reaches(head.name.start, *reach) {
                 return Some(read);
             }
         }
         let whole = head.start..ranges[0].end;
-        self.masked[whole.clone()].copy_from_slice(&self.text.as_bytes()[whole]);
+        self.masked[whole.clone()].copy_from_slice(&self.source[whole]);
         None
     }
 
@@ -215,7 +279,7 @@ impl PartParser<'_> {
     fn blank(&mut self, head: &Head, end: usize, blanked: Blanked) -> bool {
         let (before, after) = (head.start..head.name.start, head.name.end..end);
         let whole = head.start..end;
-        self.masked[whole.clone()].copy_from_slice(&self.text.as_bytes()[whole]);
+        self.masked[whole.clone()].copy_from_slice(&self.source[whole]);
         let ranges = match blanked {
             Blanked::Nothing => return true,
             Blanked::Before | Blanked::After => vec![before],
@@ -235,6 +299,80 @@ impl PartParser<'_> {
         }
         !words.is_empty()
     }
+}
+
+impl RecoveredItem {
+    /// What its head alone defines, which the grammar cannot read.
+    fn by_head(&self, text: &str) -> Option<FoundNodes> {
+        let Head { start, name, kind } = &self.head;
+        let kind = (*kind)?;
+        if text[name.clone()].starts_with(|c: char| c.is_ascii_digit()) || &text[name.clone()] == "unquote" {
+            return None;
+        }
+        let range = *start..self.end.max(name.end);
+        let mut scope = Scope::without_symbol(range.clone(), name.clone());
+        scope.kind = Some(kind);
+        scope.container = qualifier(text, name.start).into_iter().collect();
+        scope.head = Some(source::Head::of(&range, self.body.as_ref().map(|body| body.start), text, name.end, false));
+        // After all patterns: where one reads the name later, that counts.
+        Some(FoundNodes { scopes: vec![(usize::MAX, scope)], ..FoundNodes::default() })
+    }
+}
+
+/// The name before a name and its dot, without quotes around either.
+fn qualifier(text: &str, at: usize) -> Option<Range<usize>> {
+    const QUOTES: [char; 4] = ['"', '`', '[', ']'];
+    let before = text[..at].trim_end_matches(QUOTES).strip_suffix('.')?.trim_end_matches(QUOTES);
+    let length = before.bytes().rev().take_while(|byte| is_of_name(*byte)).count();
+    (length > 0).then(|| before.len() - length..before.len())
+}
+
+/// Where a name ends that a quote before it begins.
+fn quoted_end(bytes: &[u8], name: &Range<usize>) -> usize {
+    let close = match name.start.checked_sub(1).map(|before| bytes[before]) {
+        Some(b'[') => b']',
+        Some(quote @ (b'"' | b'`')) => quote,
+        _ => return name.end,
+    };
+    let rest = &bytes[name.end..];
+    let line = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+    memchr::memchr(close, &rest[..line]).map_or(name.end, |end| name.end + end)
+}
+
+/// Where a statement of SQL ends: after its semicolon outside of quotes and blocks.
+fn statement_end(text: &str, from: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut blocks = 0_usize;
+    let mut at = from;
+    while at < bytes.len() {
+        let rest = &text[at..];
+        let skipped = match bytes[at] {
+            b';' if blocks == 0 => return at + 1,
+            quote @ (b'\'' | b'"' | b'`') => memchr::memchr(quote, &bytes[at + 1..]).map(|end| end + 2),
+            b'-' if rest.starts_with("--") => rest.find('\n'),
+            b'/' if rest.starts_with("/*") => rest.find("*/").map(|end| end + 2),
+            b'$' => rest[1..].find('$').filter(|end| rest[1..=*end].bytes().all(is_of_name)).and_then(|end| {
+                let mark = &rest[..end + 2];
+                rest[mark.len()..].find(mark).map(|close| close + 2 * mark.len())
+            }),
+            byte if is_of_name(byte) => {
+                let length = rest.bytes().take_while(|byte| is_of_name(*byte)).count();
+                let next = rest[length..].split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+                match rest[..length].to_ascii_uppercase().as_str() {
+                    "BEGIN" | "CASE" if !next.starts_with(';') => blocks += 1,
+                    "END" if !matches!(next.trim_end_matches(';'), "IF" | "LOOP" | "WHILE" | "REPEAT" | "FOR") => {
+                        blocks = blocks.saturating_sub(1);
+                    }
+                    "GO" if rest[length..].starts_with(['\r', '\n']) && text[..at].ends_with('\n') => return at,
+                    _ => {}
+                }
+                Some(length)
+            }
+            _ => None,
+        };
+        at += skipped.unwrap_or_else(|| rest.chars().next().map_or(1, char::len_utf8));
+    }
+    text.trim_end().len().max(from)
 }
 
 fn is_of_name(byte: u8) -> bool {
@@ -258,14 +396,14 @@ impl FoundNodes {
 
     /// Whether the definition whose name starts at `name` reaches to `end`.
     fn reaches(&self, name: usize, end: usize) -> bool {
-        let is_it = |scope: &super::scopes::Scope| scope.name.start == name && scope.range.end >= end;
+        let is_it = |scope: &Scope| scope.name.start == name && scope.range.end >= end;
         self.scopes.iter().any(|(_, scope)| is_it(scope)) && !self.misread.contains(&name)
     }
 
     /// Whether these hold a whole piece, with all that is known to be defined in it.
     fn replaces(&self, piece: &RecoveredItem, defined: &BTreeSet<usize>) -> bool {
         let names = self.names();
-        self.reaches(piece.head.name.start, piece.end)
+        self.reaches(piece.head.name.start, piece.reach)
             && defined.range(piece.head.start..piece.end).all(|name| names.contains(name))
     }
 
@@ -298,12 +436,27 @@ impl FoundNodes {
         }
     }
 
-    fn append(&mut self, mut other: Self) {
+    /// Keeps only what starts within one of the ranges, which are in order and apart.
+    pub(super) fn keep_within(&mut self, ranges: &[Range<usize>]) {
+        let stays = |at: usize| holds(ranges, at);
+        self.scopes.retain(|(_, scope)| stays(scope.range.start) && stays(scope.range.end.saturating_sub(1)));
+        self.locals.retain(|block| stays(block.start));
+        self.bindings.retain(|name| stays(name.start));
+        self.references.retain(|(_, _, name)| stays(name.start));
+        self.heritage.retain(|(_, heritage)| stays(heritage.target.start));
+        self.imports.retain(|(_, import)| stays(import.module.start));
+        self.items.retain(|items| stays(items.start));
+        self.misread.retain(|name| stays(*name));
+    }
+
+    pub(super) fn append(&mut self, mut other: Self) {
         self.scopes.append(&mut other.scopes);
         self.locals.append(&mut other.locals);
         self.bindings.append(&mut other.bindings);
         self.references.append(&mut other.references);
         self.heritage.append(&mut other.heritage);
         self.imports.append(&mut other.imports);
+        self.items.append(&mut other.items);
+        self.misread.append(&mut other.misread);
     }
 }

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::kinds::TYPES;
-use super::source::Lines;
+use super::source::{Head, Lines};
 use crate::model::Symbol;
 
 /// Kinds that contain nothing: what is in their range (a conditional after a rule) is next to them.
@@ -24,9 +24,11 @@ pub(super) struct Scope {
     pub(super) container: Vec<Range<usize>>,
     pub(super) level: Option<u8>,
     pub(super) is_clause: bool,
-    pub(super) signature: Option<String>,
-    /// Its range in the text, if it is written verbatim.
-    pub(super) written: Option<Range<usize>>,
+    /// Clauses with another number of parameters are of another definition.
+    pub(super) arity: usize,
+    /// Whether it belongs to the type around it, even from inside a function.
+    pub(super) is_member: bool,
+    pub(super) head: Option<Head>,
     pub(super) has_body: bool,
 }
 
@@ -39,8 +41,9 @@ impl Scope {
             container: Vec::new(),
             level: None,
             is_clause: false,
-            signature: None,
-            written: None,
+            arity: 0,
+            is_member: false,
+            head: None,
             has_body: true,
         }
     }
@@ -82,7 +85,13 @@ pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines)
         let name = name_of(scope, text);
         // What a constructor's parameters declare belongs to the type.
         let is_member = matches!(scope.kind, Some("field" | "property"));
-        let holds = |outer: usize| !(is_member && scopes[outer].kind == Some("constructor"));
+        let is_set = scope.is_member && scope.kind != Some("variable");
+        let holds = |outer: usize| {
+            let kind = scopes[outer].kind;
+            !(is_member && kind == Some("constructor"))
+                && !(scope.is_member && matches!(kind, Some("variable" | "attribute")))
+                && (!is_set || kind.is_none_or(|kind| TYPES.contains(&kind)))
+        };
         let outer = around.iter().rev().find(|(outer, _)| holds(*outer));
         let own = scope.container.iter().map(|part| &text[part.clone()]);
         let parts: Vec<&str> = outer.map(|(_, outer)| outer.as_str()).into_iter().chain(own).collect();
@@ -97,17 +106,24 @@ pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines)
         let index = scope.kind.map(|kind| {
             let in_type = outer.is_some_and(|(outer, _)| scopes[*outer].kind.is_none_or(|kind| TYPES.contains(&kind)));
             let (line, column) = lines.position(text, scope.name.start);
+            let signature = scope.head.as_ref().and_then(|head| head.signature(text));
+            let written = scope.head.as_ref().zip(signature.as_deref());
+            let written = written.and_then(|(head, signature)| head.written(signature, text));
             symbols.push(Symbol {
                 name,
-                kind: if kind == "function" && in_type { "method" } else { kind },
+                kind: match kind {
+                    "function" if in_type => "method",
+                    "variable" if in_type && scope.is_member => "attribute",
+                    kind => kind,
+                },
                 parent: around
                     .iter()
                     .rev()
                     .filter(|(outer, _)| holds(*outer))
                     .find_map(|(outer, _)| symbol_indexes[*outer]),
                 container,
-                signature: scope.signature.clone(),
-                written: scope.written.as_ref().map(|range| {
+                signature,
+                written: written.map(|range| {
                     let start = lines.offset(text, range.start);
                     start..lines.offset(text, range.end)
                 }),
@@ -152,7 +168,9 @@ pub(super) fn join_clauses(scopes: impl Iterator<Item = Scope>, text: &str) -> V
         }
         let continued = last.filter(|&at| {
             let before = &joined[at];
-            before.range.end <= scope.range.start && text[before.name.clone()] == text[scope.name.clone()]
+            before.range.end <= scope.range.start
+                && before.arity == scope.arity
+                && text[before.name.clone()] == text[scope.name.clone()]
         });
         match continued {
             Some(at) => joined[at].range.end = scope.range.end,
@@ -207,8 +225,10 @@ pub(super) fn extend_levels(scopes: &mut [(usize, Scope)], end: usize) {
     }
 }
 
-/// The symbol of the smallest definition around `at`. Scopes are in order of their starts.
+/// The symbol of the smallest definition around `at`, which is not the name of it. Scopes are in order of their starts.
 pub(super) fn innermost(scopes: &[Scope], symbol_indexes: &[Option<usize>], at: usize) -> Option<usize> {
     let before = scopes.partition_point(|scope| scope.range.start <= at);
-    (0..before).rev().find(|&i| scopes[i].range.end > at && symbol_indexes[i].is_some()).and_then(|i| symbol_indexes[i])
+    let is_around =
+        |i: &usize| scopes[*i].range.end > at && scopes[*i].name.start != at && symbol_indexes[*i].is_some();
+    (0..before).rev().find(is_around).and_then(|i| symbol_indexes[i])
 }

@@ -7,32 +7,104 @@ use std::ops::Range;
 /// A signature is cut at this many characters.
 const SIGNATURE_CHARS: usize = 200;
 
-/// The words of a definition up to its body, which begins at `body`, on one line.
-pub(super) fn signature(definition: &Range<usize>, body: Option<usize>, text: &str) -> Option<String> {
-    let whole = &text[definition.start..body.map_or(definition.end, |body| body.max(definition.start))];
-    // No character is above four bytes, so this is more than enough; white space alone could be without end.
-    let head = &whole[..whole.floor_char_boundary(SIGNATURE_CHARS * 16)];
-    let head = if body.is_some() { head } else { head.lines().next().unwrap_or_default() };
-    let mut words = String::new();
-    for word in head.split_whitespace() {
-        if !words.is_empty() {
-            words.push(' ');
+/// The words of a definition up to its body.
+pub(super) struct Head {
+    start: usize,
+    pub(super) end: usize,
+    /// Comments in it, in order.
+    pub(super) comments: Vec<Range<usize>>,
+}
+
+impl Head {
+    /// The head of a `definition` whose body begins at `body`. Without a body it ends with its line, unless brackets are
+    /// open there; if `is_whole`, with the declaration, a value excepted.
+    pub(super) fn of(
+        definition: &Range<usize>,
+        body: Option<usize>,
+        text: &str,
+        name_end: usize,
+        is_whole: bool,
+    ) -> Self {
+        let start = definition.start;
+        let whole = &text[start..body.map_or(definition.end, |body| body.max(start))];
+        // No character is above four bytes, so this is more than enough; white space alone could be without end.
+        let mut length = whole.floor_char_boundary(SIGNATURE_CHARS * 16);
+        if body.is_none() {
+            length = declared(&whole[..length], name_end.saturating_sub(start), is_whole);
         }
-        words.push_str(word);
+        Self { start, end: start + length, comments: Vec::new() }
     }
-    let cut = if words.len() <= SIGNATURE_CHARS { None } else { words.char_indices().nth(SIGNATURE_CHARS) };
-    if let Some((cut, _)) = cut {
-        let cut = words[..cut].rfind(' ').unwrap_or(cut);
-        words.truncate(cut);
-        words.push_str(" …");
+
+    /// On one line.
+    pub(super) fn signature(&self, text: &str) -> Option<String> {
+        let mut words = String::new();
+        let mut start = self.start;
+        for end in self.comments.iter().map(|comment| comment.start).chain([self.end]) {
+            for word in text[start..end.max(start)].split_whitespace() {
+                if !words.is_empty() {
+                    words.push(' ');
+                }
+                words.push_str(word);
+            }
+            start = self.comments.iter().find(|comment| comment.start == end).map_or(end, |comment| comment.end);
+            start = start.min(self.end);
+        }
+        let cut = if words.len() <= SIGNATURE_CHARS { None } else { words.char_indices().nth(SIGNATURE_CHARS) };
+        if let Some((cut, _)) = cut {
+            let cut = words[..cut].rfind(' ').unwrap_or(cut);
+            words.truncate(cut);
+            words.push_str(" …");
+        }
+        let words = words.strip_suffix("=>").unwrap_or(&words);
+        let words = words.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '{' | ':' | '='));
+        (!words.is_empty()).then(|| words.to_owned())
     }
-    let words = words.strip_suffix("=>").unwrap_or(&words);
-    let words = words.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '{' | ':' | '='));
-    (!words.is_empty()).then(|| words.to_owned())
+
+    /// The range of a signature in the text, if it is written verbatim there.
+    pub(super) fn written(&self, signature: &str, text: &str) -> Option<Range<usize>> {
+        written(signature, text, self.start)
+    }
+}
+
+/// Up to where a declaration without a body is its head.
+fn declared(text: &str, name_end: usize, is_whole: bool) -> usize {
+    let bytes = text.as_bytes();
+    // Directives end with their line, and what Objective-C ends with `@end` is no part of the head.
+    let is_line = ["#", "@interface", "@implementation", "@protocol"].iter().any(|word| text.starts_with(word));
+    let is_whole = is_whole && !is_line;
+    let (mut depth, mut has_value) = (0_usize, false);
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                let rest = &bytes[at + 1..];
+                let line = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                at += memchr::memchr(b'"', &rest[..line]).map_or(0, |end| end + 1);
+            }
+            // In other languages only parameters go on.
+            b'(' if is_whole || depth > 0 || text.get(name_end..at).is_some_and(|gap| gap.trim().is_empty()) => {
+                depth += 1
+            }
+            b'[' if is_whole => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b']' if is_whole => depth = depth.saturating_sub(1),
+            b'{' if depth == 0 => has_value = true,
+            b'=' if depth == 0 && at >= name_end => {
+                let is_operator = matches!(bytes.get(at + 1), Some(b'=' | b'>'))
+                    || matches!(bytes.get(at.wrapping_sub(1)), Some(b'=' | b'<' | b'>' | b'!'));
+                has_value |= !is_operator;
+            }
+            b'\n' if depth == 0 && (!is_whole || has_value) => return at,
+            _ => {}
+        }
+        at += 1;
+    }
+    // Brackets that never close end with the line.
+    if depth == 0 { text.len() } else { text.lines().next().map_or(0, str::len) }
 }
 
 /// What of the text from `start` on a signature is, but for white space; `None` where it is not that.
-pub(super) fn written(signature: &str, text: &str, start: usize) -> Option<Range<usize>> {
+fn written(signature: &str, text: &str, start: usize) -> Option<Range<usize>> {
     if signature.contains(char::is_control) {
         return None;
     }

@@ -57,6 +57,12 @@ fn parse_within(parser: &mut Parser, bytes: &[u8], most: u32) -> Option<Tree> {
     parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
 }
 
+/// A range to parse. Only offsets in bytes are read.
+fn included(range: &Range<usize>) -> tree_sitter::Range {
+    let (start_point, end_point) = (Point::default(), Point::default());
+    tree_sitter::Range { start_byte: range.start, end_byte: range.end, start_point, end_point }
+}
+
 impl Syntax {
     /// `None` where the parser gave the text up, or it is beyond four gigabytes.
     pub(super) fn of(grammar: &Language, text: &str) -> Option<Self> {
@@ -68,21 +74,23 @@ impl Syntax {
     pub(super) fn of_ranges(grammar: &Language, text: &[u8], ranges: &[Range<usize>]) -> Option<Self> {
         let mut parser = Parser::new();
         parser.set_language(grammar).ok()?;
-        // Only offsets in bytes are read.
-        let (start_point, end_point) = (Point::default(), Point::default());
-        let included = |range: &Range<usize>| {
-            let Range { start: start_byte, end: end_byte } = *range;
-            tree_sitter::Range { start_byte, end_byte, start_point, end_point }
-        };
         parser.set_included_ranges(&ranges.iter().map(included).collect::<Vec<_>>()).ok()?;
         Some(Self::of_tree(grammar, &parse_within(&mut parser, text, PARSE_STEPS)?))
     }
 
-    /// The same as [`Self::of`], given up after `steps` progress calls.
-    pub(super) fn of_within(grammar: &Language, text: &str, steps: u32) -> Option<Self> {
+    /// The same as [`Self::of`], or of these parts of the text, given up after `steps` progress calls.
+    pub(super) fn of_within(
+        grammar: &Language,
+        text: &str,
+        parts: Option<&[Range<usize>]>,
+        steps: u32,
+    ) -> Option<Self> {
         u32::try_from(text.len()).ok()?;
         let mut parser = Parser::new();
         parser.set_language(grammar).ok()?;
+        if let Some(parts) = parts {
+            parser.set_included_ranges(&parts.iter().map(included).collect::<Vec<_>>()).ok()?;
+        }
         Some(Self::of_tree(grammar, &parse_within(&mut parser, text.as_bytes(), steps)?))
     }
 
@@ -93,6 +101,42 @@ impl Syntax {
     /// Whether something was skipped or assumed.
     pub(super) fn has_errors(&self) -> bool {
         self.has_errors
+    }
+
+    /// How much could not be parsed: the bytes in errors, with one for each.
+    pub(super) fn error_bytes(&self) -> usize {
+        let mut bytes = usize::from(self.has_errors);
+        let mut node = ROOT;
+        while node < self.next(ROOT) {
+            if self.kind(node) == ERROR {
+                bytes += self.range(node).len() + 1;
+                node = self.next(node);
+            } else {
+                node = self.first(node);
+            }
+        }
+        bytes
+    }
+
+    /// The comments below `node` that start before `end`, in order.
+    pub(super) fn comments(&self, node: Node, end: usize, is_comment: &[bool]) -> Vec<Range<usize>> {
+        let mut comments = Vec::new();
+        let mut at = self.first(node);
+        while at < self.next(node) && self.range(at).start < end {
+            if is_comment.get(usize::from(self.kind(at))).is_some_and(|is_comment| *is_comment) {
+                comments.push(self.range(at));
+                at = self.next(at);
+            } else {
+                at = self.first(at);
+            }
+        }
+        comments
+    }
+
+    /// The named nodes directly below `node`, without comments.
+    pub(super) fn count_named(&self, node: Node) -> usize {
+        let is_named = |child: &Node| self.kind(*child) == ERROR || self.grammar.node_kind_is_named(self.kind(*child));
+        self.children(node).filter(|child| is_named(child) && !self.kind_name(*child).contains("comment")).count()
     }
 
     fn row(&self, node: Node) -> &Row {
@@ -153,13 +197,7 @@ impl Syntax {
 
     /// The ranges of comments and strings, in order.
     pub(super) fn quoted(&self) -> Vec<Range<usize>> {
-        const WORDS: [&str; 4] = ["comment", "string", "char", "heredoc"];
-        let kinds = u16::try_from(self.grammar.node_kind_count()).unwrap_or(u16::MAX);
-        let is_quoted = |kind| {
-            let name = self.grammar.node_kind_for_id(kind).unwrap_or_default();
-            self.grammar.node_kind_is_named(kind) && WORDS.iter().any(|word| name.contains(word))
-        };
-        let is_quoted: Vec<bool> = (0..kinds).map(is_quoted).collect();
+        let is_quoted = named_like(&self.grammar, &["comment", "string", "char", "heredoc"]);
         let mut ranges = Vec::new();
         let mut node = ROOT;
         while node < self.next(ROOT) {
@@ -176,6 +214,16 @@ impl Syntax {
     pub(super) fn child(&self, node: Node, field: NonZeroU16) -> Option<Node> {
         self.children(node).find(|child| self.field(*child) == Some(field))
     }
+}
+
+/// Of each kind of a grammar's nodes, whether one of the words is in its name.
+pub(super) fn named_like(grammar: &Language, words: &[&str]) -> Vec<bool> {
+    let kinds = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
+    let is_like = |kind| {
+        let name = grammar.node_kind_for_id(kind).unwrap_or_default();
+        grammar.node_kind_is_named(kind) && words.iter().any(|word| name.contains(word))
+    };
+    (0..kinds).map(is_like).collect()
 }
 
 fn offset(at: usize) -> u32 {

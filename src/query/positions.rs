@@ -155,7 +155,7 @@ pub fn mentions(snapshot: &Snapshot, definitions: &[Definition]) -> Result<Menti
 }
 
 fn is_script(language: &str) -> bool {
-    matches!(language, "javascript" | "typescript" | "tsx")
+    matches!(language, "astro" | "javascript" | "svelte" | "tsx" | "typescript" | "vue")
 }
 
 /// The symbols of a file, nested; `None` when it is not indexed. A method is under its type, also where it is written outside

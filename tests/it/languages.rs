@@ -182,6 +182,66 @@ fn headers_are_of_the_language_that_their_text_shows() {
     assert_eq!(language("template <typename T> T id(T);\n"), "cpp");
     assert_eq!(language("namespace a { int b; }\n"), "cpp");
     assert_eq!(language("void f(const std::string &);\n"), "cpp");
+    assert_eq!(language("struct Vec { float length() const { return 0; } };\n"), "cpp");
+    assert_eq!(language("struct Vec {\n  Vec operator+(const Vec &o);\n};\n"), "cpp");
+    assert_eq!(language("float dot(const Vec &a, const Vec &b);\n"), "cpp");
+    assert_eq!(language("enum class Color { Red };\n"), "cpp");
+    assert_eq!(language("#ifdef __cplusplus\nclass A;\nvoid f(const A &a);\n#else\nstruct A;\n#endif\n"), "c");
+    assert_eq!(language("/*\nclass comment {\n*/\nint f(int a, int *const b);\n#define AND(a) (x & (a))\n"), "c");
+    assert_eq!(language("@protocol Sail;\n"), "objc");
+    assert_eq!(language("NS_ASSUME_NONNULL_BEGIN\n"), "objc");
+    assert_eq!(language("#import <Foundation/Foundation.h>\n"), "objc");
+}
+
+/// By MATLAB's manual, `%` begins a comment, and `function` and `classdef` begin a file; in Objective-C none of them does.
+#[test]
+fn a_text_shows_whether_it_is_matlab_or_objective_c() {
+    let language = |text: &str| extract::languages::of_file(&RepoPath::new("x.m").unwrap(), text).name;
+    assert_eq!(language("% fits\nx = 1;\n"), "matlab");
+    assert_eq!(language("function [a, b] = fit(x)\nend\n"), "matlab");
+    assert_eq!(language("classdef Boat < handle\nend\n"), "matlab");
+    assert_eq!(language("\nx = zeros(3);\n"), "matlab");
+    assert_eq!(language("#import \"Sail.h\"\n"), "objc");
+    assert_eq!(language("// x\n@implementation Sail\n@end\n"), "objc");
+    assert_eq!(language("int x = 3;\n"), "objc");
+    assert_eq!(language("int main(void) {\n  return 0;\n}\n"), "objc");
+}
+
+/// The types of Flow are no JavaScript; a file with them is parsed with types, and is JavaScript nevertheless.
+#[test]
+fn javascript_with_types_has_its_types() {
+    let types = |text: &str| {
+        let extracted =
+            extract::extract(&RepoPath::new("x.js").unwrap(), text.as_bytes(), &Options::default()).unwrap();
+        assert_eq!(extracted.language, "javascript");
+        let all = extracted.symbols.iter().filter(|symbol| symbol.kind == "type");
+        all.map(|symbol| symbol.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(types("// @flow\ntype A = string;\n"), ["A"]);
+    assert_eq!(types("/**\n * @flow strict-local\n */\nexport opaque type B: string = string;\n"), ["B"]);
+    assert_eq!(types("export type C<T> = { +a: T };\n"), ["C"]);
+    assert_eq!(types("const type = 1;\nlet flow = '@flow';\ntype = 2;\n"), Vec::<String>::new());
+}
+
+/// An unclosed bracket takes what follows it, as far as the grammar is concerned.
+#[test]
+fn definitions_after_a_syntax_error_are_symbols() {
+    let lines = |name: &str, text: &str| {
+        let extracted = extract::extract(&RepoPath::new(name).unwrap(), text.as_bytes(), &Options::default()).unwrap();
+        let all = extracted.symbols.iter().map(|symbol| format!("{} {} {}", symbol.line, symbol.kind, symbol.name));
+        all.collect::<Vec<_>>()
+    };
+    let python = "class Good:\n    def two(self, x\n        return x\n\n    def three(self):\n        return 3\n\n\n\
+                  def later():\n    return [1, 2\n\n\nclass Last:\n    def four(self):\n        pass\n";
+    let found = lines("b.py", python);
+    for wanted in ["1 class Good", "5 method three", "9 function later", "13 class Last", "14 method four"] {
+        assert!(found.iter().any(|line| line == wanted), "{wanted}: {found:?}");
+    }
+    let go = "package a\n\nfunc Broken( {\n\treturn\n}\n\nfunc Next() {}\n\ntype T struct{ A int }\n";
+    let found = lines("a.go", go);
+    for wanted in ["7 function Next", "9 struct T"] {
+        assert!(found.iter().any(|line| line == wanted), "{wanted}: {found:?}");
+    }
 }
 
 /// The same numbers on every machine, from one seed (SplitMix64).

@@ -105,7 +105,11 @@ impl Paint {
         if text.len() > MAX_BYTES || parse::is_beyond(language, text) {
             return None;
         }
-        let syntax = Syntax::of_within(&grammar, text, STEPS)?;
+        let parts = language.parts.map(|parts| parts(text));
+        if parts.as_ref().is_some_and(Vec::is_empty) {
+            return None;
+        }
+        let syntax = Syntax::of_within(&grammar, text, parts.as_deref(), STEPS)?;
         let embedded = self.nodes(&Rules::of(language.name, &grammar), &syntax, text);
         for (language, range) in embedded {
             self.embedded(language, text, &range);

@@ -82,6 +82,12 @@
   @definition.field
   (#not-match? @name "^__+[a-z_]*(aligned|packed|layout)"))
 
+; C23: an attribute before the name makes the grammar see a function.
+(function_definition
+  type: (struct_specifier)
+  (attribute_declaration)
+  declarator: (identifier) @name) @definition.struct @misread
+
 ; Macros. One without a value is a guard or a switch, and is looked for just as well.
 (preproc_def name: (identifier) @name) @definition.constant
 (preproc_function_def name: (identifier) @name) @definition.macro
@@ -90,6 +96,8 @@
 (function_definition
   declarator: [(function_declarator) (pointer_declarator) (parenthesized_declarator)]
   body: (_) @local)
+; Parameters of an old-style definition.
+(function_definition (declaration) @local)
 (translation_unit (compound_statement) @local)
 (preproc_ifdef (compound_statement) @local)
 (ERROR (compound_statement) @local)
@@ -104,6 +112,8 @@
     (init_declarator declarator: (array_declarator declarator: (identifier) @name)) @definition.variable
   ]
   (#not-match? @name "^__+[a-z_]*(aligned|packed|layout)")) @signature
+((declaration declarator: (identifier) @name) @definition.variable
+  (#match? @definition.variable "^((static|extern|const|volatile)[ \t]+)*(_BitInt|typeof|typeof_unqual)[ \t]*\\("))
 ; Macros around a declaration make the grammar see variables in them: without its own semicolon, or after a call.
 ((declaration declarator: [
   (identifier) @name

@@ -57,7 +57,16 @@
     (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))
   ])
 ]) @definition.function
-(function_definition declarator: (operator_cast "operator" @name)) @definition.function
+(function_definition declarator: (operator_cast type: (_) @name)) @definition.operator
+(declaration declarator: (operator_cast type: (_) @name)) @definition.operator
+(function_definition declarator: (qualified_identifier
+  scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+  name: (operator_cast type: (_) @name))) @definition.operator
+; A macro before the name of a class that is only declared.
+((declaration type: (class_specifier name: (type_identifier) @_macro !body) declarator: (identifier) @name) @scope
+  (#match? @_macro "^[A-Z][A-Z0-9_]*$"))
+((declaration type: (struct_specifier name: (type_identifier) @_macro !body) declarator: (identifier) @name) @scope
+  (#match? @_macro "^[A-Z][A-Z0-9_]*$"))
 (field_declaration declarator: [
   (function_declarator declarator: [(field_identifier) (operator_name)] @name)
   (reference_declarator (function_declarator declarator: [(field_identifier) (operator_name)] @name))

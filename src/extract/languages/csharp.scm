@@ -10,10 +10,12 @@
 (namespace_declaration name: (_) @name) @definition.namespace
 (file_scoped_namespace_declaration name: (_) @name) @definition.namespace
 (method_declaration name: (identifier) @name) @definition.method
+((constructor_declaration name: (identifier) @name) @definition.constructor @misread (#eq? @name "extension"))
 (constructor_declaration name: (identifier) @name) @definition.constructor
 (destructor_declaration name: (identifier) @name) @definition.method
 (local_function_statement name: (identifier) @name) @definition.function
 (operator_declaration operator: _ @name) @definition.operator
+(conversion_operator_declaration type: (_) @name) @definition.operator
 (indexer_declaration "this" @name) @definition.property
 (property_declaration name: (identifier) @name accessors: (_) @body) @definition.property
 (property_declaration name: (identifier) @name) @definition.property

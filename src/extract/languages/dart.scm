@@ -3,9 +3,13 @@
 (mixin_declaration name: (identifier) @name) @definition.mixin
 (extension_declaration name: (identifier) @name) @definition.extension
 (extension_type_declaration name: (_) @name) @definition.extension
+(extension_declaration !name class: (type . (type_identifier) @name)) @scope
+(extension_type_representation name: (identifier) @name) @definition.field
 (enum_declaration name: (identifier) @name) @definition.enum
 (enum_entry name: (identifier) @name) @definition.variant
 (type_alias . (type_identifier) @name) @definition.type
+(type_alias . (type) . (type_identifier) @name) @definition.type
+(class_declaration (mixin_application_class . (identifier) @name)) @definition.class
 (function_declaration signature: (function_signature name: (identifier) @name)) @definition.function
 (local_function_declaration (function_signature name: (identifier) @name)) @definition.function
 (method_declaration signature: (method_signature [
@@ -26,7 +30,9 @@
 ]) @definition.method
 (declaration [
   (constructor_signature name: (identifier) @name . parameters: (_))
+  (constant_constructor_signature name: (identifier) @name . parameters: (_))
   (factory_constructor_signature name: (identifier) @name . parameters: (_))
+  (redirecting_factory_constructor_signature name: (identifier) @name . parameters: (_))
 ]) @definition.constructor
 (declaration (initialized_identifier_list (initialized_identifier name: (identifier) @name))) @definition.field
 (declaration (static_final_declaration_list (static_final_declaration name: (identifier) @name))) @definition.field
@@ -41,6 +47,7 @@
 (setter_declaration (setter_signature name: (identifier) @name)) @definition.function
 
 ; Inheritance.
+(mixin_application . (type . (type_identifier) @inherits))
 (superclass type: (type . (type_identifier) @inherits))
 (mixins (type . (type_identifier) @implements))
 (interfaces (type . (type_identifier) @implements))

@@ -27,6 +27,15 @@
     property: (property_identifier) @name)
   right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]
   (#eq? @_prototype "prototype")) @definition.method
+; Members that the constructor sets belong to the class.
+(method_definition
+  name: (property_identifier) @_constructor
+  body: (statement_block (expression_statement (assignment_expression
+    left: (member_expression
+      object: (this)
+      property: [(property_identifier) @name (private_property_identifier) @name])
+    right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method @member))
+  (#eq? @_constructor "constructor"))
 (assignment_expression
   left: (member_expression object: (_) @_exports property: (property_identifier) @name)
   right: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]
@@ -64,6 +73,65 @@
   kind: "const"
   (variable_declarator name: (identifier) @name !value) @definition.constant)
 (lexical_declaration kind: "let" (variable_declarator name: (identifier) @name) @definition.variable)
+(lexical_declaration
+  kind: "const"
+  (variable_declarator
+    name: [
+      (object_pattern [
+        (shorthand_property_identifier_pattern) @name @definition.constant
+        (pair_pattern value: [
+          (identifier) @name @definition.constant
+          (assignment_pattern left: (identifier) @name @definition.constant)
+        ])
+        (object_assignment_pattern left: (shorthand_property_identifier_pattern) @name @definition.constant)
+        (rest_pattern (identifier) @name @definition.constant)
+      ])
+      (array_pattern [
+        (identifier) @name @definition.constant
+        (assignment_pattern left: (identifier) @name @definition.constant)
+        (rest_pattern (identifier) @name @definition.constant)
+      ])
+    ]
+    value: (_) @_value
+    (#not-match? @_value "^(await )?(require|import)\\b"))) @signature
+(lexical_declaration
+  kind: "let"
+  (variable_declarator name: [
+    (object_pattern [
+      (shorthand_property_identifier_pattern) @name @definition.variable
+      (pair_pattern value: [
+        (identifier) @name @definition.variable
+        (assignment_pattern left: (identifier) @name @definition.variable)
+      ])
+      (object_assignment_pattern left: (shorthand_property_identifier_pattern) @name @definition.variable)
+      (rest_pattern (identifier) @name @definition.variable)
+    ])
+    (array_pattern [
+      (identifier) @name @definition.variable
+      (assignment_pattern left: (identifier) @name @definition.variable)
+      (rest_pattern (identifier) @name @definition.variable)
+    ])
+  ])) @signature
+(variable_declaration
+  (variable_declarator
+    name: [
+      (object_pattern [
+        (shorthand_property_identifier_pattern) @name @definition.variable
+        (pair_pattern value: [
+          (identifier) @name @definition.variable
+          (assignment_pattern left: (identifier) @name @definition.variable)
+        ])
+        (object_assignment_pattern left: (shorthand_property_identifier_pattern) @name @definition.variable)
+        (rest_pattern (identifier) @name @definition.variable)
+      ])
+      (array_pattern [
+        (identifier) @name @definition.variable
+        (assignment_pattern left: (identifier) @name @definition.variable)
+        (rest_pattern (identifier) @name @definition.variable)
+      ])
+    ]
+    value: (_) @_value
+    (#not-match? @_value "^(await )?(require|import)\\b"))) @signature
 (variable_declaration
   (variable_declarator name: (identifier) @name value: (_) @_value) @definition.variable
   (#not-match? @_value "^(await )?(require|import)\\b"))

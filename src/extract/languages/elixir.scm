@@ -20,8 +20,8 @@
   target: (identifier) @_define
   (arguments . [
     (identifier) @name
-    (call target: (identifier) @name)
-    (binary_operator left: [(call target: (identifier) @name) (identifier) @name] operator: "when")
+    (call target: (identifier) @name (arguments) @arity)
+    (binary_operator left: [(call target: (identifier) @name (arguments) @arity) (identifier) @name] operator: "when")
   ])
   (do_block)? @body) @definition.function @clause
   (#match? @_define "^(def|defp|defguard|defguardp|defdelegate|defn|defnp)$"))
@@ -29,11 +29,27 @@
   target: (identifier) @_define
   (arguments . [
     (identifier) @name
-    (call target: (identifier) @name)
-    (binary_operator left: [(call target: (identifier) @name) (identifier) @name] operator: "when")
+    (call target: (identifier) @name (arguments) @arity)
+    (binary_operator left: [(call target: (identifier) @name (arguments) @arity) (identifier) @name] operator: "when")
   ])
   (do_block)? @body) @definition.macro @clause
   (#match? @_define "^defmacrop?$"))
+
+; Operators.
+((call
+  target: (identifier) @_define
+  (arguments . [
+    (binary_operator left: (_) operator: _ @name right: (_))
+    (unary_operator operator: _ @name)
+  ])
+  (do_block)? @body) @definition.operator @clause
+  (#match? @_define "^(def|defp|defmacro|defmacrop|defguard|defguardp)$")
+  (#not-match? @name "^(when|@|\\\\\\\\)$"))
+((call
+  target: (identifier) @_define
+  (arguments . (binary_operator left: (binary_operator left: (_) operator: _ @name) operator: "when"))
+  (do_block)? @body) @definition.operator @clause
+  (#match? @_define "^(def|defp|defmacro|defmacrop|defguard|defguardp)$"))
 
 ; Attributes: types, callbacks, and those that a module makes up.
 ((unary_operator

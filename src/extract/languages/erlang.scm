@@ -1,8 +1,8 @@
 (module_attribute name: (atom) @name) @definition.module
 
-; A function's clauses are one symbol, and so are a specification and what follows it.
-(spec fun: (atom) @name) @definition.function @clause
-(fun_decl clause: (function_clause name: (atom) @name)) @definition.function @clause
+; A function's clauses are one symbol, and so are a specification and what follows it. Another arity is another function.
+(spec fun: (atom) @name sigs: (type_sig args: (_) @arity)) @definition.function @clause
+(fun_decl clause: (function_clause name: (atom) @name args: (_) @arity)) @definition.function @clause
 (callback fun: (atom) @name) @definition.function
 
 ; Records, types, macros.

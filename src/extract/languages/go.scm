@@ -19,6 +19,13 @@
   (type_spec type: (struct_type (field_declaration_list
     (field_declaration name: (field_identifier) @name) @definition.field))))
 (type_declaration
+  (type_spec type: (struct_type (field_declaration_list
+    (field_declaration !name type: [
+      (type_identifier) @name
+      (qualified_type name: (type_identifier) @name)
+      (generic_type type: [(type_identifier) @name (qualified_type name: (type_identifier) @name)])
+    ]) @definition.field))))
+(type_declaration
   (type_spec type: (interface_type (method_elem name: (field_identifier) @name) @definition.method)))
 (const_spec name: (identifier) @name) @definition.constant
 (var_spec name: (identifier) @name) @definition.variable

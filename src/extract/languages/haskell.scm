@@ -15,6 +15,9 @@
 (instance name: (name) @implements patterns: (type_patterns . (_) @implementor))
 (instance patterns: (type_patterns . (name) @name)) @scope
 (instance patterns: (type_patterns . (parens (apply constructor: (name) @name)))) @scope
+(instance patterns: (type_patterns . (qualified id: (name) @name))) @scope
+(instance patterns: (type_patterns . (parens (apply constructor: (qualified id: (name) @name))))) @scope
+(instance patterns: (type_patterns . [(list) (tuple) (unit) (parens)] @name)) @scope
 (instance name: (name) @name) @scope
 
 ; Functions: a signature and the clauses after it are one.
@@ -29,8 +32,12 @@
 (class_declarations (signature name: (prefix_id (operator) @name)) @definition.function @clause)
 (class_declarations (signature names: (binding_list name: (variable) @name)) @definition.function)
 (class_declarations (function name: (variable) @name) @definition.function @clause)
+(class_declarations (function (infix operator: (operator) @name)) @definition.function @clause)
 (class_declarations (bind name: (variable) @name) @definition.function @clause)
 (instance_declarations (function name: (variable) @name) @definition.function @clause)
+(instance_declarations (function name: (prefix_id (operator) @name)) @definition.function @clause)
+(instance_declarations (function (infix operator: (operator) @name)) @definition.function @clause)
+(instance_declarations (bind name: (prefix_id (operator) @name)) @definition.function @clause)
 (instance_declarations (bind name: (variable) @name) @definition.function @clause)
 
 ; Imports. What is hidden is not imported.

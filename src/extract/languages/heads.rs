@@ -1,61 +1,392 @@
 //! How lines show definitions, for where a grammar fails.
 //!
 //! Owns the patterns of lines, and of words that keep a grammar from reading a head. `recover` decides what is parsed
-//! again. Only grammars that are known to fail have patterns; texts that parse without errors never see them.
+//! again. Texts that parse without errors never see them, but in languages whose grammars parse valid text into wrong
+//! trees.
 
 use regex_automata::meta::{BuildError, Regex};
 use regex_automata::util::syntax;
 
 /// How lines of a language show definitions.
 pub struct Heads {
-    /// From the beginning of a line to the end of a definition's name.
-    pattern: &'static str,
+    /// The kind of what a line defines, and the line from its beginning to the end of the definition's name. Where the
+    /// grammar cannot read it at all, it is a symbol of that kind; of none where that is not for the line to say.
+    rules: &'static [(Option<&'static str>, &'static str)],
     /// Words of a head that the grammar may not know. They are blanked if it cannot be read with them.
     noise: &'static str,
     /// What ends a head, where only one with a body defines something: else nothing does.
     stops: &'static [u8],
+    layout: Layout,
+    /// Bytes of names, other than letters, digits and `_`.
+    letters: &'static [u8],
+    /// What must follow the name.
+    after: Option<&'static str>,
+    /// A word that a text must contain to be compared although it parsed without errors.
+    always: Option<&'static str>,
+}
+
+/// What shows where a definition ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::extract) enum Layout {
+    Braces,
+    /// The next line that is indented no further.
+    Indent,
+    /// The same, and that line too where it begins with `end`.
+    End,
+    /// A line that begins with `@end`, or the braces of a method.
+    Directive,
+    /// The next semicolon outside of quotes and blocks.
+    Statement,
 }
 
 /// The same, ready to run.
 pub(in crate::extract) struct Compiled {
     pub(in crate::extract) pattern: Regex,
+    /// By pattern.
+    pub(in crate::extract) kinds: Vec<Option<&'static str>>,
     pub(in crate::extract) noise: Regex,
     pub(in crate::extract) stops: &'static [u8],
+    pub(in crate::extract) layout: Layout,
+    pub(in crate::extract) letters: &'static [u8],
+    pub(in crate::extract) after: Option<Regex>,
+    pub(in crate::extract) always: Option<&'static str>,
 }
 
 impl Heads {
+    const fn new(layout: Layout, rules: &'static [(Option<&'static str>, &'static str)]) -> Self {
+        // Nothing is blanked by default: a word that no text has.
+        Self { rules, noise: r"[^\x00-\xFF]", stops: b"", layout, letters: b"", after: None, always: None }
+    }
+
+    const fn noise(mut self, noise: &'static str) -> Self {
+        self.noise = noise;
+        self
+    }
+
+    const fn stops(mut self, stops: &'static [u8]) -> Self {
+        self.stops = stops;
+        self
+    }
+
+    const fn letters(mut self, letters: &'static [u8]) -> Self {
+        self.letters = letters;
+        self
+    }
+
+    const fn after(mut self, pattern: &'static str) -> Self {
+        self.after = Some(pattern);
+        self
+    }
+
+    const fn always(mut self, word: &'static str) -> Self {
+        self.always = Some(word);
+        self
+    }
+
     pub(in crate::extract) fn compile(&self) -> Result<Compiled, Box<BuildError>> {
         // Names in other alphabets are bytes above the ASCII ones.
         let syntax = syntax::Config::new().multi_line(true).unicode(false).utf8(false);
-        let compile = |pattern| Regex::builder().syntax(syntax).build(pattern).map_err(Box::new);
-        Ok(Compiled { pattern: compile(self.pattern)?, noise: compile(self.noise)?, stops: self.stops })
+        let patterns: Vec<&str> = self.rules.iter().map(|(_, pattern)| *pattern).collect();
+        Ok(Compiled {
+            pattern: Regex::builder().syntax(syntax).build_many(&patterns).map_err(Box::new)?,
+            kinds: self.rules.iter().map(|(kind, _)| *kind).collect(),
+            noise: Regex::builder().syntax(syntax).build(self.noise).map_err(Box::new)?,
+            stops: self.stops,
+            layout: self.layout,
+            letters: self.letters,
+            after: self
+                .after
+                .map(|after| Regex::builder().syntax(syntax).build(after))
+                .transpose()
+                .map_err(Box::new)?,
+            always: self.always,
+        })
     }
 }
 
-/// Types behind macros for attributes: `struct __packed entry {`.
-pub(super) static C: Heads = Heads {
-    pattern: r"^[ \t]*(?:typedef\s+|static\s+|const\s+)*(?:struct|union|enum)\s+(?:(?:[A-Z_][A-Z0-9_]*|__\w+)(?:\([^()\n]*\))?\s+)*[A-Za-z_]\w*",
-    noise: r"\b(?:[A-Z_][A-Z0-9_]*|__\w+)\b(?:\s*\((?:[^()]|\([^()]*\))*\))?",
-    stops: b"=*,",
-};
+/// Attributes and modifiers before a type.
+macro_rules! csharp_modifiers {
+    () => {
+        r"(?:\[[^\]\n]*\]\s*)*(?:(?:public|private|protected|internal|static|abstract|sealed|partial|readonly|ref|unsafe|new|file)\s+)*"
+    };
+}
+
+macro_rules! java_modifiers {
+    () => {
+        r"(?:@[\w.]+(?:\([^()\n]*\))?\s+)*(?:(?:public|private|protected|static|final|abstract|sealed|non-sealed|strictfp)\s+)*"
+    };
+}
+
+macro_rules! kotlin_modifiers {
+    () => {
+        r"(?:@[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?\s+)*(?:[a-z]+\s+)*"
+    };
+}
+
+macro_rules! sql_create {
+    () => {
+        r"^[ \t]*(?i:CREATE\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?(?:DEFINER\s*=\s*\S+\s+)?)(?i)"
+    };
+}
+
+/// A name after its schema; quotes are no part of it.
+macro_rules! sql_name {
+    () => {
+        r#"(?:IF\s+NOT\s+EXISTS\s+)?(?:(?:\w+|"[^"\n]+"|\[[^\]\n]+\]|`[^`\n]+`)\s*\.\s*)*(?:["`\[])?[A-Za-z_]\w*"#
+    };
+}
+
+/// Types behind macros for attributes: `struct __packed entry {`; functions that conditionals cut.
+pub(super) static C: Heads = Heads::new(
+    Layout::Braces,
+    &[
+        (
+            None,
+            r"^[ \t]*(?:typedef\s+|static\s+|const\s+)*(?:struct|union|enum)\s+(?:(?:[A-Z_][A-Z0-9_]*|__\w+)(?:\([^()\n]*\))?\s+)*[A-Za-z_]\w*",
+        ),
+        (None, r"^(?:static\s+|inline\s+|extern\s+|const\s+|unsigned\s+|struct\s+|enum\s+)*[a-z_]\w*[ \t]*[ \t*\n][*]*[a-z_]\w+"),
+    ],
+)
+.noise(r"\b(?:[A-Z_][A-Z0-9_]*|__\w+)\b(?:\s*\((?:[^()]|\([^()]*\))*\))?")
+.stops(b"=*,");
 
 /// Types and namespaces behind macros for attributes and exports: `class LIB_API Reader final : public Source {`.
-pub(super) static CPP: Heads = Heads {
-    pattern: r"^[ \t]*(?:template\s*<[^{};\n]*>\s*)?(?:typedef\s+)?(?:class|struct|union|enum(?:\s+(?:class|struct))?|(?:inline\s+)?namespace)\s+(?:(?:[A-Z_][A-Z0-9_]*|__\w+|alignas)(?:\s*\((?:[^()\n]|\([^()\n]*\))*\))?\s+|\[\[[^\]\n]*\]\]\s*)*[A-Za-z_]\w*(?:::\w+)*",
-    noise: r"\b(?:[A-Z_][A-Z0-9_]*|__\w+|alignas)\b(?:\s*\((?:[^()]|\([^()]*\))*\))?|\[\[[^\]\n]*\]\]",
-    stops: b"=",
-};
+pub(super) static CPP: Heads = Heads::new(
+    Layout::Braces,
+    &[(
+        None,
+        r"^[ \t]*(?:template\s*<[^{};\n]*>\s*)?(?:typedef\s+)?(?:class|struct|union|enum(?:\s+(?:class|struct))?|(?:inline\s+)?namespace)\s+(?:(?:[A-Z_][A-Z0-9_]*|__\w+|alignas)(?:\s*\((?:[^()\n]|\([^()\n]*\))*\))?\s+|\[\[[^\]\n]*\]\]\s*)*[A-Za-z_]\w*(?:::\w+)*",
+    )],
+)
+.noise(r"\b(?:[A-Z_][A-Z0-9_]*|__\w+|alignas)\b(?:\s*\((?:[^()]|\([^()]*\))*\))?|\[\[[^\]\n]*\]\]")
+.stops(b"=");
+
+pub(super) static CSHARP: Heads = Heads::new(
+    Layout::Braces,
+    &[
+        (Some("class"), concat!(r"^[ \t]*", csharp_modifiers!(), r"class\s+[A-Z_]\w*")),
+        (Some("interface"), concat!(r"^[ \t]*", csharp_modifiers!(), r"interface\s+[A-Z_]\w*")),
+        (Some("struct"), concat!(r"^[ \t]*", csharp_modifiers!(), r"struct\s+[A-Z_]\w*")),
+        (Some("enum"), concat!(r"^[ \t]*", csharp_modifiers!(), r"enum\s+[A-Z_]\w*")),
+        (Some("record"), concat!(r"^[ \t]*", csharp_modifiers!(), r"record\s+(?:struct\s+|class\s+)?[A-Z_]\w*")),
+        (
+            None,
+            r"^[ \t]*(?:public|private|protected|internal)(?:[ \t]+(?:static|virtual|override|abstract|sealed|async|unsafe|extern|new|partial|readonly))*[ \t]+[\w<>\[\],.?]+(?:[ \t]*<[^<>()\n]*>)?[ \t]+[A-Z]\w*",
+        ),
+    ],
+);
+
+pub(super) static DART: Heads = Heads::new(
+    Layout::Braces,
+    &[
+        (Some("class"), r"^(?:(?:abstract|sealed|base|final|interface|mixin)\s+)*class\s+\w+"),
+        (Some("mixin"), r"^(?:base\s+)?mixin\s+[A-Z]\w*"),
+        (Some("enum"), r"^enum\s+\w+"),
+        (Some("extension"), r"^extension\s+(?:type\s+(?:const\s+)?)?[A-Z]\w*"),
+    ],
+);
+
+pub(super) static ELIXIR: Heads = Heads::new(
+    Layout::End,
+    &[
+        (Some("module"), r"^[ \t]*defmodule\s+(?:[A-Z]\w*\.)*[A-Z]\w*"),
+        (Some("protocol"), r"^[ \t]*defprotocol\s+(?:[A-Z]\w*\.)*[A-Z]\w*"),
+        (Some("function"), r"^[ \t]*(?:def|defp|defguard|defguardp|defdelegate)\s+[a-z_]\w*"),
+        (Some("macro"), r"^[ \t]*defmacrop?\s+[a-z_]\w*"),
+    ],
+);
+
+pub(super) static GO: Heads = Heads::new(
+    Layout::Braces,
+    &[
+        (Some("method"), r"^func\s*\([^()\n]*\)\s*[A-Za-z_]\w*"),
+        (Some("function"), r"^func\s+[A-Za-z_]\w*"),
+        (Some("type"), r"^type\s+[A-Za-z_]\w*"),
+    ],
+);
+
+pub(super) static HASKELL: Heads =
+    Heads::new(Layout::Indent, &[(Some("type"), r"^(?:data|newtype|type)[ \t]+[A-Z]\w*")]);
+
+pub(super) static JAVA: Heads = Heads::new(
+    Layout::Braces,
+    &[
+        (Some("class"), concat!(r"^[ \t]*", java_modifiers!(), r"class\s+[A-Z]\w*")),
+        (Some("interface"), concat!(r"^[ \t]*", java_modifiers!(), r"@?interface\s+[A-Z]\w*")),
+        (Some("enum"), concat!(r"^[ \t]*", java_modifiers!(), r"enum\s+[A-Z]\w*")),
+        (Some("record"), concat!(r"^[ \t]*", java_modifiers!(), r"record\s+[A-Z]\w*")),
+        (
+            None,
+            r"^[ \t]+(?:@\w+\s+)*(?:public|private|protected)(?:[ \t]+(?:static|final|abstract|synchronized|native|default))*(?:[ \t]*<[^()\n]*>)?[ \t]+[\w<>\[\],.? ]+[ \t]+\w+",
+        ),
+    ],
+);
+
+/// What JavaScript shares with its typed kin.
+pub(super) static ECMASCRIPT: Heads = Heads::new(
+    Layout::Braces,
+    &[
+        (Some("function"), r"^(?:export\s+|declare\s+|default\s+)*(?:async\s+)?function\s*\*?\s+[A-Za-z_$][\w$]*"),
+        (Some("class"), r"^[ \t]*(?:export\s+|declare\s+|default\s+)*(?:abstract\s+)?class\s+[A-Z][\w$]*"),
+        (Some("interface"), r"^(?:export\s+|declare\s+|default\s+)*interface\s+[A-Z][\w$]*"),
+        (Some("enum"), r"^(?:export\s+|declare\s+|default\s+)*(?:const\s+)?enum\s+[A-Z][\w$]*"),
+        (Some("namespace"), r"^(?:export\s+|declare\s+|default\s+)*namespace\s+[A-Z][\w$]*"),
+        (Some("type"), r"^(?:export\s+|declare\s+|default\s+)*(?:opaque\s+)?type\s+[A-Z][\w$]*"),
+        (Some("function"), r"^(?:export\s+|declare\s+|default\s+)*hook\s+use\w*"),
+        (Some("constant"), r"^export\s+(?:declare\s+)?const\s+[A-Za-z_$][\w$]*"),
+    ],
+)
+.letters(b"$");
 
 /// Types and functions, with annotations in their heads: `value class Id<out T> @PublishedApi internal constructor(`.
-pub(super) static KOTLIN: Heads = Heads {
-    pattern: r"^[ \t]*(?:@[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?\s+)*(?:[a-z]+\s+)*(?:(?:class|interface|object|typealias)\s+|fun\s+(?:<[^>\n]*>\s+)?(?:[\w.]+(?:<[\w, *?.]*>)?\??\.)?)[A-Za-z_]\w*",
-    noise: r"@[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?",
-    stops: b"",
-};
+pub(super) static KOTLIN: Heads = Heads::new(
+    Layout::Braces,
+    &[
+        (Some("enum"), concat!(r"^[ \t]*", kotlin_modifiers!(), r"enum\s+class\s+[A-Za-z_]\w*")),
+        (Some("class"), concat!(r"^[ \t]*", kotlin_modifiers!(), r"class\s+[A-Za-z_]\w*")),
+        (Some("interface"), concat!(r"^[ \t]*", kotlin_modifiers!(), r"interface\s+[A-Za-z_]\w*")),
+        (Some("object"), concat!(r"^[ \t]*", kotlin_modifiers!(), r"object\s+[A-Za-z_]\w*")),
+        (Some("type"), concat!(r"^[ \t]*", kotlin_modifiers!(), r"typealias\s+[A-Za-z_]\w*")),
+        (
+            Some("function"),
+            concat!(
+                r"^[ \t]*",
+                kotlin_modifiers!(),
+                r"fun\s+(?:<[^>\n]*>\s+)?(?:[\w.]+(?:<[\w, *?.]*>)?\??\.)?[A-Za-z_]\w*"
+            ),
+        ),
+    ],
+)
+.noise(r"@[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?")
+.always("class");
+
+pub(super) static LUA: Heads =
+    Heads::new(Layout::End, &[(Some("function"), r"^[ \t]*(?:local\s+)?function\s+(?:[\w.]+[.:])?\w+")]);
+
+pub(super) static OBJC: Heads = Heads::new(
+    Layout::Directive,
+    &[
+        (Some("class"), r"^@interface\s+\w+"),
+        (Some("implementation"), r"^@implementation\s+\w+"),
+        (Some("protocol"), r"^@protocol\s+\w+"),
+        (Some("method"), r"^[-+][ \t]*\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)[ \t]*\w+"),
+    ],
+);
+
+pub(super) static PHP: Heads = Heads::new(
+    Layout::Braces,
+    &[
+        (Some("class"), r"^[ \t]*(?:(?:abstract|final|readonly)\s+)*class\s+[A-Z]\w*"),
+        (Some("interface"), r"^[ \t]*interface\s+[A-Z]\w*"),
+        (Some("trait"), r"^[ \t]*trait\s+[A-Z]\w*"),
+        (Some("enum"), r"^[ \t]*enum\s+[A-Z]\w*"),
+        (
+            Some("function"),
+            r"^[ \t]*(?:(?:public|private|protected|static|abstract|final)\s+)*function\s+&?[A-Za-z_]\w*",
+        ),
+    ],
+);
+
+pub(super) static POWERSHELL: Heads = Heads::new(
+    Layout::Braces,
+    &[
+        (Some("function"), r"^[ \t]*(?i:function|filter)[ \t]+(?:\w+:)?[A-Za-z_][\w-]*"),
+        (Some("class"), r"^[ \t]*(?i:class)[ \t]+[A-Za-z_]\w*"),
+        (Some("enum"), r"^[ \t]*(?i:enum)[ \t]+[A-Za-z_]\w*"),
+    ],
+)
+.letters(b"-");
+
+pub(super) static PYTHON: Heads = Heads::new(
+    Layout::Indent,
+    &[
+        (Some("function"), r"^[ \t]*(?:async\s+)?def[ \t]+[A-Za-z_]\w*"),
+        (Some("class"), r"^[ \t]*class[ \t]+[A-Za-z_]\w*"),
+    ],
+);
+
+pub(super) static RUBY: Heads = Heads::new(
+    Layout::End,
+    &[
+        (Some("class"), r"^[ \t]*class[ \t]+(?:[A-Z]\w*::)*[A-Z]\w*"),
+        (Some("module"), r"^[ \t]*module[ \t]+(?:[A-Z]\w*::)*[A-Z]\w*"),
+        (
+            Some("function"),
+            r"^[ \t]*(?:(?:private|protected|public|private_class_method|module_function|memoize)[ \t]+)?def[ \t]+(?:self\.)?[a-zA-Z_]\w*",
+        ),
+    ],
+);
 
 /// Items, and `impl` blocks for what they contain.
-pub(super) static RUST: Heads = Heads {
-    pattern: r#"^[ \t]*(?:pub(?:\([^)\n]*\))?\s+)?(?:(?:default|unsafe|const|async|safe|auto|extern(?:\s+"[^"\n]*")?)\s+)*(?:(?:struct|enum|union|trait|type|fn|mod)\s+|macro_rules!\s*|(?:const|static)\s+(?:mut\s+|ref\s+)*|impl\b(?:[^{};\n]*\bfor\s+|\s*<[^{};\n]*>\s+|\s+)(?:\w+::)*)[A-Za-z_]\w*"#,
-    noise: r"\$\(|\)[,;]?[*+?]|\$crate::",
-    stops: b"",
-};
+pub(super) static RUST: Heads = Heads::new(
+    Layout::Braces,
+    &[(
+        None,
+        r#"^[ \t]*(?:pub(?:\([^)\n]*\))?\s+)?(?:(?:default|unsafe|const|async|safe|auto|extern(?:\s+"[^"\n]*")?)\s+)*(?:(?:struct|enum|union|trait|type|fn|mod)\s+|macro_rules!\s*|(?:const|static)\s+(?:mut\s+|ref\s+)*|impl\b(?:[^{};\n]*\bfor\s+|\s*<[^{};\n]*>\s+|\s+)(?:\w+::)*)[A-Za-z_]\w*"#,
+    )],
+)
+.noise(r"\$\(|\)[,;]?[*+?]|\$crate::");
+
+pub(super) static SCALA: Heads = Heads::new(
+    Layout::Braces,
+    &[(
+        None,
+        r"^[ \t]*(?:(?:private|protected|final|sealed|abstract|implicit|case|lazy|override|inline|open)(?:\[\w+\])?\s+)*(?:class|trait|object|enum|def)\s+[A-Za-z]\w*",
+    )],
+);
+
+pub(super) static SHELL: Heads = Heads::new(
+    Layout::Braces,
+    &[(Some("function"), r"^[ \t]*function[ \t]+[A-Za-z_][\w:.-]*"), (Some("function"), r"^[A-Za-z_][\w:.-]*")],
+)
+.letters(b"-.:")
+.after(r"[ \t]*(?:\([ \t]*\)\s*[{(]|\{)");
+
+pub(super) static SQL: Heads = Heads::new(
+    Layout::Statement,
+    &[
+        (Some("function"), concat!(sql_create!(), r"(?:AGGREGATE\s+|WINDOW\s+)?FUNCTION\s+", sql_name!())),
+        (Some("function"), concat!(sql_create!(), r"PROC(?:EDURE)?\s+", sql_name!())),
+        (
+            Some("table"),
+            concat!(
+                sql_create!(),
+                r"(?:(?:GLOBAL|LOCAL)\s+)?(?:TEMP(?:ORARY)?\s+|UNLOGGED\s+|FOREIGN\s+|VIRTUAL\s+|EXTERNAL\s+)*TABLE\s+",
+                sql_name!()
+            ),
+        ),
+        (
+            Some("view"),
+            concat!(sql_create!(), r"(?:TEMP(?:ORARY)?\s+|RECURSIVE\s+|MATERIALIZED\s+)*VIEW\s+", sql_name!()),
+        ),
+        (
+            Some("trigger"),
+            concat!(sql_create!(), r"(?:TEMP(?:ORARY)?\s+|CONSTRAINT\s+|EVENT\s+)*TRIGGER\s+", sql_name!()),
+        ),
+        (Some("type"), concat!(sql_create!(), r"(?:DOMAIN|TYPE)\s+", sql_name!())),
+        (Some("rule"), concat!(sql_create!(), r"(?:POLICY|RULE)\s+", sql_name!())),
+        (
+            Some("index"),
+            concat!(
+                sql_create!(),
+                r"(?:UNIQUE\s+|CLUSTERED\s+|NONCLUSTERED\s+)*INDEX\s+(?:CONCURRENTLY\s+)?",
+                sql_name!()
+            ),
+        ),
+        (Some("variable"), concat!(sql_create!(), r"(?:TEMP(?:ORARY)?\s+)?SEQUENCE\s+", sql_name!())),
+        (Some("namespace"), concat!(sql_create!(), r"SCHEMA\s+", sql_name!())),
+    ],
+);
+
+pub(super) static SWIFT: Heads = Heads::new(
+    Layout::Braces,
+    &[(
+        None,
+        r"^[ \t]*(?:@\w+(?:\([^()\n]*\))?\s+)*(?:(?:public|private|fileprivate|internal|open|package|final|indirect|static|dynamic|class|mutating|nonmutating|override|required|convenience|nonisolated)\s+)*(?:class|struct|enum|protocol|actor|func)\s+[A-Za-z]\w*",
+    )],
+);
+
+pub(super) static ZIG: Heads = Heads::new(
+    Layout::Braces,
+    &[(Some("function"), r#"^[ \t]*(?:pub\s+)?(?:(?:inline|noinline|export|extern(?:\s+"[^"\n]*")?)\s+)*fn\s+\w+"#)],
+);

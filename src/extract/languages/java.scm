@@ -6,6 +6,8 @@
 (record_declaration name: (identifier) @name) @definition.record
 (record_declaration
   parameters: (formal_parameters (formal_parameter name: (identifier) @name) @definition.field))
+(record_declaration parameters: (formal_parameters
+  (spread_parameter (variable_declarator name: (identifier) @name)) @definition.field))
 (enum_constant name: (identifier) @name) @definition.variant
 (constructor_declaration name: (identifier) @name) @definition.constructor
 (compact_constructor_declaration name: (identifier) @name) @definition.constructor
@@ -16,7 +18,7 @@
   declarator: (variable_declarator name: (identifier) @name)) @definition.constant
 (field_declaration declarator: (variable_declarator name: (identifier) @name)) @definition.field
 (constant_declaration declarator: (variable_declarator name: (identifier) @name)) @definition.constant
-(package_declaration (_) @name) @definition.package
+(package_declaration [(identifier) (scoped_identifier)] @name) @definition.package
 (module_declaration name: (_) @name) @definition.module
 
 ; Imports. A static import names a member of the type before it.

@@ -4,6 +4,13 @@
   property: (_) @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
 (field_definition property: (_) @name) @definition.field
+(method_definition
+  name: (property_identifier) @_constructor
+  body: (statement_block (expression_statement (assignment_expression
+    left: (member_expression
+      object: (this)
+      property: [(property_identifier) @name (private_property_identifier) @name])) @definition.field @member))
+  (#eq? @_constructor "constructor"))
 (class_heritage (identifier) @inherits)
 (class_heritage (member_expression property: (property_identifier) @inherits))
 

@@ -13,11 +13,43 @@
 ])) @definition.type
 (primitive_definition (type_head [(identifier) @name (binary_expression . (identifier) @name)])) @definition.type
 (struct_definition (typed_expression . (identifier) @name) @definition.field)
+(struct_definition (assignment . [(identifier) @name (typed_expression . (identifier) @name)]) @definition.field)
+(struct_definition (const_statement
+  (assignment . [(identifier) @name (typed_expression . (identifier) @name)])) @definition.field)
 (struct_definition (identifier) @name @definition.field)
 ((macrocall_expression
   (macro_identifier (identifier) @_macro)
   (macro_argument_list . (identifier) @name)) @definition.enum
   (#eq? @_macro "enum"))
+
+; Operators, and what is called like a function.
+(function_definition (signature [
+  (call_expression . [
+    (operator) @name
+    (field_expression (quote_expression [(operator) @name (parenthesized_expression (operator) @name)]))
+    (parenthesized_expression (typed_expression (identifier) @name .))
+    (parenthesized_expression (operator) @name)
+  ])
+  (where_expression . (call_expression . [
+    (operator) @name
+    (field_expression (quote_expression [(operator) @name (parenthesized_expression (operator) @name)]))
+    (parenthesized_expression (typed_expression (identifier) @name .))
+    (parenthesized_expression (operator) @name)
+  ]))
+])) @definition.function
+(assignment . [
+  (call_expression . [
+    (operator) @name
+    (field_expression (quote_expression [(operator) @name (parenthesized_expression (operator) @name)]))
+    (parenthesized_expression (typed_expression (identifier) @name .))
+    (parenthesized_expression (operator) @name)
+  ])
+  (where_expression . (call_expression . [
+    (operator) @name
+    (field_expression (quote_expression [(operator) @name (parenthesized_expression (operator) @name)]))
+    (parenthesized_expression (typed_expression (identifier) @name .))
+  ]))
+]) @definition.function
 
 ; Functions: long, short, and of another module.
 (function_definition (signature [
@@ -32,11 +64,14 @@
 (assignment . [
   (call_expression . [(identifier) @name (field_expression (identifier) @name .)])
   (typed_expression . (call_expression . [(identifier) @name (field_expression (identifier) @name .)]))
-  (where_expression . (call_expression . [
-    (identifier) @name
-    (field_expression (identifier) @name .)
-    (parametrized_type_expression . (identifier) @name)
-  ]))
+  (where_expression . [
+    (call_expression . [
+      (identifier) @name
+      (field_expression (identifier) @name .)
+      (parametrized_type_expression . (identifier) @name)
+    ])
+    (typed_expression . (call_expression . [(identifier) @name (field_expression (identifier) @name .)]))
+  ])
 ]) @definition.function
 (macro_definition (signature (call_expression . (identifier) @name))) @definition.macro
 
@@ -47,7 +82,10 @@
 (for_statement) @local
 (while_statement) @local
 (const_statement (assignment . (identifier) @name)) @definition.constant
-(source_file (assignment . (identifier) @name) @definition.variable)
+(const_statement (assignment . (typed_expression . (identifier) @name))) @definition.constant
+(const_statement (assignment . (open_tuple (identifier) @name @definition.constant))) @signature
+(source_file (assignment . [(identifier) @name (typed_expression . (identifier) @name)]) @definition.variable)
+(global_statement (assignment . [(identifier) @name (typed_expression . (identifier) @name)])) @definition.variable
 (module_definition (assignment . (identifier) @name) @definition.variable)
 
 ; Imports.

@@ -5,6 +5,10 @@
   name: (identifier) @name
   (enum_class_body) @body
   (#eq? @_enum "enum")) @definition.enum
+(class_declaration
+  (modifiers (class_modifier) @_enum)
+  name: (identifier) @name
+  (#eq? @_enum "enum")) @definition.enum
 (class_declaration name: (identifier) @name (class_body) @body) @definition.class
 (class_declaration name: (identifier) @name) @definition.class
 (object_declaration name: (identifier) @name (class_body) @body) @definition.object
@@ -27,7 +31,12 @@
   (#eq? @_const "const")) @definition.constant
 (class_body (property_declaration (variable_declaration . (identifier) @name)) @definition.property)
 (enum_class_body (property_declaration (variable_declaration . (identifier) @name)) @definition.property)
+(property_declaration
+  (multi_variable_declaration (variable_declaration . (identifier) @name @definition.variable))) @signature
 (property_declaration (variable_declaration . (identifier) @name)) @definition.variable
+; Between an annotation and its name, the word that makes it a type looks like an infix function.
+((infix_expression (identifier) @_word . (identifier) @name .) @definition.class @misread
+  (#match? @_word "^(class|object|interface)$"))
 
 ; Bodies whose variables are their own.
 (function_body) @local

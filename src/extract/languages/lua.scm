@@ -10,7 +10,15 @@
 (assignment_statement
   (variable_list . name: (dot_index_expression table: (_) @container field: (identifier) @name) .)
   (expression_list . value: (function_definition body: (_) @body))) @definition.function
+(assignment_statement
+  (variable_list
+    . name: (bracket_index_expression table: (_) @container field: (string content: (string_content) @name)) .)
+  (expression_list . value: (function_definition))) @definition.function
 (field name: (identifier) @name value: (function_definition body: (_) @body)) @definition.method
+(field name: (identifier) @name value: (function_definition !body)) @definition.method
+(field
+  name: (string content: (string_content) @name)
+  value: (function_definition)) @definition.method
 
 ; Variables of the file, and fields that it sets. One that holds a required module is an import.
 (chunk (variable_declaration (assignment_statement

@@ -3,6 +3,8 @@
 //! Owns the estimates for `Language::overfills`. They are quick, and err to the safe side: a text that
 //! seems to nest deeper than it does is indexed without syntax.
 
+use std::ops::Range;
+
 /// The most indents that are open at once, where each of `markers` at the head of a line opens one more.
 pub(super) fn deepest_indent(text: &str, markers: &[char]) -> usize {
     let mut open: Vec<usize> = Vec::new();
@@ -86,4 +88,20 @@ pub(super) fn ruby(text: &str) -> bool {
 /// The scanner writes two numbers for each open block into a fixed buffer, and aborts where they overfill it.
 pub(super) fn yaml(text: &str) -> bool {
     deepest_indent(text, &['-', '?', ':']) > 100
+}
+
+/// The mark of the here-document that the `<<` at `at` begins, and its lines up to the last.
+pub(in crate::extract) fn here_document(text: &str, at: usize) -> Vec<Range<usize>> {
+    let Some(word) = text.get(at + 2..).and_then(heredoc_word) else { return Vec::new() };
+    let word_end = word.as_ptr().addr() - text.as_ptr().addr() + word.len();
+    let mark = at..word_end + usize::from(text[word_end..].starts_with(['"', '\'']));
+    let Some(line) = text[at..].find('\n').map(|end| at + end + 1) else { return Vec::new() };
+    let mut end = line;
+    for body in text[line..].split_inclusive('\n') {
+        end += body.len();
+        if body.trim() == word {
+            return vec![mark, line..end];
+        }
+    }
+    Vec::new()
 }

@@ -5,12 +5,22 @@
   definition: (function_definition name: (identifier) @name body: (_) @body) @signature) @definition.function
 (class_definition name: (identifier) @name) @definition.class
 (function_definition name: (identifier) @name) @definition.function
-(type_alias_statement left: (type (identifier) @name)) @definition.type
+(type_alias_statement left: (type [(identifier) @name (generic_type . (identifier) @name)])) @definition.type
 
-; Module and class level names: what others can import or reach through the class.
-(module (expression_statement (assignment left: (identifier) @name) @definition.variable))
+; Module and class level names, in blocks of them too: what others can import or reach through the class.
+(function_definition body: (_) @local)
 (class_definition
   body: (block (expression_statement (assignment left: (identifier) @name) @definition.attribute)))
+(assignment right: (assignment left: (identifier) @name @definition.variable @member)) @signature
+(assignment left: (identifier) @name) @definition.variable @member
+(assignment left: (pattern_list [
+  (identifier) @name @definition.variable @member
+  (list_splat_pattern (identifier) @name @definition.variable @member)
+  (tuple_pattern (identifier) @name @definition.variable @member)
+  (list_pattern (identifier) @name @definition.variable @member)
+])) @signature
+(assignment left: (tuple_pattern (identifier) @name @definition.variable @member)) @signature
+(assignment left: (list_pattern (identifier) @name @definition.variable @member)) @signature
 
 ; Imports.
 (import_statement name: (dotted_name) @import.module)

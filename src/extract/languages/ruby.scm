@@ -16,6 +16,11 @@
     block: (_) @body)
   (#match? @_maker "^(Struct|Class|Module|Data)$")
   (#match? @_new "^(new|define)$")) @definition.class
+(assignment
+  left: [(constant) @name (scope_resolution scope: (_) @container name: (constant) @name)]
+  right: (call receiver: (constant) @_maker method: (identifier) @_new)
+  (#match? @_maker "^(Struct|Class|Module|Data)$")
+  (#match? @_new "^(new|define)$")) @definition.class
 (assignment left: (constant) @name) @definition.constant
 (assignment left: (scope_resolution scope: (_) @container name: (constant) @name)) @definition.constant
 (alias name: (_) @name) @definition.method

@@ -18,6 +18,27 @@
 (impl_item type: (type_identifier) @name) @scope
 (impl_item type: (generic_type type: (type_identifier) @name)) @scope
 (impl_item type: (scoped_type_identifier name: (type_identifier) @name)) @scope
+(impl_item type: (generic_type type: (scoped_type_identifier name: (type_identifier) @name))) @scope
+(impl_item type: (reference_type type: [
+  (type_identifier) @name
+  (generic_type type: [(type_identifier) @name (scoped_type_identifier name: (type_identifier) @name)])
+  (scoped_type_identifier name: (type_identifier) @name)
+  (dynamic_type trait: [(type_identifier) @name (generic_type type: (type_identifier) @name)])
+  (primitive_type) @name
+  (array_type) @name
+  (tuple_type) @name
+])) @scope
+(impl_item type: (pointer_type type: [
+  (type_identifier) @name
+  (generic_type type: (type_identifier) @name)
+  (primitive_type) @name
+])) @scope
+(impl_item type: (dynamic_type trait: [
+  (type_identifier) @name
+  (generic_type type: [(type_identifier) @name (scoped_type_identifier name: (type_identifier) @name)])
+  (scoped_type_identifier name: (type_identifier) @name)
+])) @scope
+(impl_item type: (_) @name) @scope
 
 ; Trait implementations and bounds.
 (impl_item trait: (type_identifier) @implements type: (_) @implementor)

@@ -20,13 +20,16 @@
   . (object_reference schema: (identifier) @container name: (identifier) @name)) @definition.function
 (create_function (keyword_function) . (object_reference name: (identifier) @name)) @definition.function
 (create_trigger (keyword_trigger) . (object_reference name: (identifier) @name)) @definition.trigger
+(create_trigger (keyword_trigger)
+  . (object_reference schema: (identifier) @container name: (identifier) @name)) @definition.trigger
 (create_index column: (identifier) @name) @definition.index
 (create_type (keyword_type)
   . (object_reference schema: (identifier) @container name: (identifier) @name)) @definition.type
 (create_type (keyword_type) . (object_reference name: (identifier) @name)) @definition.type
 (create_sequence (object_reference name: (identifier) @name)) @definition.variable
 (create_schema (identifier) @name) @definition.namespace
-(alter_table (add_column (column_definition name: (identifier) @name) @definition.field))
+(alter_table (add_column (column_definition name: (identifier) @name) @definition.field)
+  (#not-match? @name "^(?i)(enable|disable|force|no|cluster|inherit|attach|detach|validate|replica|set|reset|owner)$"))
 
 ; References.
 (invocation (object_reference name: (identifier) @name)) @reference.call

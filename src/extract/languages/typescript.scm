@@ -27,6 +27,12 @@
 (type_alias_declaration
   value: (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field))
 
+; Names that an import binds are those of this file too.
+(import_statement (import_require_clause . (identifier) @name)) @definition.constant
+(import_alias . (identifier) @name) @definition.constant
+(type_alias_declaration value: (object_type (method_signature
+  name: [(property_identifier) (private_property_identifier) (string)] @name) @definition.method))
+
 ; Imports in the CommonJS form.
 (import_statement
   (import_require_clause (identifier) @import.alias source: (string) @import.module))

@@ -27,7 +27,7 @@ pub(super) fn is_public(entry: &Entry) -> bool {
             is_open || entry.kind == "variant" || head.starts_with("#[macro_export]")
         }
         "go" => is_capital(&entry.name) && !entry.path.split('/').any(|part| part == "internal"),
-        "javascript" | "typescript" | "tsx" => {
+        "astro" | "javascript" | "svelte" | "tsx" | "typescript" | "vue" => {
             let is_member = entry.container.is_some();
             let is_hidden = has("private") || has("protected") || entry.name.starts_with(['#', '_']);
             !is_hidden

@@ -147,10 +147,10 @@ static FAMILIES: &[Family] = &[
         ..NONE
     },
     Family {
-        languages: &["javascript", "typescript", "tsx"],
+        languages: &["astro", "javascript", "svelte", "tsx", "typescript", "vue"],
         spelling: Spelling::Script,
         plain: Plain::Nothing,
-        extensions: &["ts", "tsx", "d.ts", "js", "jsx", "mjs", "cjs", "mts", "cts"],
+        extensions: &["ts", "tsx", "d.ts", "js", "jsx", "mjs", "cjs", "mts", "cts", "vue", "svelte", "astro"],
         index: &["index"],
         hollow: &["src", "dist"],
         roots: &["src", "packages"],

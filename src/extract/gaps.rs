@@ -1,0 +1,175 @@
+//! Valid syntax that a grammar does not know.
+//!
+//! Owns how it is taken out of a text that did not parse. What is taken out, or written instead, has the same length, so
+//! positions stay those of the text. Which syntax that is, by language, is in `languages::gaps`.
+
+use std::ops::Range;
+
+use regex_automata::meta::{BuildError, Regex};
+use regex_automata::util::captures::Captures;
+use regex_automata::util::syntax;
+
+use super::blocks::Blocks;
+use super::languages::nesting;
+
+/// How a text is read around what its grammar does not know.
+pub struct Gap {
+    /// What is replaced: its first group, or all of it.
+    pub pattern: &'static str,
+    pub filling: Filling,
+}
+
+/// What a gap is filled with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Filling {
+    /// Words, with spaces up to the length of what they replace.
+    Words(&'static str),
+    /// Spaces, also for the brace that closes the one at its end: what is in the block belongs to what is around it.
+    Block,
+    /// Spaces for the here-document that it begins.
+    HereDocument,
+    /// Spaces for the lines of preprocessor conditionals whose branches are not whole, and for all branches but the
+    /// first.
+    Conditional,
+}
+
+pub(super) struct Compiled(Vec<(Regex, Filling)>);
+
+/// A text without its gaps.
+pub(super) struct Filled {
+    pub(super) text: Vec<u8>,
+    /// Branches and directives that were left out, in order.
+    pub(super) dropped: Vec<Range<usize>>,
+}
+
+impl Compiled {
+    pub(super) fn new(gaps: &[Gap]) -> Result<Self, Box<BuildError>> {
+        let syntax = syntax::Config::new().multi_line(true).unicode(false).utf8(false);
+        let compile = |gap: &Gap| -> Result<_, BuildError> {
+            Ok((Regex::builder().syntax(syntax).build(gap.pattern)?, gap.filling))
+        };
+        gaps.iter().map(compile).collect::<Result<Vec<_>, _>>().map(Self).map_err(Box::new)
+    }
+
+    /// The text with its gaps filled; `None` where it has none. `quoted` are its comments and strings, in order.
+    pub(super) fn fill(&self, text: &str, quoted: &[Range<usize>]) -> Option<Filled> {
+        let mut filled = Filled { text: text.as_bytes().to_vec(), dropped: Vec::new() };
+        let mut blocks = None;
+        for (pattern, filling) in &self.0 {
+            if *filling == Filling::Conditional {
+                if pattern.is_match(text.as_bytes()) {
+                    filled.drop_branches(text);
+                }
+                continue;
+            }
+            let mut captures = pattern.create_captures();
+            let mut from = 0;
+            while let Some(gap) = next(pattern, &filled.text, from, &mut captures) {
+                from = gap.end.max(from + 1);
+                match filling {
+                    Filling::Words(words) => filled.write(gap, words),
+                    Filling::Block => {
+                        let blocks = blocks.get_or_insert_with(|| Blocks::of(text, quoted.to_vec()));
+                        if let Some(close) = blocks.close(gap.end - 1) {
+                            filled.write(gap, "");
+                            filled.write(close..close + 1, "");
+                        }
+                    }
+                    Filling::HereDocument => {
+                        for range in nesting::here_document(text, gap.start) {
+                            filled.write(range, "");
+                        }
+                    }
+                    Filling::Conditional => {}
+                }
+            }
+        }
+        (filled.text != text.as_bytes()).then_some(filled)
+    }
+}
+
+/// The next gap from `from` on.
+fn next(pattern: &Regex, text: &[u8], from: usize, captures: &mut Captures) -> Option<Range<usize>> {
+    let input = regex_automata::Input::new(text).range(from.min(text.len())..);
+    pattern.search_captures(&input, captures);
+    let gap = captures.get_group(1).or_else(|| captures.get_group(0))?.range();
+    Some(gap)
+}
+
+/// A preprocessor conditional that is being read.
+struct Conditional {
+    /// Its directives.
+    lines: Vec<Range<usize>>,
+}
+
+impl Filled {
+    fn write(&mut self, range: Range<usize>, words: &str) {
+        let words = words.as_bytes();
+        for (at, byte) in self.text[range].iter_mut().enumerate() {
+            match words.get(at) {
+                Some(word) => *byte = *word,
+                None if *byte == b'\n' => {}
+                None => *byte = b' ',
+            }
+        }
+    }
+
+    /// Leaves one branch of each conditional whose branches are not whole by themselves.
+    fn drop_branches(&mut self, text: &str) {
+        let mut open: Vec<Conditional> = Vec::new();
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let range = start..start + line.len();
+            start = range.end;
+            let Some(directive) = line.trim_start().strip_prefix('#') else { continue };
+            let directive = directive.trim_start();
+            if directive.starts_with("if") {
+                open.push(Conditional { lines: vec![range] });
+            } else if directive.starts_with("el") {
+                if let Some(inner) = open.last_mut() {
+                    inner.lines.push(range);
+                }
+            } else if directive.starts_with("endif")
+                && let Some(mut conditional) = open.pop()
+            {
+                conditional.lines.push(range);
+                if !conditional.is_whole(text) {
+                    self.keep_first(&conditional);
+                }
+            }
+        }
+        self.dropped.sort_by_key(|range| range.start);
+    }
+
+    fn keep_first(&mut self, conditional: &Conditional) {
+        let lines = &conditional.lines;
+        for line in lines {
+            self.write(line.clone(), "");
+            self.dropped.push(line.clone());
+        }
+        for branch in lines.windows(2).skip(1) {
+            let range = branch[0].end..branch[1].start;
+            self.write(range.clone(), "");
+            self.dropped.push(range);
+        }
+    }
+}
+
+impl Conditional {
+    /// Whether each branch closes what it opens, and nothing that a branch begins ends after the last.
+    fn is_whole(&self, text: &str) -> bool {
+        let is_balanced = |branch: &str| {
+            let mut depth = 0_i32;
+            for byte in branch.bytes() {
+                depth += i32::from(matches!(byte, b'{' | b'(')) - i32::from(matches!(byte, b'}' | b')'));
+                if depth < 0 {
+                    return false;
+                }
+            }
+            depth == 0
+        };
+        let ended = self.lines.last().map_or(0, |line| line.end);
+        let goes_on = text[ended..].trim_start().starts_with(['{', ',', ')', ':']);
+        !goes_on && self.lines.windows(2).all(|pair| is_balanced(&text[pair[0].end..pair[1].start]))
+    }
+}

@@ -1,0 +1,128 @@
+//! Valid syntax that the grammars do not know, by language.
+//!
+//! Owns the patterns and what is written instead. `extract::gaps` applies them, one after another, to texts that did not
+//! parse. Bytes above the ASCII ones count as letters of no kind.
+
+use crate::extract::gaps::{Filling, Gap};
+
+const fn gap(pattern: &'static str, words: &'static str) -> Gap {
+    Gap { pattern, filling: Filling::Words(words) }
+}
+
+const CONDITIONAL: Gap = Gap { pattern: r"^[ \t]*#[ \t]*if", filling: Filling::Conditional };
+
+pub(super) static C: [Gap; 5] = [
+    CONDITIONAL,
+    // C23.
+    gap(r"\[\[[^\[\]\n]*\]\]", ""),
+    gap(r"\b(_BitInt\s*\([^()\n]*\))", "int"),
+    gap(r"\b(typeof(?:_unqual)?\s*\((?:[^()\n]|\([^()\n]*\))*\))\s*[\w*]", "int"),
+    gap(r"(?:^|[;{(]|\b(?:static|const|constexpr|register))\s*(auto)\s+\w+\s*=", "int"),
+];
+
+pub(super) static CPP: [Gap; 6] = [
+    CONDITIONAL,
+    gap(r"^namespace\s[\w:\s]*?::\s*(inline\s)", ""),
+    // Modules.
+    gap(r#"^[ \t]*((?:export\s+)?(?:module|import)\b(?:[ \t]*[\w.:<>"/]+)*[ \t]*;)"#, ""),
+    Gap { pattern: r"^[ \t]*export\s*\{", filling: Filling::Block },
+    gap(r"^[ \t]*(export\s)\s*\w", ""),
+    gap(r"^[ \t]*(?:class|struct|union|enum)\s+(\[\[[^\[\]\n]*\]\])", ""),
+];
+
+pub(super) static CSHARP: [Gap; 6] = [
+    CONDITIONAL,
+    // What is left of conditionals: where a list goes on in a branch, it is whole with it.
+    gap(r"^[ \t]*#[ \t]*(?:if|elif|else|endif|region|endregion)[^\n]*", ""),
+    Gap { pattern: r"^[ \t]*extension\s*(?:<[^{};()]*>)?\s*\([^{};]*\)[^{};()]*\{", filling: Filling::Block },
+    gap(r"\b(ref\s+)partial\s+struct\b", ""),
+    gap(r"(\?)(?:\.\w+|\[[^\[\]\n]*\])(?:\??\.\w+|\[[^\[\]\n]*\])*\s*(?:\?\?|<<|>>>?|[-+*/%&|^])?=[^=>]", ""),
+    gap(r"\boperator\s+(?:checked\s+)?(?:<<|>>>?|[-+*/%&|^])(=)\s*\(", ""),
+];
+
+pub(super) static GO: [Gap; 1] = [
+    // Type parameters of methods.
+    gap(r"^func\s*\([^()\n]*\)\s*\w+(\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\])\s*\(", ""),
+];
+
+pub(super) static JULIA: [Gap; 1] = [gap(r"^[ \t]+(const)\s+\w+[ \t]*(?:::[^=\n]*)?(?:=[^\n]*)?$", "")];
+
+pub(super) static KOTLIN: [Gap; 4] = [
+    gap(r"^[ \t]*(?:@[\w.:]+(?:\([^()\n]*\))?\s+)*(context\s*\((?:[^()]|\([^()]*\))*\))\s*[@a-z]", ""),
+    // Guards.
+    gap(r"^[ \t]*(?:!?(?:is|in)\s+[^\n{}]*?|else|[\w.]+)[ \t]+(if\b[^\n{}]*?)->", ""),
+    // A backing field of its own type.
+    gap(r"^[ \t]+(?:[a-z]+[ \t]+)*va[lr]\s[^=\n{}]*\n[ \t]*(field[ \t]*(?::[^=\n]*)?)=", ""),
+    // The last statement of a line may end with the block.
+    gap(r"=[ \t][^\n{};]*[^\s{};]([ \t])\}[ \t]*[,;]?[ \t]*$", ";"),
+];
+
+pub(super) static POWERSHELL: [Gap; 2] =
+    [gap(r"\)\s*(:\s*base\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*\{", ""), gap(r"\$\w+\s*=\s*(\{\s*\})", "0")];
+
+pub(super) static SHELL: [Gap; 1] = [Gap {
+    pattern: r#"(<<-?[ \t]*["'\\]?\w+["']?)[^\n]*\|[ \t]*(?:while|until|for|if|case|\{|\()"#,
+    filling: Filling::HereDocument,
+}];
+
+pub(super) static SQL: [Gap; 5] = [
+    // Names as T-SQL quotes them.
+    gap(r"(?:^|[\s.(,])(\[)[A-Za-z_]\w*\]", ""),
+    gap(r"[\s.(,][ \t]*[A-Za-z_]\w*(\])", ""),
+    gap(r"(?i)^[ \t]*CREATE\s+(VIRTUAL\s+)TABLE\b", ""),
+    gap(r"(?i)^[ \t]*CREATE\s+TABLE\s+[^;()]*?\b(USING\s+\w+\s*(?:\([^;]*\))?)\s*;", ""),
+    gap(
+        r"(?i)^[ \t]*(ALTER\s+TABLE\s+[^;]*?\b(?:ENABLE|DISABLE|FORCE)\s+(?:ROW\s+LEVEL\s+SECURITY|(?:ALWAYS\s+|REPLICA\s+)?(?:TRIGGER|RULE)\s+\w+)\s*;)",
+        "",
+    ),
+];
+
+/// The type of a module's export, as an argument.
+const IMPORTED: Gap = gap(r#"[<|&:,(]\s*((?:typeof\s+)?import\(\s*(?:"[^"\n]*"|'[^'\n]*')\s*\)\.)\w"#, "");
+
+pub(super) static TYPESCRIPT: [Gap; 4] = [
+    IMPORTED,
+    // Variance.
+    gap(r"[<,]\s*((?:in\s+out|in|out)\s)\s*[A-Za-z_]\w*\s*(?:[,>=]|extends\b)", ""),
+    // Signatures without semicolons, of which the next has type parameters.
+    gap(
+        r#"(?:[\w\])}"']|[^=]>)(\n)(?:\s*(?:/\*(?:[^*]|\*+[^*/])*\*+/|//[^\n]*\n))*\s*<(?:[ \t]*\n|(?:const\s+)?[A-Z])"#,
+        ";",
+    ),
+    gap(r"^[ \t]*(?:export[ \t]+)?(?:declare[ \t]+)?(?:const[ \t]+)?enum\s+\w+\s+(of\s+\w+)", ""),
+];
+
+/// JavaScript with types, as Flow has them, for the grammar of TypeScript.
+pub(super) static FLOW: [Gap; 19] = [
+    gap(r"^[ \t]*declare[ \t]+(export[ \t]+)", ""),
+    gap(r"^[ \t]*(?:export[ \t]+)?(?:declare[ \t]+)?(opaque[ \t]+)type\s", ""),
+    gap(r"^[ \t]*(?:export[ \t]+)?(?:declare[ \t]+)?[ \t]*type\s+\w+(?:<[^=;{}\n]*>)?(\s*:[^=;{}\n]*)=", ""),
+    gap(r"^[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(component)\s+\w+\s*[(<]", "function"),
+    // Variance.
+    gap(r#"(?:^|[{,;|(])\s*(?:static\s+)?([+-])(?:[A-Za-z_$][\w$]*|"[^"\n]*"|'[^'\n]*'|\[[^\]\n]*\])\??\s*:"#, ""),
+    gap(r"[<,]\s*([+-])[A-Za-z_]", ""),
+    // Spread and inexact objects.
+    gap(r"(?:^|[{,|;])\s*(\.\.\.(?:[A-Z$_][\w.$]*(?:<[^<>{}()]*(?:<[^<>]*>)?[^<>{}()]*>)?)?\s*,)", ""),
+    gap(r"(?:^|[{,|;])\s*(\.\.\.(?:[A-Z$_][\w.$]*(?:<[^<>{}()]*(?:<[^<>]*>)?[^<>{}()]*>)?)?)\s*\|?\}", ""),
+    // Bounds of type parameters.
+    gap(
+        r"(?:function\s*\w*|class\s+\w+|type\s+\w+|interface\s+\w+|=)\s*<[^<>()=;{}]*?\w(\s*:\s*[^<>,()=;]+(?:<[^<>]*>)?)[,>=]",
+        "",
+    ),
+    gap(r"=\s*(?:async\s*)?(<[A-Z][\w, +:?.]*>)\s*\(", ""),
+    gap(r"(%checks\b)", ""),
+    gap(r"^[ \t]*(?:export[ \t]+)?enum\s+\w+\s+(of\s+\w+)", ""),
+    // Function types: that may be null, with one parameter, with none.
+    gap(r"[:<,|(=]\s*(\?)\s*\(", ""),
+    gap(r"(?:[:<|]|type\s+\w+(?:<[^=;{}\n]*>)?\s*=)\s*(\??[A-Za-z_$][\w$.]*\s*=>)\s*[A-Za-z_$?*]", ""),
+    gap(r"\((void)\)\s*=>", ""),
+    gap(
+        r"[:=|?]\s*(component\s*(?:<[^<>]*>)?\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?:\s*renders[?*]?\s+\w+)?)",
+        "any",
+    ),
+    gap(r"\b(interface)\s*\{", ""),
+    IMPORTED,
+    gap(r"^[ \t]*(declare\s+module\.exports\s*:)", ""),
+];
+
+pub(super) static ZIG: [Gap; 1] = [gap(r":\s*(\.\{[^{}]*\})\s*\)", "")];

@@ -1,0 +1,112 @@
+//! Which parts of a text are of a grammar, where another part is not: the scripts of Vue, Svelte and Astro components,
+//! and the Objective-C of Objective-C++.
+//!
+//! Owns the ranges. Scripts are read as TypeScript, of which JavaScript is a part.
+
+use std::ops::Range;
+
+/// The contents of the `<script>` elements that are scripts, in order.
+pub(super) fn of_component(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut scripts = Vec::new();
+    let mut at = 0;
+    while let Some(open) = memchr::memmem::find(&bytes[at..], b"<").map(|found| at + found) {
+        at = open + 1;
+        if text[open..].starts_with("<!--") {
+            let Some(end) = memchr::memmem::find(&bytes[open..], b"-->") else { break };
+            at = open + end + 3;
+            continue;
+        }
+        let is_script = bytes.get(open + 1..open + 7).is_some_and(|tag| tag.eq_ignore_ascii_case(b"script"))
+            && bytes.get(open + 7).is_some_and(|next| next.is_ascii_whitespace() || *next == b'>');
+        if !is_script {
+            continue;
+        }
+        let Some(tag_end) = tag_end(bytes, open) else { break };
+        if bytes[tag_end - 1] == b'/' {
+            at = tag_end;
+            continue;
+        }
+        let start = tag_end + 1;
+        let Some(end) = closing(bytes, start) else { break };
+        if is_code(&text[open..tag_end]) && start < end {
+            scripts.push(start..end);
+        }
+        at = end;
+    }
+    scripts
+}
+
+/// The same, after the fenced script at the head of an Astro component.
+pub(super) fn of_astro(text: &str) -> Vec<Range<usize>> {
+    let head = text.len() - text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).len();
+    let mut scripts = Vec::new();
+    let mut from = 0;
+    if text[head..].starts_with("---") {
+        let start = head + 3;
+        if let Some(end) = text[start..].find("\n---") {
+            scripts.push(start..start + end + 1);
+            from = start + end + 4;
+        }
+    }
+    scripts.extend(of_component(&text[from..]).into_iter().map(|range| range.start + from..range.end + from));
+    scripts
+}
+
+/// The `>` of a tag, outside of its quoted values.
+fn tag_end(bytes: &[u8], open: usize) -> Option<usize> {
+    let mut quote = None;
+    (open..bytes.len()).find(|at| match (quote, bytes[*at]) {
+        (None, b'>') => true,
+        (None, byte @ (b'"' | b'\'')) => {
+            quote = Some(byte);
+            false
+        }
+        (Some(open), byte) if open == byte => {
+            quote = None;
+            false
+        }
+        _ => false,
+    })
+}
+
+fn closing(bytes: &[u8], from: usize) -> Option<usize> {
+    memchr::memmem::find_iter(&bytes[from..], b"</")
+        .map(|at| from + at)
+        .find(|at| bytes.get(at + 2..at + 8).is_some_and(|tag| tag.eq_ignore_ascii_case(b"script")))
+}
+
+/// Whether a tag says nothing of its language, or that it is JavaScript or TypeScript.
+fn is_code(tag: &str) -> bool {
+    let value = |name: &str| {
+        let at = tag.find(&format!(" {name}="))? + name.len() + 2;
+        let value = tag[at..].trim_start_matches(['"', '\'']);
+        value.split(['"', '\'', ' ', '>']).next()
+    };
+    let is_script = |word: &str| {
+        matches!(word, "ts" | "tsx" | "js" | "jsx" | "typescript" | "javascript" | "module" | "")
+            || word.ends_with("/javascript")
+            || word.ends_with("/typescript")
+            || word.ends_with("/babel")
+    };
+    [value("lang"), value("type")].into_iter().flatten().all(is_script)
+}
+
+/// Interfaces, implementations and protocols, each up to its `@end`.
+pub(super) fn of_objective_cpp(text: &str) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let (mut open, mut start) = (None, 0);
+    for line in text.split_inclusive('\n') {
+        let end = start + line.len();
+        let opens = ["@interface", "@implementation", "@protocol"].iter().any(|word| line.starts_with(word));
+        if open.is_none() && opens && !line.trim_end().ends_with(';') {
+            open = Some(start);
+        } else if line.trim_start().starts_with("@end")
+            && let Some(begun) = open.take()
+        {
+            parts.push(begun..end);
+        }
+        start = end;
+    }
+    parts
+}
