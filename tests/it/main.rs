@@ -84,6 +84,7 @@ mod soak;
 mod sound;
 mod splices;
 mod surface;
+mod symbols;
 mod terminal;
 mod tidy;
 mod tree;
