@@ -420,6 +420,10 @@ impl Settings {
                 self.warn(format!("{shown}: {name} is ignored, because a repository may not set it"));
                 continue;
             }
+            let (value, is_out_of_range) = match owner {
+                Owner::Repository => key.kind.within_range(value),
+                Owner::User => (value, false),
+            };
             let mut value = key.kind.take(value).map_err(|expected| invalid_value(&shown, key.name, &expected))?;
             if owner == Owner::Repository {
                 let is_cut;
@@ -429,6 +433,8 @@ impl Settings {
                     self.warn(format!(
                         "{shown}: {name} is cut, because a repository may set it {most}; your own settings may set more"
                     ));
+                } else if is_out_of_range {
+                    self.warn(format!("{shown}: {name} is cut, because it must be {}", key.kind.expected()));
                 }
             }
             self.set(key, value);

@@ -41,20 +41,21 @@ pub fn directory_in(folder: &Path) -> Option<PathBuf> {
 /// the format, neither does the rest.
 pub fn format(common: &Path) -> GitSettings {
     let mut settings = GitSettings::default();
+    // What is before a damaged line counts.
     settings.add_file(&common.join("config"));
     if settings.text("core.repositoryformatversion").is_none() { GitSettings::default() } else { settings }
 }
 
 /// The settings of the repository itself, without those of the user and of files that these include: git, too, reads how a
-/// repository is laid out from nothing else. `directory` is that of a worktree, whose own settings come last.
-fn settings(directory: &Path) -> GitSettings {
+/// repository is laid out from nothing else. `directory` is that of a worktree, whose own settings come last. `None` if a file is
+/// damaged: git refuses the repository then.
+fn settings(directory: &Path) -> Option<GitSettings> {
     let common = common_directory(directory);
     let mut settings = GitSettings::default();
-    settings.add_file(&common.join("config"));
-    if format(&common).is_true("extensions.worktreeconfig") {
-        settings.add_file(&directory.join("config.worktree"));
-    }
-    settings
+    let has_own = format(&common).is_true("extensions.worktreeconfig");
+    let is_valid = settings.add_file(&common.join("config"))
+        && (!has_own || settings.add_file(&directory.join("config.worktree")));
+    is_valid.then_some(settings)
 }
 
 /// Whether the objects of the repository with that directory have SHA-256 hashes.
@@ -65,7 +66,7 @@ pub fn is_sha256(directory: &Path) -> bool {
 
 /// Whether the worktree with that directory is a sparse checkout, in which a file that is there nevertheless counts.
 pub fn is_sparse(directory: &Path) -> bool {
-    let settings = settings(directory);
+    let Some(settings) = settings(directory) else { return false };
     settings.is_true("core.sparsecheckout") && !settings.is_true("sparse.expectfilesoutsideofpatterns")
 }
 
@@ -133,7 +134,7 @@ fn work_tree(directory: &Path) -> Option<PathBuf> {
     if !found.all(|found| found.map_or(true, |found| found.is_file() && is_own(&found))) {
         return None;
     }
-    let settings = settings(directory);
+    let settings = settings(directory)?;
     canonical(&directory.join(of_git(settings.text("core.worktree")?))).ok()
 }
 

@@ -18,6 +18,7 @@ use crate::budget::Budget;
 use crate::child_process::{Finished, run_to_end};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
+use crate::git_config::{Directories, GitConfig};
 use crate::git_layout::{self, Head, PROGRAM};
 use crate::model::printable;
 
@@ -91,6 +92,12 @@ impl Objects {
         let program = environment.on_path_outside(PROGRAM, root).ok_or_else(|| {
             Error::invalid_path("the program `git` is not installed").hint("Install git, or add its folder to PATH.")
         })?;
+        // Git would read a pipe or a device for ever, and reports some of the other faults as if there were no commit.
+        let settings = GitConfig::read(&environment.git_folders(), Directories::around(&folder).as_ref());
+        if let Some(problem) = settings.problems.first() {
+            return Err(Error::invalid_path(format!("git cannot read its settings: {problem}"))
+                .hint("Repair that file, or remove the setting that includes it."));
+        }
         let below = root.strip_prefix(&folder).unwrap_or(Path::new(""));
         let mut prefix: String = below.iter().map(|part| format!("{}/", part.to_string_lossy())).collect();
         prefix.shrink_to_fit();

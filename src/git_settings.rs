@@ -2,6 +2,7 @@
 //!
 //! Owns keys and values. Does not own which files there are (`git_config`, `git_layout`), or what a setting means.
 
+use std::io;
 use std::path::Path;
 
 use crate::platform::files::read_regular;
@@ -17,11 +18,11 @@ pub struct GitSettings {
 }
 
 impl GitSettings {
-    /// Adds what a file says, up to its first damaged line. Nothing if it cannot be read.
-    pub fn add_file(&mut self, file: &Path) {
-        if let Ok(bytes) = read_regular(file, MAX_BYTES) {
-            // What is before a damaged line counts.
-            let _ = parse(&bytes, &mut |key, value| self.push(key, value));
+    /// Adds what a file says, up to its first damaged line. Returns whether the whole file was read, or there is none.
+    pub fn add_file(&mut self, file: &Path) -> bool {
+        match read_regular(file, MAX_BYTES) {
+            Ok(bytes) => parse(&bytes, &mut |key, value| self.push(key, value)).is_ok(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
         }
     }
 

@@ -128,7 +128,7 @@ fn index(session: &Session, typed: &Index) -> Result<Outcome> {
     let answer = session.call::<index_files::Answer>("index_files", given)?;
     session.show(&answer.json, true, || {
         let index_files::Answer { folder_path, processed_files, total_files, total_chunks, .. } = &*answer;
-        let folder = printable(folder_path);
+        let folder = session.paint.path(folder_path);
         output::line(&format!("{folder}: {processed_files} of {total_files} files, {total_chunks} chunks"));
         print_skipped(&answer.left, &answer.partial, &session.paint);
         if let Some(warning) = &answer.warning {
@@ -143,7 +143,7 @@ fn update(session: &Session, typed: &Update) -> Result<Outcome> {
     let answer = session.call::<update_index::Answer>("update_index", given)?;
     session.show(&answer.json, true, || {
         let update_index::Answer { folder_path, added, updated, removed, unchanged, .. } = &*answer;
-        let folder = printable(folder_path);
+        let folder = session.paint.path(folder_path);
         output::line(&format!("{folder}: {added} added, {updated} updated, {removed} removed, {unchanged} unchanged"));
         print_skipped(&answer.left, &answer.partial, &session.paint);
     })
@@ -159,7 +159,7 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
             files => format!("; {files} stay, because the repository or a parent folder indexes them"),
         };
         let removed = output::count(answer.removed as u64, "file", "files");
-        let folder = printable(&answer.folder_path);
+        let folder = session.paint.path(&answer.folder_path);
         output::line(&format!("{folder}: {removed} removed from the index{stay}"));
     })
 }

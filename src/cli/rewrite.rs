@@ -238,21 +238,35 @@ impl Locked {
         Ok(())
     }
 
-    /// Restores what was replaced. A file that was edited since stays, and so does its previous version next to it.
+    /// Restores what was replaced. A file that was edited since stays, and so does its previous version next to it. The error names files
+    /// that could not be restored.
     fn undo(&self, journal: &Journal) -> Result<()> {
-        let (mut kept, mut others, mut failure) = (Vec::new(), Vec::new(), None);
+        let (mut kept, mut lost, mut others, mut failure) = (Vec::new(), Vec::new(), Vec::new(), None);
         for entry in &journal.files {
             let state = entry.state();
             if state == State::Replaced {
                 failure = entry.exchange().err().or(failure);
             }
-            if state == State::Changed { &mut kept } else { &mut others }.push(entry.clone());
+            match state {
+                State::Changed => kept.push(entry.clone()),
+                State::Same => lost.push(entry.file.to_string_lossy()),
+                _ => others.push(entry.clone()),
+            }
         }
         if let Some(mut failure) = failure {
             failure.message = format!("not all files could be restored: {}", failure.message);
             return Err(failure.hint("`ixmcp doctor edits --fix` restores the rest."));
         }
         self.clean(&others)?;
+        if !lost.is_empty() {
+            let names = first_of(&lost, MAX_NAMED);
+            let message = format!(
+                "an interrupted edit of {} files was undone except in {names}: the copies of the text before are gone",
+                journal.files.len()
+            );
+            return Err(Error::new(ErrorKind::Busy, message)
+                .hint("Restore these files from a commit, or edit the others as well."));
+        }
         if kept.is_empty() {
             return Ok(());
         }
@@ -509,6 +523,17 @@ mod tests {
         assert_eq!(fs::read_to_string(staged).unwrap(), old(0));
         fs::remove_file(staged).unwrap();
         files.assert_clean("both");
+    }
+
+    #[test]
+    fn files_whose_copies_were_removed_are_named() {
+        let files = Files::new();
+        let journal = files.interrupt(COUNT, 2);
+        journal.files.iter().for_each(|entry| fs::remove_file(&entry.staged).unwrap());
+        let error = files.settle().unwrap_err();
+        let [first, last] = [0, 2].map(|at| files.names[at].to_str().unwrap());
+        assert!(error.to_string().contains(first) && !error.to_string().contains(last), "{error}");
+        assert_eq!(files.held(), [new(0), new(1), old(2)]);
     }
 
     #[test]

@@ -329,6 +329,17 @@ impl Kind {
         }
     }
 
+    /// Moves a number into the range of accepted ones, and returns whether it was outside.
+    pub(super) fn within_range(self, value: toml::Value) -> (toml::Value, bool) {
+        match (self, value) {
+            (Self::Number(min, max), toml::Value::Integer(number)) => {
+                let [min, max] = [min, max].map(|bound| i64::try_from(bound).unwrap_or(i64::MAX));
+                (toml::Value::Integer(number.clamp(min, max)), !(min..=max).contains(&number))
+            }
+            (_, value) => (value, false),
+        }
+    }
+
     /// Parses the value of a variable or an option. The error describes the accepted values.
     pub(super) fn parse(self, text: &str) -> Result<Value, String> {
         let text = text.trim();

@@ -88,6 +88,13 @@ fn what_a_repository_sets_is_cut_to_a_bound_that_the_user_lifts() {
         "{size}"
     );
     // Values within the bounds stay, and the user's own have none of these bounds.
+    let outside = "[index]\nmax_file_size = 1073741825\nchunk_size = -1\ntrigrams_from = 9223372036854775807";
+    let (config, warnings) = load(&[], "", outside).unwrap();
+    let index = &config.index;
+    assert_eq!((index.max_file_size, index.trigrams_from), (4 << 20, 64 << 20), "numbers outside of any range");
+    let chunk_size = warnings.iter().find(|warning| warning.contains("index.chunk_size")).unwrap();
+    assert!(chunk_size.contains("is cut, because it must be an integer from"), "{chunk_size}");
+    assert_eq!(warnings.len(), 3, "{warnings:?}");
     let small = "[index]\nmax_file_size = 4194304\nexclude = ['a']";
     assert_eq!(load(&[], "", small).unwrap().1, Vec::<String>::new());
     let (config, warnings) = load(&[], "[index]\nmax_file_size = 1073741824", small).unwrap();

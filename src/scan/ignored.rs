@@ -80,7 +80,8 @@ pub(super) struct Tree {
     /// Files outside the folders whose change may change what is listed.
     pub files: Vec<PathBuf>,
     general: Vec<Source>,
-    folds_case: bool,
+    /// `core.ignoreCase`: names that differ only in the case of ASCII letters are one.
+    pub folds_case: bool,
 }
 
 /// The patterns of a file.

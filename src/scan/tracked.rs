@@ -14,7 +14,10 @@ use crate::git_config::Directories;
 use crate::git_layout::{directory, is_sha256, is_sparse};
 use crate::locked::locked;
 use crate::model::{Stat, printable};
-use crate::platform::files::stat_of;
+use crate::platform::files::{read_regular, stat_of};
+
+/// A larger index is parsed instead of searched.
+const MAX_INDEX_BYTES: u64 = 1 << 30;
 
 /// The tracked files at or below the root, in byte order.
 #[derive(Debug, Default)]
@@ -44,6 +47,10 @@ impl Tracked {
             Some((name, name.strip_prefix(path.as_slice())?))
         });
         rests.filter(|(_, rest)| rest.is_empty() || rest.starts_with(b"/")).map(|(name, _)| name)
+    }
+
+    pub(super) fn has(&self, path: &[u8]) -> bool {
+        self.spans.binary_search_by(|span| self.bytes(span).cmp(path)).is_ok()
     }
 
     fn bytes(&self, span: &Range<u32>) -> &[u8] {
@@ -197,7 +204,7 @@ pub(crate) fn staged(root: &Path) -> Staged {
 /// reading all entries; but the fourth version of an index writes names in parts.
 pub(super) fn may_name(root: &Path, path: &str) -> bool {
     let Some((_, index)) = find_index(root) else { return false };
-    let Ok(bytes) = std::fs::read(index) else { return true };
+    let Ok(bytes) = read_regular(&index, MAX_INDEX_BYTES) else { return true };
     bytes.get(4..8) == Some(&[0, 0, 0, 4]) || memchr::memmem::find(&bytes, path.as_bytes()).is_some()
 }
 

@@ -104,6 +104,9 @@ impl Walk<'_> {
             known_parent = path.parent().map(Path::to_owned);
             judge(path, &metadata, self.rules, &mut ignored);
         }
+        if tree.folds_case {
+            remove_other_cases(tree, tracked, listing);
+        }
         listing.is_shaky |= ignored.is_shaky;
         listing.files.append(&mut ignored.files);
         listing.skipped.append(&mut ignored.skipped);
@@ -141,6 +144,16 @@ impl Walk<'_> {
         }
         Ok(())
     }
+}
+
+/// Removes files that git takes for tracked ones, whose names have other cases.
+fn remove_other_cases(tree: &Tree, tracked: &Tracked, listing: &mut Listing) {
+    let folded: HashSet<Vec<u8>> = tracked.all().map(<[u8]>::to_ascii_lowercase).collect();
+    let is_other_case = |path: &str| {
+        below(tree, path.as_bytes()).is_some_and(|own| folded.contains(&own.to_ascii_lowercase()) && !tracked.has(own))
+    };
+    listing.files.retain(|file| !is_other_case(file.path.as_str()));
+    listing.skipped.retain(|left| !is_other_case(&left.path));
 }
 
 /// The folder of a path, and its name.

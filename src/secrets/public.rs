@@ -56,7 +56,10 @@ fn is_public_value(name: &str, value: &str) -> bool {
     let own = without_variables(value);
     // `-Dpassword=x`, `user: x` and `--token x`, but not the path of an address.
     let is_nested = own.contains(['=', ' ', '\t']) || (own.contains(':') && !own.contains("://"));
-    let is_public = !(is_nested && is_telling(&own)) && own.split_whitespace().all(is_plain);
+    // `mysql -uroot -pswordfish`
+    let is_flag_with_password = |word: &str| word.len() > 3 && word.starts_with("-p") && !word.starts_with("-p=");
+    let is_public = !(is_nested && (is_telling(&own) || own.split_whitespace().any(is_flag_with_password)))
+        && own.split_whitespace().all(is_plain);
     is_public && (!is_telling(name) || words(name).last().is_some_and(|word| DESCRIBING.contains(&word.as_str())))
 }
 
@@ -122,8 +125,11 @@ fn is_plain(text: &str) -> bool {
         authority.split_once('@').is_some_and(|(user, _)| user.contains(':') || text.contains("://"))
     };
     let is_part = |c: char| c.is_alphanumeric() || "._-/:,+*=?&~@()[]{}<>\"'`|".contains(c);
+    // `Xk29-qPz8-77Lm-aQ1z`
+    let is_mixed = |part: &&str| part.contains(char::is_numeric) && part.contains(char::is_alphabetic);
     text.chars().all(is_part)
         && !has_user()
+        && text.split(|c: char| !c.is_alphanumeric()).filter(is_mixed).count() <= MAX_MIXED_PARTS
         && text.split(|c: char| !c.is_alphanumeric()).all(|part| !looks_random(part))
 }
 
@@ -149,6 +155,8 @@ fn looks_random(part: &str) -> bool {
 
 /// An account of a cloud has twelve digits.
 const MAX_DIGITS: usize = 12;
+/// Parts with letters and digits, as `x86` is one.
+const MAX_MIXED_PARTS: usize = 2;
 /// The longest word with digits in it.
 const MAX_MIXED: usize = 12;
 const MAX_WORD: usize = 20;
@@ -162,25 +170,34 @@ const SWITCHES: &[&str] = &["true", "false", "yes", "no", "on", "off", "null", "
 /// What a name ends with that describes a credential and is not one.
 const DESCRIBING: &[&str] = &["url", "uri", "host", "port", "path", "file", "dir", "region", "enabled", "type", "ttl"];
 
+/// Also where they are glued to other words: `DBPASS`, `APPKEY`. In German, French, Spanish and Portuguese, too.
 const TELLING_PARTS: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "passcode",
+    "pass",
     "secret",
     "token",
-    "apikey",
-    "accesskey",
-    "privatekey",
-    "signingkey",
-    "encryptionkey",
+    "key",
     "credential",
+    "rootpw",
+    "userpw",
+    "dbpw",
+    "authcode",
+    "accesscode",
+    "recovery",
+    "unlock",
+    "unseal",
+    "licen",
+    "connectionstring",
+    "kennwort",
+    "geheim",
+    "contrase",
+    "senha",
+    "clave",
 ];
 
 const TELLING_WORDS: &[&str] = &[
-    "key", "keys", "pass", "pwd", "pw", "auth", "pin", "otp", "totp", "jwt", "salt", "pepper", "seed", "mnemonic",
-    "bearer", "private", "login", "creds", "cred", "psk", "hmac", "sas", "license", "cookie", "dsn", "pgpass",
-    "mysqlpwd", "webhook", "connstr", "basic", "identity", "nonce",
+    "pwd", "pw", "auth", "pin", "otp", "totp", "jwt", "salt", "pepper", "seed", "mnemonic", "bearer", "private",
+    "login", "creds", "cred", "psk", "hmac", "sas", "license", "cookie", "dsn", "pgpass", "mysqlpwd", "webhook",
+    "connstr", "basic", "identity", "nonce",
 ];
 
 #[cfg(test)]
@@ -212,6 +229,20 @@ mod tests {
         for text in [
             "PASSWORD=hunter2",
             "DB_PASS=swordfish",
+            "DBPASS=swordfish",
+            "ROOTPW=swordfish",
+            "rootpass=swordfish",
+            "APPKEY=swordfish",
+            "LICENSEKEY=ABCD-1234-EFGH-5678",
+            "AUTHCODE=swordfish",
+            "RECOVERY_CODE=swordfish",
+            "VAULT_UNSEAL=swordfish",
+            "PASSWORT=swordfish",
+            "kennwort=swordfish",
+            "CONTRASENA=swordfish",
+            "CONNECTION_STRING=swordfish",
+            "CMD=mysql -uroot -pswordfish",
+            "X=Xk29-qPz8-77Lm-aQ1z",
             "DB_PWD: swordfish",
             "PGPASSWORD=swordfish",
             "APP_KEY=base",

@@ -452,6 +452,23 @@ fn settings_are_found_where_git_finds_them() {
 }
 
 #[test]
+fn files_whose_names_differ_from_tracked_ones_in_case_alone_are_those_with_ignore_case() {
+    for folds_case in ["true", "false"] {
+        let home = Home::new();
+        for file in ["r/A.py", "r/d/x.py", "r/é.py"] {
+            home.write(file, "x = 1\n");
+        }
+        home.git("r", &["init", "-q"]);
+        home.git("r", &["add", "."]);
+        home.git("r", &["config", "core.ignoreCase", folds_case]);
+        for file in ["r/a.PY", "r/D/X.py", "r/É.py", "r/d/y.py", "r/d/logo.PNG"] {
+            home.write(file, "x = 1\n");
+        }
+        home.check("r", &[""], folds_case);
+    }
+}
+
+#[test]
 fn exclusions_are_found_in_every_layout_of_a_repository() {
     let home = Home::new();
     home.write("main/a.py", "x");

@@ -325,3 +325,22 @@ fn the_files_of_a_nested_repository_are_no_change() {
     repo.write("no_repository/own.py", "def of_none():\n    return 4\n");
     assert_changed_as_git_has_it(&repo, &["no_repository/own.py", "tracked/own.py"]);
 }
+
+#[test]
+fn settings_that_git_would_wait_for_are_named() {
+    let repo = committed("//- /a.py\ndef a():\n    return 1\n");
+    let pipe = repo.home().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    fs::write(repo.home().join(".gitconfig"), "[include]\n\tpath = pipe\n").unwrap();
+    let output = repo.run(&["call", "changes"]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    let expected = format!("INVALID_PATH: git cannot read its settings: {} is not read", pipe.display());
+    assert!(error.contains(&expected), "{error}");
+    // All else goes on without that file.
+    assert_eq!(repo.ok(&["files"]), "a.py\n");
+    fs::write(repo.home().join(".gitconfig"), "").unwrap();
+    fs::remove_file(repo.path().join(".git/index")).unwrap();
+    assert!(Command::new("mkfifo").arg(repo.path().join(".git/index")).status().unwrap().success());
+    assert_eq!(repo.ok(&["files"]), "a.py\n");
+}

@@ -39,7 +39,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("git_settings", &["platform"]),
     ("git_config", &["git_layout", "git_settings", "platform", "wildmatch"]),
     ("git_layout", &["git_settings", "platform"]),
-    ("git_objects", &["budget", "child_process", "config", "error", "git_layout", "model"]),
+    ("git_objects", &["budget", "child_process", "config", "error", "git_config", "git_layout", "model"]),
     ("panics", &["error"]),
     ("secrets", &[]),
     ("platform", &["model"]),
