@@ -49,7 +49,7 @@ pub(super) struct Compiled {
     pub(super) captures: Vec<Capture>,
     /// The field of a definition's body, where the grammar has one.
     pub(super) body: Option<NonZeroU16>,
-    /// Of each kind of nodes, whether it is a comment.
+    /// Whether a kind of nodes is a comment, by its number.
     pub(super) comments: Vec<bool>,
     /// Whether a declaration without a body ends with itself, not with its line.
     pub(super) whole_heads: bool,

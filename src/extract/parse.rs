@@ -128,7 +128,7 @@ pub(super) fn parse(language: &'static Language, text: &str) -> Parsed {
     }
     let parts = language.parts.map_or_else(|| iter::once(0..text.len()).collect(), |parts| parts(text));
     let mut read = Vec::new();
-    let others = language.beside.map(|other| (other(), between(&parts, text.len())));
+    let others = language.outside.map(|other| (other(), between(&parts, text.len())));
     for (language, parts) in iter::once((language, parts)).chain(others) {
         if parts.is_empty() {
             continue;

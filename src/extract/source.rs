@@ -69,7 +69,7 @@ impl Head {
 /// Up to where a declaration without a body is its head.
 fn declared(text: &str, name_end: usize, is_whole: bool) -> usize {
     let bytes = text.as_bytes();
-    // Directives end with their line, and what Objective-C ends with `@end` is no part of the head.
+    // Directives end with their line, and what Objective-C ends with `@end` is not a part of the head.
     let is_line = ["#", "@interface", "@implementation", "@protocol"].iter().any(|word| text.starts_with(word));
     let is_whole = is_whole && !is_line;
     let (mut depth, mut has_value) = (0_usize, false);

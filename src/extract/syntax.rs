@@ -216,7 +216,7 @@ impl Syntax {
     }
 }
 
-/// Of each kind of a grammar's nodes, whether one of the words is in its name.
+/// Whether the name of a kind of a grammar's nodes has one of the words, by the kind's number.
 pub(super) fn named_like(grammar: &Language, words: &[&str]) -> Vec<bool> {
     let kinds = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
     let is_like = |kind| {

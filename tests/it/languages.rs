@@ -207,7 +207,7 @@ fn a_text_shows_whether_it_is_matlab_or_objective_c() {
     assert_eq!(language("int main(void) {\n  return 0;\n}\n"), "objc");
 }
 
-/// The types of Flow are no JavaScript; a file with them is parsed with types, and is JavaScript nevertheless.
+/// A file with Flow's types is parsed with types, and is JavaScript nevertheless.
 #[test]
 fn javascript_with_types_has_its_types() {
     let types = |text: &str| {

@@ -11,12 +11,12 @@ use std::process::{Command, Stdio};
 use ixmcp::extract::{self, Options};
 use ixmcp::model::RepoPath;
 
-/// Of all definitions of a language, and of each kind of them.
+/// The least share of all definitions of a language, and of each kind of them.
 const LEAST: f64 = 0.995;
 const LEAST_OF_KIND: f64 = 0.98;
 
 /// Where a definition is, and its name.
-type Place = (String, u32, String);
+type Position = (String, u32, String);
 
 /// Files below a folder with one of these extensions, in order.
 fn below(folder: &Path, extensions: &[&str], files: &mut Vec<PathBuf>) {
@@ -33,7 +33,7 @@ fn below(folder: &Path, extensions: &[&str], files: &mut Vec<PathBuf>) {
 }
 
 /// What a parser reads in files: the kind of each definition. Files that it rejects have none.
-fn authority(command: &str, files: &[PathBuf]) -> BTreeMap<Place, String> {
+fn authority(command: &str, files: &[PathBuf]) -> BTreeMap<Position, String> {
     let mut child =
         Command::new("sh").args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let list: String = files.iter().map(|file| format!("{}\n", file.display())).collect();
@@ -54,12 +54,12 @@ fn authority(command: &str, files: &[PathBuf]) -> BTreeMap<Place, String> {
 }
 
 /// What ixmcp extracts from a file: the kind of each symbol.
-fn symbols(file: &Path) -> BTreeMap<Place, &'static str> {
+fn symbols(file: &Path) -> BTreeMap<Position, &'static str> {
     let options = Options { skip_generated: false, skip_minified: false, ..Options::default() };
     let name = RepoPath::new(file.file_name().unwrap().to_string_lossy()).unwrap();
     let Ok(extracted) = extract::extract(&name, &fs::read(file).unwrap(), &options) else { return BTreeMap::new() };
-    let place = |line, name: &str| (file.display().to_string(), line, name.to_owned());
-    extracted.symbols.iter().map(|symbol| (place(symbol.line, &symbol.name), symbol.kind)).collect()
+    let position = |line, name: &str| (file.display().to_string(), line, name.to_owned());
+    extracted.symbols.iter().map(|symbol| (position(symbol.line, &symbol.name), symbol.kind)).collect()
 }
 
 fn share(part: usize, whole: usize) -> f64 {
@@ -83,23 +83,23 @@ fn definitions_are_those_of_each_languages_own_parser() {
         assert!(!files.is_empty(), "{folder} has no file of {language}");
         let wanted = authority(command, &files);
         let read: BTreeSet<&String> = wanted.keys().map(|(path, ..)| path).collect();
-        let found: BTreeMap<Place, &str> = files
+        let found: BTreeMap<Position, &str> = files
             .iter()
             .filter(|file| read.contains(&file.display().to_string()))
             .flat_map(|file| symbols(file))
             .collect();
         let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        for (place, kind) in &wanted {
+        for (position, kind) in &wanted {
             let (hits, all) = kinds.entry(kind).or_default();
             *all += 1;
-            if found.contains_key(place) {
+            if found.contains_key(position) {
                 *hits += 1;
             } else if *all - *hits <= 20 {
-                println!("missing {language} {kind} {place:?}");
+                println!("missing {language} {kind} {position:?}");
             }
         }
-        let extra: Vec<_> = found.iter().filter(|(place, _)| !wanted.contains_key(*place)).collect();
-        extra.iter().take(20).for_each(|(place, kind)| println!("extra {language} {kind} {place:?}"));
+        let extra: Vec<_> = found.iter().filter(|(position, _)| !wanted.contains_key(*position)).collect();
+        extra.iter().take(20).for_each(|(position, kind)| println!("extra {language} {kind} {position:?}"));
         let hits: usize = kinds.values().map(|(hits, _)| hits).sum();
         let (recall, precision) = (share(hits, wanted.len()), 1.0 - share(extra.len(), found.len()));
         println!("{language}: {} definitions, recall {recall:.4}, precision {precision:.4}", wanted.len());

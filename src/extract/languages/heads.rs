@@ -31,7 +31,7 @@ pub(in crate::extract) enum Layout {
     Braces,
     /// The next line that is indented no further.
     Indent,
-    /// The same, and that line too where it begins with `end`.
+    /// The next line that is indented no further, which is the last one where it begins with `end`.
     End,
     /// A line that begins with `@end`, or the braces of a method.
     Directive,
@@ -129,7 +129,7 @@ macro_rules! sql_create {
     };
 }
 
-/// A name after its schema; quotes are no part of it.
+/// A name after its schema, without its quotes.
 macro_rules! sql_name {
     () => {
         r#"(?:IF\s+NOT\s+EXISTS\s+)?(?:(?:\w+|"[^"\n]+"|\[[^\]\n]+\]|`[^`\n]+`)\s*\.\s*)*(?:["`\[])?[A-Za-z_]\w*"#

@@ -49,7 +49,7 @@ pub struct Language {
     /// The parts of a text that are of the grammar, where that is not all of it.
     pub(super) parts: Option<fn(&str) -> Vec<Range<usize>>>,
     /// The language of what is outside of those parts.
-    pub(super) beside: Option<fn() -> &'static Self>,
+    pub(super) outside: Option<fn() -> &'static Self>,
     /// Read when the first file of the language comes.
     pub(super) compiled: OnceLock<super::captures::Compiled>,
 }
@@ -77,7 +77,7 @@ impl Language {
             gaps: &[],
             whole_heads: false,
             parts: None,
-            beside: None,
+            outside: None,
             compiled: OnceLock::new(),
         }
     }
@@ -127,8 +127,8 @@ impl Language {
         self
     }
 
-    const fn beside(mut self, language: fn() -> &'static Self) -> Self {
-        self.beside = Some(language);
+    const fn outside(mut self, language: fn() -> &'static Self) -> Self {
+        self.outside = Some(language);
         self
     }
 

@@ -37,7 +37,7 @@ pub(super) fn of_component(text: &str) -> Vec<Range<usize>> {
     scripts
 }
 
-/// The same, after the fenced script at the head of an Astro component.
+/// The fenced script at the head of an Astro component, and its `<script>` elements.
 pub(super) fn of_astro(text: &str) -> Vec<Range<usize>> {
     let head = text.len() - text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).len();
     let mut scripts = Vec::new();

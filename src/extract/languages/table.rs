@@ -374,7 +374,7 @@ pub(super) static OBJECTIVE_CPP: Language =
         .gaps(&gaps::C)
         .heads(&heads::OBJC)
         .parts(parts::of_objective_cpp)
-        .beside(|| by_name("cpp").expect("it is a language"));
+        .outside(|| by_name("cpp").expect("it is a language"));
 
 /// JavaScript with types, as Flow has them; its version is that of JavaScript. The patterns of TypeScript, on the grammar of TSX.
 pub(super) static FLOW: Language = Language::new(

@@ -1,6 +1,6 @@
 //! What a text shows of its language, where a file's name does not.
 //!
-//! Owns the signs of C++ and Objective-C in headers, of MATLAB in `.m`, and of types in JavaScript.
+//! Owns what shows C++ and Objective-C in headers, MATLAB in `.m`, and types in JavaScript.
 
 /// The language of a header: what C lacks decides, outside of what C headers say to C++ compilers alone.
 pub(super) fn of_header(text: &str) -> Option<&'static str> {
@@ -117,7 +117,7 @@ fn code_lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a `.m` is MATLAB: its comments, functions and classes are none of Objective-C's.
+/// Whether a `.m` is MATLAB: its comments, functions and classes begin lines as nothing does in Objective-C.
 pub(super) fn is_matlab(text: &str) -> bool {
     for line in text.lines().map(str::trim_start).filter(|line| !line.is_empty()) {
         let is_word =
