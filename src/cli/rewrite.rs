@@ -225,7 +225,20 @@ impl Locked {
             self.finish(&journal)?;
             return Ok(Settled::Finished);
         }
-        self.undo(&journal).map(|()| Settled::Undone)
+        self.undo(&journal)?;
+        let is_lost = |(entry, state): (&Entry, &State)| {
+            (*state == State::Same).then(|| entry.file.to_string_lossy().into_owned())
+        };
+        let lost: Vec<String> = journal.files.iter().zip(&states).filter_map(is_lost).collect();
+        if lost.is_empty() {
+            return Ok(Settled::Undone);
+        }
+        let message = format!(
+            "an interrupted edit of {} files was undone except in {}: the copies of the text before are gone",
+            journal.files.len(),
+            first_of(&lost, MAX_NAMED)
+        );
+        Err(Error::new(ErrorKind::Busy, message).hint("Restore these files from a commit, or edit the others as well."))
     }
 
     /// Marks that all files are replaced, and removes what is staged. From the mark on, the files may be edited.
@@ -238,35 +251,21 @@ impl Locked {
         Ok(())
     }
 
-    /// Restores what was replaced. A file that was edited since stays, and so does its previous version next to it. The error names files
-    /// that could not be restored.
+    /// Restores what was replaced. A file that was edited since stays, and so does its previous version next to it.
     fn undo(&self, journal: &Journal) -> Result<()> {
-        let (mut kept, mut lost, mut others, mut failure) = (Vec::new(), Vec::new(), Vec::new(), None);
+        let (mut kept, mut others, mut failure) = (Vec::new(), Vec::new(), None);
         for entry in &journal.files {
             let state = entry.state();
             if state == State::Replaced {
                 failure = entry.exchange().err().or(failure);
             }
-            match state {
-                State::Changed => kept.push(entry.clone()),
-                State::Same => lost.push(entry.file.to_string_lossy()),
-                _ => others.push(entry.clone()),
-            }
+            if state == State::Changed { &mut kept } else { &mut others }.push(entry.clone());
         }
         if let Some(mut failure) = failure {
             failure.message = format!("not all files could be restored: {}", failure.message);
             return Err(failure.hint("`ixmcp doctor edits --fix` restores the rest."));
         }
         self.clean(&others)?;
-        if !lost.is_empty() {
-            let names = first_of(&lost, MAX_NAMED);
-            let message = format!(
-                "an interrupted edit of {} files was undone except in {names}: the copies of the text before are gone",
-                journal.files.len()
-            );
-            return Err(Error::new(ErrorKind::Busy, message)
-                .hint("Restore these files from a commit, or edit the others as well."));
-        }
         if kept.is_empty() {
             return Ok(());
         }

@@ -123,12 +123,17 @@ fn an_unknown_key_is_reported_with_the_most_similar_key() {
 
 #[test]
 fn an_invalid_value_is_reported_with_file_and_key_but_not_quoted() {
-    for wrong in ["chunk_size = 'hunter2'", "chunk_size = 5", "chunk_size = -1", "exclude = [1]", "skip_minified = 1"] {
-        let error = load(&[], "", &format!("[index]\n{wrong}")).unwrap_err();
+    let of_user = ["chunk_size = 5", "chunk_size = -1"].map(|wrong| (wrong, "config.toml"));
+    let of_both = ["chunk_size = 'hunter2'", "exclude = [1]", "skip_minified = 1"];
+    let of_both = of_both.into_iter().flat_map(|wrong| [(wrong, "config.toml"), (wrong, REPOSITORY_FILE)]);
+    for (wrong, file) in of_both.chain(of_user) {
+        let written = format!("[index]\n{wrong}");
+        let (user, repository) = if file == REPOSITORY_FILE { ("", &*written) } else { (&*written, "") };
+        let error = load(&[], user, repository).unwrap_err();
         assert_eq!(error.kind, ErrorKind::InvalidArgument);
         let key = wrong.split(' ').next().unwrap();
         let text = error.to_string();
-        assert!(text.contains(REPOSITORY_FILE) && text.contains(key) && text.contains("must be"), "{text}");
+        assert!(text.contains(file) && text.contains(key) && text.contains("must be"), "{text}");
         assert!(!text.contains("hunter2"), "{text}");
     }
     let error = load(&[], "[index]\n\npassword = hunter2 =", "").unwrap_err().to_string();
