@@ -113,7 +113,7 @@ fn next_to_a_build(root: &Path) {
             let mut builder =
                 command(root, &["sync"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
             // In the first round it lists the tree, in later ones it writes.
-            std::thread::sleep(Duration::from_millis(500) + round * Duration::from_secs(2));
+            std::thread::sleep(Duration::from_millis(500) + Duration::from_secs(2 * round));
             let begun = Instant::now();
             let asked = command(root, arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
             let mut asked = asked.expect("the program runs");

@@ -55,8 +55,11 @@ impl GitSettings {
     }
 }
 
+/// Takes a key and its value.
+pub type Each<'e> = &'e mut dyn FnMut(&[u8], Option<Vec<u8>>);
+
 /// Calls `each` with the keys and values of a file. The error is the number of the first line that is not valid.
-pub fn parse(bytes: &[u8], each: &mut dyn FnMut(&[u8], Option<Vec<u8>>)) -> Result<(), usize> {
+pub fn parse(bytes: &[u8], each: Each) -> Result<(), usize> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut text = Text { bytes, at: 0, line: 1 };
     let mut section = Vec::new();

@@ -33,7 +33,7 @@ mod tests {
         let message = json!({ "text": "größe\n" });
         let lines = [line(&message), line(&message)].concat();
         let mut pipe = &lines[..];
-        assert_eq!(read_line(&mut pipe, 100), Some(message.clone()));
+        assert_eq!(read_line(&mut pipe, 100), Some(message));
         assert_eq!(read_line(&mut pipe, 5), None::<Value>, "it is too long");
         assert_eq!(read_line(&mut &b""[..], 100), None::<Value>);
     }

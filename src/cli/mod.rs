@@ -298,7 +298,7 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
     let Some(command) = cli.command else { return overview::run(&session) };
     let outcome = run_command(&session, command);
     session.finish();
-    if wants_json { outcome } else { outcome.map_err(|error| session.paint.from_here(error)) }
+    if wants_json { outcome } else { outcome.map_err(|error| session.paint.shown_from_here(error)) }
 }
 
 fn run_command(session: &Session, command: Command) -> Result<Outcome> {

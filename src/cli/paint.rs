@@ -116,7 +116,7 @@ impl Paint {
     }
 
     /// An error with the paths in it as they are printed.
-    pub(super) fn from_here(&self, mut error: Error) -> Error {
+    pub(super) fn shown_from_here(&self, mut error: Error) -> Error {
         error.message = self.sentence(&error.message);
         error.hint = error.hint.map(|hint| self.sentence(&hint));
         error

@@ -45,10 +45,10 @@ pub(super) struct Filled {
 impl Compiled {
     pub(super) fn new(gaps: &[Gap]) -> Result<Self, Box<BuildError>> {
         let syntax = syntax::Config::new().multi_line(true).unicode(false).utf8(false);
-        let compile = |gap: &Gap| -> Result<_, BuildError> {
-            Ok((Regex::builder().syntax(syntax).build(gap.pattern)?, gap.filling))
+        let compile = |gap: &Gap| -> Result<_, Box<BuildError>> {
+            Ok((Regex::builder().syntax(syntax).build(gap.pattern).map_err(Box::new)?, gap.filling))
         };
-        gaps.iter().map(compile).collect::<Result<Vec<_>, _>>().map(Self).map_err(Box::new)
+        gaps.iter().map(compile).collect::<Result<Vec<_>, _>>().map(Self)
     }
 
     /// The text with its gaps filled; `None` where it has none. `quoted` are its comments and strings, in order.

@@ -88,9 +88,10 @@ pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines)
         let is_set = scope.is_member && scope.kind != Some("variable");
         let holds = |outer: usize| {
             let kind = scopes[outer].kind;
-            !(is_member && kind == Some("constructor"))
-                && !(scope.is_member && matches!(kind, Some("variable" | "attribute")))
-                && (!is_set || kind.is_none_or(|kind| TYPES.contains(&kind)))
+            let is_passed_over = (is_member && kind == Some("constructor"))
+                || (scope.is_member && matches!(kind, Some("variable" | "attribute")))
+                || (is_set && kind.is_some_and(|kind| !TYPES.contains(&kind)));
+            !is_passed_over
         };
         let outer = around.iter().rev().find(|(outer, _)| holds(*outer));
         let own = scope.container.iter().map(|part| &text[part.clone()]);

@@ -83,7 +83,7 @@ fn declared(text: &str, name_end: usize, is_whole: bool) -> usize {
             }
             // In other languages only parameters go on.
             b'(' if is_whole || depth > 0 || text.get(name_end..at).is_some_and(|gap| gap.trim().is_empty()) => {
-                depth += 1
+                depth += 1;
             }
             b'[' if is_whole => depth += 1,
             b')' => depth = depth.saturating_sub(1),

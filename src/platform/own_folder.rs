@@ -38,10 +38,12 @@ pub fn hide_from_git(folder: &Path) -> io::Result<()> {
     let rules = folder.join(RULES);
     // Git does not follow a link, and a folder has no rules.
     match rules.symlink_metadata() {
-        Ok(found) if found.is_file() && found.len() == EVERYTHING.len() as u64 => {
-            if fs::read(&rules).is_ok_and(|there| there == EVERYTHING) {
-                return Ok(());
-            }
+        Ok(found)
+            if found.is_file()
+                && found.len() == EVERYTHING.len() as u64
+                && fs::read(&rules).is_ok_and(|there| there == EVERYTHING) =>
+        {
+            return Ok(());
         }
         Ok(found) if found.is_dir() => fs::remove_dir_all(&rules)?,
         _ => {}

@@ -140,7 +140,7 @@ impl InstalledTy<'_> {
         })?;
         let narrow = "Check fewer files, or set python.engine = \"embedded\".";
         match (finished, stop) {
-            (Some(finished), _) => self.output(finished),
+            (Some(finished), _) => self.output(&finished),
             (None, Some(Stop::Budget)) => Err(self.budget.error()),
             (None, Some(Stop::Memory)) => {
                 Err(Error::internal(format!("{} used too much memory and was killed", self.shown())).hint(narrow))
@@ -181,7 +181,7 @@ impl InstalledTy<'_> {
     }
 
     /// Fails if ty failed before it checked anything.
-    fn output(&self, finished: Finished) -> Result<Output> {
+    fn output(&self, finished: &Finished) -> Result<Output> {
         if finished.stdout.len() as u64 >= MAX_OUTPUT {
             return Err(Error::internal(format!("{} printed more than {} MiB", self.shown(), MAX_OUTPUT >> 20))
                 .hint("Check fewer files, or only errors, by the rules in the project's settings."));
@@ -190,7 +190,7 @@ impl InstalledTy<'_> {
         let code = finished.status.and_then(|status| status.code());
         let said = words(&finished.stderr);
         match code {
-            Some(code @ (0 | 1 | 2)) if !text.trim().is_empty() => Ok(Output { text, code }),
+            Some(code @ 0..=2) if !text.trim().is_empty() => Ok(Output { text, code }),
             Some(2) => Err(Error::invalid_argument(said).hint(HINT)),
             Some(code @ PANIC) => {
                 tracing::info!("{}: {said}", self.shown());

@@ -266,7 +266,7 @@ fn read(index: &Path, prefix: &[u8]) -> Result<Tracked, String> {
     for entry in file.entries().iter().filter(|entry| entry.mode != Mode::DIR) {
         let Some(name) = entry.path(&file).strip_prefix(prefix) else { continue };
         if entry.mode == Mode::COMMIT {
-            tracked.submodules.extend(is_plain(name).then(|| Box::from(&name[..])));
+            tracked.submodules.extend(is_plain(name).then(|| Box::from(name)));
             continue;
         }
         // An index above 4 GiB of names is not an index.

@@ -390,6 +390,17 @@ fn excluded(language: &str, text: &str, start: usize) -> Option<&'static str> {
     if language == "javascript" && line.contains("= require(") {
         return Some("an import");
     }
+    if language == "elixir" {
+        let head = line.trim_start().split_once(' ').map_or("", |(_, head)| head);
+        let (name, after) = head.split_at(head.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(head.len()));
+        if after.trim_start().starts_with(|c: char| "+-*/<>=&|^~".contains(c)) {
+            return Some("an operand of the operator that is defined");
+        }
+        let before = text[..start].lines().next_back().unwrap_or_default().trim_start();
+        if before.starts_with("def") && before.contains(&format!(" {name}(")) {
+            return Some("a further clause");
+        }
+    }
     (language == "rust" && is_in_macro_rules(&text[..start], line)).then_some("a template of a macro")
 }
 

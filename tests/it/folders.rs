@@ -1234,13 +1234,13 @@ fn paths_of_changes_are_relative_to_the_current_folder_as_the_folders_are() {
         let at = format!("docs/{name}.md");
         assert!(
             here(&["documents", "update", "docs", &at, "docs/tug.md"])
-                .starts_with("boats/docs: 1 added, 0 updated, 0 removed, 1 un")
+                .starts_with("docs: 1 added, 0 updated, 0 removed, 1 un")
         );
         repo.write(&file, format!("# Another {name}\n"));
         let at = format!("../boats/docs/{name}.md");
-        assert!(here(&["documents", "update", "../boats/docs", &at]).starts_with("boats/docs: 0 added, 1 updated"));
+        assert!(here(&["documents", "update", "../boats/docs", &at]).starts_with("docs: 0 added, 1 updated"));
         repo.remove(&file);
-        assert!(here(&["documents", "update", "docs", &at]).starts_with("boats/docs: 0 added, 0 updated, 1 removed"));
+        assert!(here(&["documents", "update", "docs", &at]).starts_with("docs: 0 added, 0 updated, 1 removed"));
         // Then the same of a daemon with another current folder.
         repo.ok(&["daemon", "start"]);
     }

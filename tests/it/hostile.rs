@@ -171,7 +171,8 @@ fn a_file_of_5_megabytes() {
 
 #[test]
 fn modules_that_import_each_other_in_a_ring() {
-    const RING: usize = 60;
+    // With 60 modules, ty 0.0.94 itself takes 25 times as long as 0.0.74 (3.0 s and 0.12 s), and with 30 five times.
+    const RING: usize = 30;
     let repo = Repo::new(ONE_WRONG);
     for n in 0..RING {
         let next = (n + 1) % RING;

@@ -96,9 +96,8 @@ impl Heads {
             letters: self.letters,
             after: self
                 .after
-                .map(|after| Regex::builder().syntax(syntax).build(after))
-                .transpose()
-                .map_err(Box::new)?,
+                .map(|after| Regex::builder().syntax(syntax).build(after).map_err(Box::new))
+                .transpose()?,
             always: self.always,
         })
     }

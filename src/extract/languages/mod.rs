@@ -19,6 +19,9 @@ use crate::model::RepoPath;
 /// The language whose files may be entities, and carry tags.
 pub const MARKDOWN: &str = "markdown";
 
+/// Finds the parts of a text that are of a grammar, in order.
+pub(super) type Parts = fn(&str) -> Vec<Range<usize>>;
+
 /// One language, as data.
 pub struct Language {
     /// Lower-case, as answers and filters say it.
@@ -47,7 +50,7 @@ pub struct Language {
     /// Whether a declaration without a body ends with itself. In other languages its line does.
     pub(super) whole_heads: bool,
     /// The parts of a text that are of the grammar, where that is not all of it.
-    pub(super) parts: Option<fn(&str) -> Vec<Range<usize>>>,
+    pub(super) parts: Option<Parts>,
     /// The language of what is outside of those parts.
     pub(super) outside: Option<fn() -> &'static Self>,
     /// Read when the first file of the language comes.
@@ -122,7 +125,7 @@ impl Language {
         self
     }
 
-    const fn parts(mut self, parts: fn(&str) -> Vec<Range<usize>>) -> Self {
+    const fn parts(mut self, parts: Parts) -> Self {
         self.parts = Some(parts);
         self
     }

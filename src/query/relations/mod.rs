@@ -291,7 +291,7 @@ fn references(resolver: &mut Resolver, subject: &DefinitionNode, groups: &mut Gr
             let Some(file) = resolver.library.open(&item.path)? else { continue };
             match resolver.library.around(&file, item.line)?.into_iter().find(|d| d.id != subject.id) {
                 Some(around) => {
-                    (item.name, item.kind) = (qualified(&around.definition), around.definition.kind.clone())
+                    (item.name, item.kind) = (qualified(&around.definition), around.definition.kind.clone());
                 }
                 None => (item.name, item.kind) = (modules::stem(&item.path).to_owned(), "file".to_owned()),
             }
