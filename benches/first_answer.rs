@@ -129,7 +129,7 @@ fn next_to_a_build(root: &Path) {
             builder.wait().expect("it ends");
             (answered, ended, is_building)
         };
-        let rounds: Vec<(Duration, Duration, bool)> = (0..ROUNDS as u64).map(|round| once(round)).collect();
+        let rounds: Vec<(Duration, Duration, bool)> = (0..ROUNDS as u64).map(once).collect();
         let building = rounds.iter().filter(|(.., is_building)| *is_building).count();
         let most = rounds.iter().map(|(answered, ..)| *answered).max().unwrap_or_default();
         let ended = rounds.iter().map(|(_, ended, _)| *ended).max().unwrap_or_default();

@@ -219,9 +219,9 @@ fn git_ignores_the_index_whatever_became_of_the_rules_in_its_folder() {
         for command in commands {
             for rule in rules.map(|rule| repo.path().join(rule)) {
                 if rule.is_dir() {
-                    fs::remove_dir_all(&rule).unwrap()
+                    fs::remove_dir_all(&rule).unwrap();
                 } else {
-                    fs::remove_file(&rule).unwrap()
+                    fs::remove_file(&rule).unwrap();
                 }
                 match damage {
                     "absent" => {}

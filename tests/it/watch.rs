@@ -328,7 +328,7 @@ fn the_users_settings_of_git_and_the_files_that_they_name_are_followed() {
         ("what it leads to goes", &|| fs::remove_dir_all(at.join("dotfiles")).unwrap()),
         ("the default file goes with its folders", &|| fs::remove_dir_all(at.join(".config")).unwrap()),
         ("the settings of the repository", &|| {
-            git(&repo, &["config", "core.excludesFile", at.join("mine").to_str().unwrap()])
+            git(&repo, &["config", "core.excludesFile", at.join("mine").to_str().unwrap()]);
         }),
     ];
     for (name, step) in steps {
