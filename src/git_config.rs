@@ -94,7 +94,7 @@ pub struct GitConfig {
 }
 
 impl GitConfig {
-    /// What is set for a repository, or without one.
+    /// Reads the settings of a repository, or those without one.
     pub fn read(user: &UserFolders, repository: Option<&Directories>) -> Self {
         let first = Reading::all(user, repository, None);
         if !first.depends_on_remotes {

@@ -185,7 +185,7 @@ pub enum Head {
     InTables,
 }
 
-/// What is checked out at `root`; `None` without git.
+/// Returns what is checked out at `root`; `None` without git.
 pub fn head(root: &Path) -> Option<Head> {
     let directory = directory(root)?.1;
     let common = common_directory(&directory);

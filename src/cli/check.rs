@@ -79,7 +79,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     Ok(outcome(&answer, typed))
 }
 
-/// What is checked: the paths that are given, or the project that the current folder belongs to.
+/// Lists what to check: the paths that are given, or the project that the current folder belongs to.
 fn files(session: &Session, typed: &Arguments) -> Result<Vec<String>> {
     if !typed.files.is_empty() {
         return Ok(typed.files.iter().map(|file| session.path(file)).collect());

@@ -27,7 +27,7 @@ enum Sink {
     File { file: File, path: PathBuf, size: u64 },
 }
 
-/// What a process says that has to end because the index was cut, see [`mapped`].
+/// The last log line of a process whose index was cut, see [`mapped`].
 const CUT: &str = "ERROR a file that is mapped into memory became shorter while it was read (SIGBUS): another program cut the index \
     (index.db, or index.db-shm), or its disk is full or failing. This process ends. The next one repairs the index.\n";
 

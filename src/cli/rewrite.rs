@@ -36,7 +36,7 @@ pub(super) struct Change<'t> {
     pub after: &'t [u8],
 }
 
-/// What was found of a killed process, and done about it.
+/// The outcome of looking for the edits of a killed process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Settled {
     Nothing,
@@ -126,7 +126,7 @@ pub(super) fn settle(root: &Path, environment: &Environment) -> Result<Settled> 
     Ok(Settled::Nothing)
 }
 
-/// What a killed process has left, if there is anything. Changes nothing.
+/// Returns the edits that a killed process left unfinished, if any. Changes nothing.
 pub(super) fn interrupted(root: &Path, environment: &Environment) -> Result<Option<Interrupted>> {
     for folder in folders(environment).into_iter().filter(|folder| journal_in(folder, root).exists()) {
         let Some(journal) = Locked::take(root, &folder)?.load()? else { continue };

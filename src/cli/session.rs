@@ -96,7 +96,7 @@ impl Session {
         self.named(typed, Path::is_file)
     }
 
-    /// The same, as the index stores it.
+    /// Returns the path as the index stores it.
     pub(super) fn stored(&self, typed: &str) -> String {
         let file = self.file(typed);
         let below = self.workspaces.root(&self.start).ok().and_then(|root| RepoPath::under(&root, Path::new(&file)));
@@ -248,7 +248,7 @@ impl Session {
         self.read_part(&self.workspace()?, Part::Everything, ask)
     }
 
-    /// The same for queries about entities, which are indexed first.
+    /// Runs a query about entities, which are indexed first.
     pub(super) fn read_entities<T>(&self, ask: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
         if !self.named.is_empty() {
             return Err(about_one());
@@ -260,7 +260,7 @@ impl Session {
         self.read_part(&workspace, Part::Entities, ask)
     }
 
-    /// The same for queries about a name. While another process builds the index, the files that contain the name are enough.
+    /// Runs a query about a name. While another process builds the index, the files that contain the name are enough.
     pub(super) fn read_name<T>(&self, name: &str, ask: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
         if self.waits || !self.named.is_empty() {
             return self.read(ask);

@@ -21,7 +21,7 @@ pub struct Key {
     pub about: &'static str,
 }
 
-/// What a repository's file may set. A clone must not cost its reader gigabytes; the user's own file may set more.
+/// The values that a repository's file may set. A clone must not cost its reader gigabytes; the user's own file may set more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InRepository {
     /// Nothing: it starts a program, loads a library, opens a port or widens access.

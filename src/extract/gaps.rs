@@ -14,12 +14,12 @@ use super::languages::nesting;
 
 /// How a text is read around what its grammar does not know.
 pub struct Gap {
-    /// What is replaced: its first group, or all of it.
+    /// The text to replace: its first group, or all of it.
     pub pattern: &'static str,
     pub filling: Filling,
 }
 
-/// What a gap is filled with.
+/// The text that fills a gap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Filling {
     /// Words, with spaces up to the length of what they replace.

@@ -111,7 +111,7 @@ struct State {
     limited: Option<&'static str>,
     /// Files outside the tree that determine what is listed: git's index, its exclusions and its settings.
     rule_files: BTreeSet<PathBuf>,
-    /// Those of repositories in the tree.
+    /// Files of rules of repositories in the tree.
     nested_rule_files: BTreeSet<PathBuf>,
     /// Indexed folders outside the tree, each with its identity when it was last checked: a folder above may be renamed without
     /// an event.

@@ -63,7 +63,7 @@ impl Workspaces {
         self.open(root, Workspace::unopened)
     }
 
-    /// The same for a process that only asks: see [`Workspace::is_provisional`].
+    /// Opens the workspace of a process that only asks, see [`Workspace::is_provisional`].
     pub fn only_asking(&self, root: &Path) -> Result<Arc<Workspace>> {
         self.open(root, Workspace::only_asking)
     }

@@ -20,10 +20,10 @@ const FILES_AT_ONCE: usize = 200;
 /// What stands for git's id of a file that is not committed.
 const UNCOMMITTED: &str = "work tree ";
 
-/// What the work tree adds to a commit.
+/// The changes of a work tree since a commit.
 #[derive(Default)]
 pub(super) struct Changes {
-    /// What git would commit, by path.
+    /// The bytes that git would commit, by path.
     pub bytes: HashMap<String, Vec<u8>>,
     /// Files that stay as committed because it is not known what git would commit, with the reason.
     pub undecided: Vec<(String, &'static str)>,

@@ -221,10 +221,10 @@ impl InstalledTy<'_> {
     }
 }
 
-/// What ty exits with after a panic.
+/// The exit code of ty after a panic.
 const PANIC: i32 = 101;
 
-/// What a failed ty says, as one sentence.
+/// Returns the message of a failed ty, as one sentence.
 fn words(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("WARN"));

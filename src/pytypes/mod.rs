@@ -32,7 +32,7 @@ pub use service::{ChangeFeed, EngineSpec, FileChanges, TypeService};
 
 use crate::error::Result;
 
-/// What the embedded engine is made of.
+/// The crates that the embedded engine is built from.
 pub struct Release {
     /// The version of its crates.
     pub crates: &'static str,

@@ -98,7 +98,7 @@ struct Chain {
     source: Source,
 }
 
-/// What decides on the entries of a folder.
+/// The rules that decide on the entries of a folder.
 #[derive(Clone)]
 pub(super) struct FolderRules {
     pub tree: Arc<Tree>,

@@ -95,7 +95,7 @@ impl Rules {
         named.enumerate().any(is_named)
     }
 
-    /// What a work tree tracks.
+    /// Returns the files that a work tree tracks.
     pub(super) fn tracked(&self, tree: &Tree) -> Result<Option<Arc<Tracked>>, String> {
         let Some(directories) = &tree.directories else { return Ok(None) };
         let inside = if tree.folder.is_empty() { tree.inside.as_slice() } else { &[] };

@@ -128,7 +128,7 @@ struct Queue {
     busy: usize,
 }
 
-/// What holds for all of a walk.
+/// The state that all threads of a walk share.
 pub(super) struct Walk<'a> {
     pub root: &'a Path,
     pub rules: &'a Rules,

@@ -51,7 +51,7 @@ pub struct Resolution {
     pub targets: Vec<Rc<DefinitionNode>>,
 }
 
-/// What an import takes from outside the repository.
+/// The resolution of an import from outside the repository.
 pub(super) const OUTSIDE: Resolution = Resolution { how: ResolutionRule::Import, targets: Vec::new() };
 
 pub(super) type Declarations = Vec<Rc<DefinitionNode>>;
@@ -62,7 +62,7 @@ pub(super) const DEEPEST: usize = 6;
 /// Resolves references in one snapshot; what it has looked up serves the next one.
 pub struct Resolver<'s> {
     pub(super) library: Library<'s>,
-    /// What files pass on, by path, name and kind of use.
+    /// Exports of files, by path, name and kind of use.
     pub(super) exports: HashMap<(String, String, String), Declarations>,
     /// What types inherit from, by type and depth. A base is looked for among the members of the types around it, which
     /// asks what those inherit from: without this, the time grows with the number of bases to the power of the depth.
@@ -94,7 +94,7 @@ impl<'s> Resolver<'s> {
     }
 }
 
-/// What is known of a value's type.
+/// The known type of a value.
 pub(super) enum Typed {
     /// These definitions, by the least certain rule on the way.
     Known(Declarations, ResolutionRule),
@@ -103,7 +103,7 @@ pub(super) enum Typed {
     Unknown,
 }
 
-/// What a type states that it inherits from or implements, with the targets.
+/// The bases that a type states, with their targets.
 pub(super) type Bases = Rc<[(Heritage, Option<Resolution>)]>;
 
 /// The folder of a package: that of tests next to sources is the same.

@@ -103,7 +103,7 @@ impl Resolver<'_> {
         Ok((bases, closed))
     }
 
-    /// What a type states that it inherits from or implements, with the targets.
+    /// The bases that a type states, with their targets.
     pub(super) fn heritage(&mut self, of: &DefinitionNode, depth: usize) -> Result<Bases> {
         if let Some(known) = self.heritage.get(&(of.id, depth)) {
             return Ok(Rc::clone(known));
