@@ -34,6 +34,7 @@ use super::Language;
 use super::gaps;
 use super::kinds;
 use super::languages::heads;
+use super::local_scopes;
 use super::patterns::Patterns;
 use super::syntax;
 
@@ -89,7 +90,7 @@ pub fn fault_of(language: &Language) -> Option<String> {
     if let Err(error) = tree_sitter::Parser::new().set_language(&grammar) {
         return Some(format!("the grammar of {} does not load: {error}", language.name));
     }
-    Compiled::new(language, grammar).err()
+    Compiled::new(language, grammar).err().or_else(|| local_scopes::fault_of(language))
 }
 
 impl Language {

@@ -6,6 +6,7 @@
 mod blocks;
 mod captures;
 mod chunk;
+mod code_words;
 pub(crate) mod documents;
 pub(crate) mod entity;
 pub(crate) mod front_matter;
@@ -15,6 +16,7 @@ pub mod highlight;
 pub(crate) mod kinds;
 pub mod languages;
 mod links;
+mod local_scopes;
 pub mod markdown;
 mod parse;
 mod patterns;
@@ -22,17 +24,21 @@ pub(crate) mod prose;
 mod recover;
 pub mod scip;
 mod scopes;
+mod script_exports;
 mod source;
 mod syntax;
 mod text;
+mod word_classes;
 
 use crate::model::{Extracted, Problem, RepoPath, SkipReason};
 use crate::secrets;
 
 pub(crate) use captures::fault_of;
+pub use code_words::{CodeWord, CodeWords, WordRole};
 pub use documents::{Document, FORMATS, Format};
 pub use languages::{LANGUAGES, Language};
 pub(crate) use links::is_data_field;
+pub use script_exports::ScriptExport;
 
 /// Incremented when the code of this folder would produce other rows for every language.
 const EXTRACTOR: u32 = 4;

@@ -98,6 +98,10 @@ impl Syntax {
         Self { grammar: grammar.clone(), rows: rows(tree), has_errors: tree.root_node().has_error() }
     }
 
+    pub(super) fn grammar(&self) -> &Language {
+        &self.grammar
+    }
+
     /// Whether something was skipped or assumed.
     pub(super) fn has_errors(&self) -> bool {
         self.has_errors

@@ -17,6 +17,7 @@ pub(crate) mod graph;
 pub(crate) mod measure;
 pub(crate) mod mentions;
 pub(crate) mod near;
+pub mod occurrences;
 pub(crate) mod overview;
 pub(crate) mod patch;
 pub(crate) mod picture;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::qualified_name::qualified;
-use super::relations::{Reading, Resolver, reading, under_other_name};
+use super::relations::Resolver;
 use crate::error::Result;
 use crate::extract::kinds::TYPES;
 use crate::extract::scip::is_name_part;
@@ -36,20 +36,6 @@ pub struct NestedSymbol {
     pub children: Vec<Self>,
 }
 
-/// One position at which a definition is named.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mention {
-    pub path: String,
-    pub line: u32,
-    pub column: u32,
-    /// What it is used as; `None` for the definition itself.
-    pub kind: Option<String>,
-    /// What an import calls it there, if not by its name.
-    pub alias: Option<String>,
-    /// Whether the code states that it is one, and not only the name.
-    pub is_certain: bool,
-}
-
 /// What a name at a position refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Referred {
@@ -57,26 +43,6 @@ pub struct Referred {
     /// Whether the code states it, and not only the name.
     pub is_certain: bool,
 }
-
-/// Where definitions are named.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mentions {
-    /// By path, line and column.
-    pub found: Vec<Mention>,
-    /// References that were not resolved because there are too many, and stay.
-    pub unresolved: usize,
-    /// References through an import that could not be followed to a definition, and stay.
-    pub unfollowed: usize,
-    /// References of which only the name suggests that they are, and stay.
-    pub guessed: usize,
-    /// Whether the definitions themselves are known by their name only.
-    pub is_of_guess: bool,
-    /// Whether references that the index does not have are likely: to a member in a language with object literals.
-    pub has_unlisted: bool,
-}
-
-/// References that one query resolves.
-const RESOLVED: usize = 5_000;
 
 /// The name that a column of a line is on, or just past.
 pub fn name_at(line: &str, column: u32) -> Option<Named> {
@@ -110,51 +76,7 @@ pub fn definitions_at(snapshot: &Snapshot, path: &str, line: u32, named: &Named)
     Ok(Referred { definitions, is_certain: found.how.is_proof() })
 }
 
-/// Where these definitions are named, including the definitions: by path, line and column. References that are known to
-/// refer to something else are left out.
-pub fn mentions(snapshot: &Snapshot, definitions: &[Definition]) -> Result<Mentions> {
-    let Some(first) = definitions.first() else { return Ok(Mentions::default()) };
-    let wanted: Vec<(String, u32, u32)> =
-        definitions.iter().map(|one| (one.path.clone(), one.line, one.column)).collect();
-    let own = wanted.iter().map(|(path, line, column)| Mention {
-        path: path.clone(),
-        line: *line,
-        column: *column,
-        kind: None,
-        alias: None,
-        is_certain: true,
-    });
-    let mut mentions: Vec<Mention> = own.collect();
-    let (references, _) = snapshot.references(&first.name, 0, usize::MAX)?;
-    let mut resolver = Resolver::new(snapshot);
-    let unresolved = references.len().saturating_sub(RESOLVED);
-    let mut unfollowed = 0;
-    let mention = |used: Reference, is_certain: bool| {
-        let alias = Some(used.name).filter(|name| *name != first.name);
-        Mention { path: used.path, line: used.line, column: used.column, kind: Some(used.kind), alias, is_certain }
-    };
-    for (at, used) in references.into_iter().enumerate() {
-        let reading = if at < RESOLVED { reading(&mut resolver, &used, &wanted)? } else { Reading::May };
-        unfollowed += usize::from(reading == Reading::Unfollowed);
-        if reading == Reading::Other {
-            continue;
-        }
-        let is_certain = reading == Reading::Does;
-        if used.kind == "import" && at < RESOLVED {
-            let others = under_other_name(&mut resolver, &used)?;
-            mentions.extend(others.into_iter().map(|used| mention(used, is_certain)));
-        }
-        mentions.push(mention(used, is_certain));
-    }
-    mentions.sort_by(|a, b| (&a.path, a.line, a.column, &a.kind).cmp(&(&b.path, b.line, b.column, &b.kind)));
-    mentions.dedup_by(|a, b| (&a.path, a.line, a.column) == (&b.path, b.line, b.column));
-    let guessed = mentions.iter().filter(|mention| !mention.is_certain).count();
-    let guessed = guessed.saturating_sub(unresolved + unfollowed);
-    let has_unlisted = first.container.is_some() && is_script(&first.language) && !TYPES.contains(&first.kind.as_str());
-    Ok(Mentions { found: mentions, unresolved, unfollowed, guessed, is_of_guess: false, has_unlisted })
-}
-
-fn is_script(language: &str) -> bool {
+pub(super) fn is_script(language: &str) -> bool {
     matches!(language, "astro" | "javascript" | "svelte" | "tsx" | "typescript" | "vue")
 }
 

@@ -9,6 +9,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::occurrences::{self, ReadingTime, Unread};
 use super::relations::{Resolver, may_refer_to};
 use super::{Page, near};
 use crate::error::{Error, Result};
@@ -66,6 +67,18 @@ const NEAREST: usize = 20;
 /// Definitions that prefix and fuzzy queries list if the caller gives no limit.
 const LIKE: usize = 100;
 
+/// A page of occurrences, and what is not among them.
+pub struct Found {
+    pub page: Page<Occurrence>,
+    pub unread: Unread,
+}
+
+impl From<Page<Occurrence>> for Found {
+    fn from(page: Page<Occurrence>) -> Self {
+        Self { page, unread: Unread::default() }
+    }
+}
+
 /// Every occurrence of a name: definitions first, likely ones before others, then references, those near the definitions
 /// first, in path and line order. Without a limit: the definitions and the nearest references. Prefix and fuzzy: definitions alone, of the best names first. `Class.method`, `Class#method` and `module::name` ask
 /// for definitions inside that container, and leave out references that are known to mean another. Where the index may lack `other_files`,
@@ -77,7 +90,8 @@ pub fn occurrences(
     how: Match,
     other_files: OtherFiles,
     (offset, limit): (usize, Option<usize>),
-) -> Result<Page<Occurrence>> {
+    time: &ReadingTime,
+) -> Result<Found> {
     let sort = |definitions| match other_files {
         OtherFiles::Indexed => order::sort(snapshot, definitions),
         OtherFiles::MayBeAbsent => Ok(order::sort_alone(definitions)),
@@ -88,10 +102,10 @@ pub fn occurrences(
     }
     let fits = |found: &Definition| is_in(found, &qualifier) && kind.is_none_or(|kind| found.kind == kind);
     let mut definitions = match how {
-        Match::Fuzzy => return fuzzy(snapshot, name, fits, offset, limit.unwrap_or(LIKE)),
+        Match::Fuzzy => return Ok(fuzzy(snapshot, name, fits, offset, limit.unwrap_or(LIKE))?.into()),
         Match::Prefix => {
             let found = beginning_with(snapshot, name, fits, sort)?;
-            return Ok(Page::of(found, offset, limit.unwrap_or(LIKE)));
+            return Ok(Page::of(found, offset, limit.unwrap_or(LIKE)).into());
         }
         Match::Exact => {
             let exact = snapshot.definitions(name)?;
@@ -106,16 +120,21 @@ pub fn occurrences(
     all.retain(|found| kind.is_none_or(|kind| found.kind == kind));
     let limit = limit.unwrap_or_else(|| all.len().saturating_sub(offset) + NEAREST);
     if definitions.is_empty() && !qualifier.is_empty() {
-        return Ok(Page::of(all, offset, limit));
+        return Ok(Page::of(all, offset, limit).into());
     }
-    let (mut references, _) = snapshot.references(&written, 0, usize::MAX)?;
+    let (references, unread) = occurrences::of_name(snapshot, &written, &definitions, time)?;
+    let mut references = references;
     if !qualifier.is_empty() {
         references = that_may_refer_to(snapshot, references, &definitions)?;
     }
     let is_of_kind = |found: &Reference| kind.is_none_or(|kind| found.kind == kind);
     references.retain(is_of_kind);
     all.extend(nearest_first(references, &definitions).into_iter().map(used));
-    Ok(Page::of(all, offset, limit))
+    let mut page = Page::of(all, offset, limit);
+    if unread.files.is_some() {
+        (page.total, page.is_cut) = (None, true);
+    }
+    Ok(Found { page, unread })
 }
 
 /// Definitions from which nearness is measured.
@@ -144,7 +163,7 @@ fn nearest_first(references: Vec<Reference>, definitions: &[Definition]) -> Vec<
 }
 
 /// Folders to pass on the way from one file to another; 0 for the same file.
-fn steps(from: &str, to: &str) -> usize {
+pub(super) fn steps(from: &str, to: &str) -> usize {
     if from == to {
         return 0;
     }

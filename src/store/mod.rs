@@ -24,6 +24,7 @@ mod files;
 mod fts_query;
 mod graph;
 mod held;
+mod kept;
 mod loaded;
 mod migrate;
 mod names;
@@ -72,6 +73,8 @@ pub use files::{FileRow, SkippedFile, StoredFile};
 pub use fts_query::FtsQuery;
 pub use graph::{GraphNode, Link, LinkFrom, LinkTo};
 pub use held::HeldState;
+use kept::KeptValues;
+pub use kept::NamingFile;
 pub use loaded::VectorSearch;
 pub use migrate::newest as schema_version;
 pub use open::{FileIdentity, Mode};
@@ -132,6 +135,8 @@ struct Caches {
     counted: Mutex<PatternCounts>,
     /// What searches were narrowed to.
     scopes: Mutex<Scopes>,
+    /// What was computed from texts.
+    kept: Mutex<KeptValues>,
     vectors: LoadedVectors,
 }
 
@@ -142,6 +147,7 @@ impl Caches {
             frequencies: Mutex::default(),
             counted: Mutex::default(),
             scopes: Mutex::default(),
+            kept: Mutex::default(),
             vectors: LoadedVectors::none(path),
         })
     }
@@ -357,6 +363,7 @@ impl Store {
             self.caches.vectors.forget();
             *locked(&self.caches.counted) = PatternCounts::default();
             *locked(&self.caches.frequencies) = Frequencies::default();
+            *locked(&self.caches.kept) = KeptValues::default();
         }
     }
 

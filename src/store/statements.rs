@@ -52,8 +52,8 @@ impl Snapshot<'_> {
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, by_name, candidates, chunks, documents, entities, facts, files, graph, names, overview,
-        plain, raw, relations, schema, scip, scope, search, symbols, terms, text_vectors, trigrams, vectors,
+        Mode, Store, audit, by_name, candidates, chunks, documents, entities, facts, files, graph, kept, names,
+        overview, plain, raw, relations, schema, scip, scope, search, symbols, terms, text_vectors, trigrams, vectors,
     };
 
     #[test]
@@ -70,6 +70,7 @@ mod tests {
             facts::STATEMENTS,
             files::STATEMENTS,
             graph::STATEMENTS,
+            kept::STATEMENTS,
             names::STATEMENTS,
             overview::STATEMENTS,
             plain::STATEMENTS,

@@ -1,6 +1,7 @@
 //! `find_references`: the references to a symbol.
 
 use std::collections::{BTreeSet, HashSet};
+use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,9 +12,10 @@ use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
 use crate::pytypes::values::{Answer as Answered, Position, Query, Reference};
 use crate::query::Page;
-use crate::query::positions::{self, Mention, Mentions, Named};
+use crate::query::occurrences::{self, Mention, Mentions, ReadingTime};
+use crate::query::positions::{self, Named};
 use crate::query::scip;
-use crate::store::ScipOccurrence;
+use crate::store::{Definition, ScipOccurrence};
 
 pub(super) static FIND_REFERENCES: Declaration = declare! {
     run;
@@ -99,7 +101,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let include_declaration = arguments.include_declaration.unwrap_or(true);
     let max = if call.cap().is_some() { MAX_LIMIT } else { usize::MAX };
     let (offset, limit) = super::page(arguments.offset, arguments.limit, max, max);
-    let (mut left_out, mut reason) = (None, None);
+    let (mut left_out, mut reason, mut is_unfinished) = (None, None, false);
     let position = at.position()?;
     let (total, references, precision) = if at.file.is_python {
         let (found, unlisted) = by_types(call, position, include_declaration)?;
@@ -109,12 +111,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let named = named(call, &at.file, at.line, at.column)?;
         let name = named.as_ref().map_or("", |named| &named.name);
         let found = match &named {
-            Some(named) => found(call, &at, named)?,
+            Some(named) => found(call, &at, named, &reading_time(call, offset))?,
             None => Found::BySyntax(Mentions::default()),
         };
         let (mut listed, precision) = match found {
             Found::BySyntax(found) => {
                 reason = why_incomplete(&found, named.is_some());
+                is_unfinished = found.unfinished.is_some();
                 (found.found.into_iter().map(UnreadReference::BySyntax).collect::<Vec<_>>(), "syntax")
             }
             Found::Stated { stated, others } => {
@@ -130,10 +133,12 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         // The lines of those that are returned are read, not of all.
         (listed.len(), Page::of(listed, offset, limit).map(|one| one.item(call, name)), precision)
     };
+    // More is found on the next page, or in a longer time.
+    let after = references.offset + references.items.len();
     Ok(Answer {
-        total: Some(total),
-        truncated: references.is_cut,
-        next_offset: references.next_offset(),
+        total: (!is_unfinished).then_some(total),
+        truncated: references.is_cut || is_unfinished,
+        next_offset: references.next_offset().or_else(|| (is_unfinished && after > offset).then_some(after)),
         references: references.items,
         candidates: Vec::new(),
         left_out,
@@ -153,13 +158,54 @@ enum Found {
     BySyntax(Mentions),
 }
 
-fn found(call: &Call, at: &Located, named: &Named) -> Result<Found> {
+/// The time in which files of a common name are read before what is found is the answer.
+const FIRST_ANSWER: Duration = Duration::from_millis(100);
+
+/// How long files may be read: of many files the nearest ones at first; until shortly before the deadline if the caller has set it, or
+/// asks for a further page.
+pub(super) fn reading_time(call: &Call, offset: usize) -> ReadingTime {
+    let now = Instant::now();
+    let at_last = call.budget().deadline().map(|deadline| now + deadline.saturating_duration_since(now).mul_f64(0.8));
+    let waits = call.request.has_timeout || offset > 0;
+    let until = if waits { at_last } else { now.checked_add(FIRST_ANSWER) };
+    ReadingTime { budget: call.budget().clone(), until, at_last }
+}
+
+/// Says that not all files were read.
+pub(super) fn why_unfinished(unfinished: Option<(usize, usize)>) -> Option<String> {
+    unfinished.map(|(done, all)| {
+        format!("{done} of {all} files with the name were read. The next page, or a longer `timeout_ms`, continues.")
+    })
+}
+
+/// Says that text which is not code may have references.
+pub(super) fn why_outside(words: usize) -> Option<String> {
+    (words > 0).then(|| format!("Occurrences in templates that were not resolved: {words}."))
+}
+
+fn found(call: &Call, at: &Located, named: &Named, time: &ReadingTime) -> Result<Found> {
     call.refresh_scip()?;
     call.read_name(&named.name, |snapshot| {
         let subject = scip::subject(snapshot, &at.file.path, at.line, at.column)?;
         let by_syntax = || -> Result<Mentions> {
-            let referred = positions::definitions_at(snapshot, &at.file.path, at.line, named)?;
-            let mut found = positions::mentions(snapshot, &referred.definitions)?;
+            let (path, position) = (at.file.path.as_str(), (at.line, named.column));
+            let is_at = |one: &Definition, (line, column): (u32, u32)| {
+                (one.path.as_str(), one.line, one.column) == (path, line, column)
+            };
+            let mut referred = positions::definitions_at(snapshot, path, at.line, named)?;
+            if !referred.definitions.iter().any(|one| is_at(one, position)) {
+                // What binds a variable is not what else has its name.
+                let binder = occurrences::binder_at(snapshot, path, position.0, position.1)?;
+                if let Some((line, column)) = binder {
+                    let asked = Named { name: named.name.clone(), column };
+                    referred = positions::definitions_at(snapshot, path, line, &asked)?;
+                    referred.definitions.retain(|one| is_at(one, (line, column)));
+                }
+                if referred.definitions.is_empty() {
+                    return occurrences::in_file(snapshot, path, position, &named.name, binder);
+                }
+            }
+            let mut found = occurrences::mentions(snapshot, &referred.definitions, time)?;
             found.is_of_guess = !referred.is_certain;
             Ok(found)
         };
@@ -239,12 +285,11 @@ fn why_incomplete(found: &Mentions, is_name: bool) -> Option<String> {
     let guessed = (found.guessed > 0)
         .then(|| format!("{} references, marked `name`, may be to another symbol of the name.", found.guessed));
     let unlisted = found.has_unlisted.then(|| "Object literals and names in quotes may refer to it, too.".to_owned());
-    let unresolved =
-        (found.unresolved > 0).then(|| format!("{} references have the name and were not resolved.", found.unresolved));
     let unfollowed = (found.unfollowed > 0).then(|| {
         format!("{} references are imported from modules in which the definition was not found.", found.unfollowed)
     });
-    super::joined([of_guess, guessed, unresolved, unfollowed, unlisted])
+    let unfinished = why_unfinished(found.unfinished);
+    super::joined([of_guess, guessed, unfinished, unfollowed, why_outside(found.outside), unlisted])
 }
 
 /// Asks the engine for the symbol, the index for files that contain its name, and the engine for the references in

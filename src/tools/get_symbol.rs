@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::find_references::{reading_time, why_outside, why_unfinished};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::extract::kinds;
@@ -57,6 +58,12 @@ pub(crate) struct Answer {
     pub truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
+    /// False if occurrences may be missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complete: Option<bool>,
+    /// Why it is not complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Similar names, if nothing has this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,
@@ -118,16 +125,19 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     if arguments.relations == Some(true) {
         call.refresh_scip()?;
     }
+    let time = reading_time(call, offset);
     let read = |snapshot: &Snapshot| {
         let name = &arguments.symbol_name;
-        let page = symbols::occurrences(
+        let symbols::Found { page, unread } = symbols::occurrences(
             snapshot,
             name,
             arguments.kind.as_deref(),
             how,
             call.request.other_files,
             (offset, limit),
+            &time,
         )?;
+        let reason = super::joined([why_unfinished(unread.files), why_outside(unread.outside)]);
         let is_unknown = page.items.is_empty() && page.total == Some(0);
         let suggestions =
             if is_unknown && !call.request.is_part { symbols::similar_names(snapshot, name)? } else { Vec::new() };
@@ -135,9 +145,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             Some(true) => related(snapshot, name, depth)?,
             _ => Vec::new(),
         };
-        Ok((page, suggestions, relations))
+        Ok((page, reason, suggestions, relations))
     };
-    let (page, suggestions, relations) = match how {
+    let (page, reason, suggestions, relations) = match how {
         Match::Exact => call.read_name(&arguments.symbol_name, read)?,
         Match::Prefix | Match::Fuzzy => call.read_names_like(&arguments.symbol_name, read)?,
     };
@@ -147,6 +157,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         total: page.total,
         truncated: page.is_cut,
         next_offset: page.next_offset(),
+        complete: reason.is_some().then_some(false),
+        reason,
         symbols: page.items,
     })
 }

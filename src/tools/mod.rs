@@ -351,6 +351,7 @@ impl Tools {
             request.cap = request.cap.map(|cap| if cap > MODEL_BYTES { cap } else { cap.min(DEFAULT_BYTES) });
         }
         let timeout = common.timeout_ms.map(Duration::from_millis);
+        request.has_timeout |= timeout.is_some();
         // If the call may have waited in a queue, its transport has set the deadline.
         let limited = match timeout {
             None if request.budget.deadline().is_some() => request.budget.clone(),

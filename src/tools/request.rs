@@ -27,6 +27,8 @@ pub struct Request {
     pub cap: Option<usize>,
     /// The deadline, and whether the caller has cancelled.
     pub budget: Budget,
+    /// Whether the caller has given the time that the call may take.
+    pub has_timeout: bool,
     /// How long to wait for an index that is being built.
     pub index_wait: IndexWait,
     /// Receives progress, if the caller wants it.
@@ -64,6 +66,7 @@ impl Request {
             python: BTreeMap::new(),
             cap: None,
             budget: Budget::unlimited(),
+            has_timeout: false,
             index_wait: IndexWait::default(),
             on_progress: None,
             is_part: false,

@@ -55,9 +55,9 @@ export const result: Cart = basket.Cart;
     let (found, answer) = references(&repo, "cart.test.ts", 4, 8);
     assert_eq!(found, ["cart.test.ts:4", "cart.test.ts:5"], "{answer}");
     assert_eq!(answer["complete"], Value::Null, "{answer}");
-    // The index has no local variables, and does not take one for something else.
+    // A variable of a block is not what else has its name.
     let (found, answer) = references(&repo, "cart.test.ts", 5, 9);
-    assert_eq!((found, &answer["complete"]), (vec![], &json!(false)), "{answer}");
+    assert_eq!((found, &answer["complete"]), (vec!["cart.test.ts:5".to_owned()], &Value::Null), "{answer}");
 }
 
 #[test]

@@ -63,6 +63,8 @@ mod python_names;
 mod ranking;
 mod reexports;
 mod refactor;
+mod references_real;
+mod references_text;
 mod relations;
 mod rename;
 mod rename_kin;

@@ -248,6 +248,7 @@ retryLink();
             "src/app.ts:3 call",
             "src/links.ts:1 definition",
             "src/renamed.ts:1 import",
+            "src/renamed.ts:1 import",
             "src/renamed.ts:3 call",
         ],
         "{answer}"

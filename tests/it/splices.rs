@@ -17,6 +17,7 @@ use ixmcp::extract::{self, LANGUAGES, Options, languages};
 use ixmcp::index::Workspace;
 use ixmcp::model::RepoPath;
 use ixmcp::query::corpus::Corpus;
+use ixmcp::query::occurrences::{self, ReadingTime};
 use ixmcp::query::relations::{self, Resolver};
 use ixmcp::query::symbols::{self, Match, OtherFiles};
 use ixmcp::query::{PathFilter, positions, slice, smart};
@@ -240,6 +241,7 @@ fn ask_of_symbol(snapshot: &Snapshot, resolver: &mut Resolver, declared: &Defini
     let name = &declared.definition.name;
     let container = declared.definition.container.as_deref().unwrap_or_default();
     let beginning: String = name.chars().take(2).collect();
+    let time = ReadingTime::unlimited();
     for (wanted, how) in [
         (name.clone(), Match::Exact),
         (format!("{container}.{name}"), Match::Exact),
@@ -247,7 +249,7 @@ fn ask_of_symbol(snapshot: &Snapshot, resolver: &mut Resolver, declared: &Defini
         (beginning.clone(), Match::Prefix),
         (beginning, Match::Fuzzy),
     ] {
-        answered(symbols::occurrences(snapshot, &wanted, None, how, OtherFiles::default(), (0, Some(20))));
+        answered(symbols::occurrences(snapshot, &wanted, None, how, OtherFiles::default(), (0, Some(20)), &time));
         answered(symbols::subjects(snapshot, &wanted));
     }
 }
@@ -259,7 +261,7 @@ fn ask_at(snapshot: &Snapshot, path: &str, bytes: &[u8], line: u32, column: u32)
     answered(slice::slice(bytes, line.into(), u64::from(line) + 3, column.into(), Some(64)));
     let Some(named) = positions::name_at(text, column) else { return };
     if let Some(found) = answered(positions::definitions_at(snapshot, path, line, &named)) {
-        answered(positions::mentions(snapshot, &found.definitions));
+        answered(occurrences::mentions(snapshot, &found.definitions, &ReadingTime::unlimited()));
     }
 }
 

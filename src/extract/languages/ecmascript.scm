@@ -40,9 +40,47 @@
   left: (member_expression object: (_) @_exports property: (property_identifier) @name)
   right: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]
   (#match? @_exports "^(exports|module\\.exports|this|window|globalThis|self)$")) @definition.function
+; What `module.exports` is has the name of its own, else that.
+(assignment_expression
+  left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
+  right: [
+    (function_expression name: (identifier) @name body: (_) @body)
+    (generator_function name: (identifier) @name body: (_) @body)
+  ]
+  (#eq? @_module "module")
+  (#eq? @_exports "exports")) @definition.function
+(assignment_expression
+  left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
+  right: (class name: (_) @name body: (_) @body)
+  (#eq? @_module "module")
+  (#eq? @_exports "exports")) @definition.class
+(assignment_expression
+  left: (member_expression object: (identifier) @_module property: (property_identifier) @name)
+  right: [
+    (arrow_function body: (_) @body)
+    (function_expression !name body: (_) @body)
+    (generator_function !name body: (_) @body)
+  ]
+  (#eq? @_module "module")
+  (#eq? @name "exports")) @definition.function
+(assignment_expression
+  left: (member_expression object: (identifier) @_module property: (property_identifier) @name)
+  right: (class !name body: (_) @body)
+  (#eq? @_module "module")
+  (#eq? @name "exports")) @definition.class
+; A default export without a name.
+(export_statement
+  "default" @name
+  value: [
+    (arrow_function body: (_) @body)
+    (function_expression !name body: (_) @body)
+    (generator_function !name body: (_) @body)
+  ]) @definition.function
+(export_statement "default" @name value: (class !name body: (_) @body)) @definition.class
 (assignment_expression
   left: (member_expression object: (identifier) @container property: (property_identifier) @name)
-  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.function
+  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]
+  (#not-eq? @name "exports")) @definition.function
 (assignment_expression
   left: (member_expression object: (_) @_exports property: (property_identifier) @name)
   right: (class body: (_) @body)

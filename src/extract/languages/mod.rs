@@ -53,8 +53,12 @@ pub struct Language {
     pub(super) parts: Option<Parts>,
     /// The language of what is outside of those parts.
     pub(super) outside: Option<fn() -> &'static Self>,
+    /// The patterns of what its blocks bind: files of `scopes`, one after the other. None where nothing is known of that.
+    pub(super) scopes: &'static [&'static str],
     /// Read when the first file of the language comes.
     pub(super) compiled: OnceLock<super::captures::Compiled>,
+    /// Read when the words of its first text are asked for.
+    pub(super) compiled_scopes: OnceLock<Option<super::local_scopes::Compiled>>,
 }
 
 impl Language {
@@ -81,7 +85,9 @@ impl Language {
             whole_heads: false,
             parts: None,
             outside: None,
+            scopes: &[],
             compiled: OnceLock::new(),
+            compiled_scopes: OnceLock::new(),
         }
     }
 
@@ -132,6 +138,11 @@ impl Language {
 
     const fn outside(mut self, language: fn() -> &'static Self) -> Self {
         self.outside = Some(language);
+        self
+    }
+
+    const fn scopes(mut self, scopes: &'static [&'static str]) -> Self {
+        self.scopes = scopes;
         self
     }
 

@@ -7,6 +7,12 @@ use super::{Language, MARKDOWN, by_name, gaps, heads, nesting, parts};
 /// All languages, by name.
 pub(in crate::extract) static ALL: &[Language] = &TABLE;
 
+const SCOPES_OF_TYPESCRIPT: &[&str] = &[include_str!("scopes/ecmascript.scm"), include_str!("scopes/typescript.scm")];
+const SCOPES_OF_TSX: &[&str] =
+    &[include_str!("scopes/ecmascript.scm"), include_str!("scopes/typescript.scm"), include_str!("scopes/jsx.scm")];
+const SCOPES_OF_JAVASCRIPT: &[&str] =
+    &[include_str!("scopes/ecmascript.scm"), include_str!("scopes/javascript.scm"), include_str!("scopes/jsx.scm")];
+
 static TABLE: [Language; 49] = [
     // Components of Astro: their scripts, as TypeScript.
     Language::new(
@@ -14,6 +20,8 @@ static TABLE: [Language; 49] = [
         || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
+    .scopes(SCOPES_OF_TYPESCRIPT)
+    .version(2)
     .extensions(&["astro"])
     .parts(parts::of_astro)
     .whole_heads()
@@ -21,6 +29,7 @@ static TABLE: [Language; 49] = [
     .heads(&heads::ECMASCRIPT),
     // C: functions, prototypes, types, fields, macros and file-level variables, in kernel code too.
     Language::new("c", || tree_sitter_c::LANGUAGE.into(), include_str!("c.scm"))
+        .scopes(&[include_str!("scopes/c.scm")])
         .extensions(&["c", "h"])
         .heads(&heads::C)
         .version(5)
@@ -33,6 +42,7 @@ static TABLE: [Language; 49] = [
         .overfills(nesting::cmake),
     // C++: namespaces, classes, templates, members, and definitions outside their class.
     Language::new("cpp", || tree_sitter_cpp::LANGUAGE.into(), concat!(include_str!("cpp.scm"), include_str!("c.scm")))
+        .scopes(&[include_str!("scopes/c.scm"), include_str!("scopes/cpp.scm")])
         .extensions(&[
             "cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "tpp", "inl", "ixx", "cppm", "cu", "cuh",
             "ino",
@@ -44,6 +54,7 @@ static TABLE: [Language; 49] = [
         .gaps(&gaps::CPP),
     // C#: types, members, namespaces, attributes.
     Language::new("csharp", || tree_sitter_c_sharp::LANGUAGE.into(), include_str!("csharp.scm"))
+        .scopes(&[include_str!("scopes/csharp.scm")])
         .extensions(&["cs", "csx", "cake"])
         .interpreters(&["dotnet-script"])
         .version(2)
@@ -54,6 +65,7 @@ static TABLE: [Language; 49] = [
     Language::new("css", || tree_sitter_css::LANGUAGE.into(), include_str!("css.scm")).extensions(&["css"]),
     // Dart: classes, mixins, extensions, enums, functions and top-level variables.
     Language::new("dart", || tree_sitter_dart::LANGUAGE.into(), include_str!("dart.scm"))
+        .scopes(&[include_str!("scopes/dart.scm")])
         .extensions(&["dart"])
         .interpreters(&["dart"])
         .version(2)
@@ -81,6 +93,7 @@ static TABLE: [Language; 49] = [
         .version(2),
     // Go: functions, methods by receiver, types, fields, package-level variables and constants.
     Language::new("go", || tree_sitter_go::LANGUAGE.into(), include_str!("go.scm"))
+        .scopes(&[include_str!("scopes/go.scm")])
         .extensions(&["go"])
         .version(2)
         .whole_heads()
@@ -105,6 +118,7 @@ static TABLE: [Language; 49] = [
         .overfills(nesting::html),
     // Java: types, members, records, enums, annotations.
     Language::new("java", || tree_sitter_java::LANGUAGE.into(), include_str!("java.scm"))
+        .scopes(&[include_str!("scopes/java.scm")])
         .extensions(&["java", "jav"])
         .version(2)
         .whole_heads()
@@ -115,10 +129,11 @@ static TABLE: [Language; 49] = [
         || tree_sitter_javascript::LANGUAGE.into(),
         concat!(include_str!("ecmascript.scm"), include_str!("javascript.scm"), include_str!("jsx.scm")),
     )
+    .scopes(SCOPES_OF_JAVASCRIPT)
     .extensions(&["js", "jsx", "mjs", "cjs", "es6"])
     .file_names(&["Jakefile"])
     .interpreters(&["node", "bun", "deno"])
-    .version(2)
+    .version(3)
     .whole_heads()
     .heads(&heads::ECMASCRIPT),
     // JSON: keys of the first two levels.
@@ -143,6 +158,7 @@ static TABLE: [Language; 49] = [
         .gaps(&gaps::JULIA),
     // Kotlin: classes, objects, interfaces, functions, properties, scripts too.
     Language::new("kotlin", || tree_sitter_kotlin_ng::LANGUAGE.into(), include_str!("kotlin.scm"))
+        .scopes(&[include_str!("scopes/kotlin.scm")])
         .extensions(&["kt", "kts"])
         .heads(&heads::KOTLIN)
         .version(3)
@@ -151,6 +167,7 @@ static TABLE: [Language; 49] = [
         .gaps(&gaps::KOTLIN),
     // Lua: functions however they are assigned, methods, module-level variables.
     Language::new("lua", || tree_sitter_lua::LANGUAGE.into(), include_str!("lua.scm"))
+        .scopes(&[include_str!("scopes/lua.scm")])
         .extensions(&["lua", "luau", "rockspec"])
         .file_names(&[".luacheckrc"])
         .interpreters(&["lua", "luajit"])
@@ -191,6 +208,7 @@ static TABLE: [Language; 49] = [
     .extensions(&["mli", "eliomi"]),
     // PHP: classes, interfaces, traits, enums, functions, and the HTML around them.
     Language::new("php", || tree_sitter_php::LANGUAGE_PHP.into(), include_str!("php.scm"))
+        .scopes(&[include_str!("scopes/php.scm")])
         .extensions(&["php", "phtml", "php3", "php4", "php5", "php7", "php8", "phps"])
         .interpreters(&["php"])
         .separator("::")
@@ -208,6 +226,7 @@ static TABLE: [Language; 49] = [
     Language::new("proto", || tree_sitter_proto::LANGUAGE.into(), include_str!("proto.scm")).extensions(&["proto"]),
     // Python: modules, classes, functions, methods, and assignments to names at module and class level.
     Language::new("python", || tree_sitter_python::LANGUAGE.into(), include_str!("python.scm"))
+        .scopes(&[include_str!("scopes/python.scm")])
         .extensions(&["py", "pyi", "pyw"])
         .file_names(&["SConstruct", "SConscript"])
         .interpreters(&["python", "pypy"])
@@ -222,6 +241,7 @@ static TABLE: [Language; 49] = [
         .separator("::"),
     // Ruby: classes, modules, methods, constants, attributes.
     Language::new("ruby", || tree_sitter_ruby::LANGUAGE.into(), include_str!("ruby.scm"))
+        .scopes(&[include_str!("scopes/ruby.scm")])
         .extensions(&["rb", "rake", "gemspec", "ru", "podspec", "builder", "jbuilder", "rabl"])
         .file_names(&[
             "Rakefile",
@@ -245,6 +265,7 @@ static TABLE: [Language; 49] = [
         .heads(&heads::RUBY),
     // Rust: items of every kind, `impl` blocks as containers, macros.
     Language::new("rust", || tree_sitter_rust::LANGUAGE.into(), include_str!("rust.scm"))
+        .scopes(&[include_str!("scopes/rust.scm")])
         .extensions(&["rs"])
         .heads(&heads::RUST)
         .version(3)
@@ -252,6 +273,7 @@ static TABLE: [Language; 49] = [
         .whole_heads(),
     // Scala, both versions: classes, traits, objects, enums, givens, members.
     Language::new("scala", || tree_sitter_scala::LANGUAGE.into(), include_str!("scala.scm"))
+        .scopes(&[include_str!("scopes/scala.scm")])
         .extensions(&["scala", "sc", "sbt"])
         .interpreters(&["scala"])
         .version(2)
@@ -301,6 +323,8 @@ static TABLE: [Language; 49] = [
         || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
+    .scopes(SCOPES_OF_TYPESCRIPT)
+    .version(2)
     .extensions(&["svelte"])
     .parts(parts::of_component)
     .whole_heads()
@@ -308,6 +332,7 @@ static TABLE: [Language; 49] = [
     .heads(&heads::ECMASCRIPT),
     // Swift: types, protocols, extensions, functions, properties.
     Language::new("swift", || tree_sitter_swift::LANGUAGE.into(), include_str!("swift.scm"))
+        .scopes(&[include_str!("scopes/swift.scm")])
         .extensions(&["swift"])
         .version(3)
         .interpreters(&["swift"])
@@ -325,8 +350,9 @@ static TABLE: [Language; 49] = [
         || tree_sitter_typescript::LANGUAGE_TSX.into(),
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm"), include_str!("jsx.scm")),
     )
+    .scopes(SCOPES_OF_TSX)
     .extensions(&["tsx"])
-    .version(2)
+    .version(3)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
@@ -336,9 +362,10 @@ static TABLE: [Language; 49] = [
         || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
+    .scopes(SCOPES_OF_TYPESCRIPT)
     .extensions(&["ts", "mts", "cts"])
     .interpreters(&["ts-node", "tsx"])
-    .version(2)
+    .version(3)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
@@ -348,6 +375,8 @@ static TABLE: [Language; 49] = [
         || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
+    .scopes(SCOPES_OF_TYPESCRIPT)
+    .version(2)
     .extensions(&["vue"])
     .parts(parts::of_component)
     .whole_heads()
@@ -382,7 +411,8 @@ pub(super) static FLOW: Language = Language::new(
     || tree_sitter_typescript::LANGUAGE_TSX.into(),
     concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm"), include_str!("jsx.scm")),
 )
-.version(2)
+.scopes(SCOPES_OF_TSX)
+.version(3)
 .whole_heads()
 .gaps(&gaps::FLOW)
 .heads(&heads::ECMASCRIPT);

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::{ResolutionRule, Resolver, kinds, means, modules, ranked};
 use crate::error::Result;
 use crate::query::qualified_name::qualified;
-use crate::store::{DefinitionNode, SymbolId};
+use crate::store::{DefinitionNode, Reference, SymbolId};
 
 /// Steps that are followed at most.
 pub const MAX_DEPTH: u32 = 3;
@@ -165,17 +165,27 @@ fn callees(resolver: &mut Resolver, of: &DefinitionNode) -> Result<(Vec<(Called,
 /// What calls a definition, in path order, and whether there is more.
 fn callers(resolver: &mut Resolver, of: &DefinitionNode) -> Result<(Vec<(Called, ResolutionRule)>, bool)> {
     let (mut references, _) = resolver.library.snapshot.references(&of.definition.name, 0, usize::MAX)?;
+    let mut imports = Vec::new();
+    for used in references.iter().filter(|used| used.kind == "import").take(EXAMINED) {
+        if resolver.resolve(used)?.is_some_and(|resolution| means(&resolution, of)) {
+            imports.push(used.clone());
+        }
+    }
     references.retain(|used| used.kind == "call");
     let is_cut = references.len() > EXAMINED;
     if is_cut {
         references.sort_by_cached_key(|used| std::cmp::Reverse(ranked::shared(&of.definition.path, &used.path)));
     }
+    references.truncate(EXAMINED);
+    let mut calls: Vec<(Reference, ResolutionRule)> = Vec::new();
+    for used in references {
+        let resolution = resolver.resolve(&used)?.filter(|resolution| means(resolution, of));
+        calls.extend(resolution.filter(|found| found.how != ResolutionRule::Ambiguous).map(|found| (used, found.how)));
+    }
+    let (_, aliased) = resolver.references_under_other_names(of, &imports)?;
+    calls.extend(aliased.into_iter().filter(|(used, _)| used.kind == "call"));
     let mut found: Vec<(Called, ResolutionRule)> = Vec::new();
-    for used in references.iter().take(EXAMINED) {
-        let Some(resolution) = resolver.resolve(used)?.filter(|resolution| means(resolution, of)) else { continue };
-        if resolution.how == ResolutionRule::Ambiguous {
-            continue;
-        }
+    for (used, how) in calls {
         let Some(file) = resolver.library.open(&used.path)? else { continue };
         let around = resolver.library.around(&file, used.line)?;
         let around = around.into_iter().find(|around| !kinds::is_local(&around.definition.kind));
@@ -190,7 +200,7 @@ fn callers(resolver: &mut Resolver, of: &DefinitionNode) -> Result<(Vec<(Called,
             _ => false,
         };
         if !found.iter().any(is_known) {
-            found.push((caller, resolution.how));
+            found.push((caller, how));
         }
     }
     Ok((found, is_cut))

@@ -3,17 +3,17 @@
 //! Owns how a file states its default export. `resolve` owns everything that is passed on by name.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use super::families::Spelling;
-use super::opened::{is_wildcard, local};
+use super::opened::{ParsedFile, is_wildcard, local};
 use super::resolution::{DEEPEST, Declarations, NameQuery, Resolver};
 use crate::error::Result;
+use crate::extract::CodeWords;
 use crate::store::{Import, Reference};
 
-/// Ways to begin a default export, longest first.
-const STARTS: &[&str] = &["export default ", "module.exports = ", "module.exports=", "export = "];
-/// Words between the start and the name.
-const WORDS: &[&str] = &["async ", "abstract ", "class ", "function* ", "function*", "function "];
+/// The name of a default export.
+pub(super) const DEFAULT: &str = "default";
 
 impl Resolver<'_> {
     /// What an import of a default export gives: the definition that the module exports by default, whatever it is called there.
@@ -23,7 +23,7 @@ impl Resolver<'_> {
         import: &Import,
         seen: &mut HashSet<(String, String)>,
     ) -> Result<Declarations> {
-        if asked.file.family.spelling != Spelling::Script || !self.takes_default(asked, import)? {
+        if asked.file.family.spelling != Spelling::Script || !self.takes_default(asked.file, import)? {
             return Ok(Vec::new());
         }
         for module in self.library.modules(asked.file, &import.target, import.line)? {
@@ -61,7 +61,10 @@ impl Resolver<'_> {
     }
 
     /// Whether an import takes the default export: `import a from`, `{ default as a }`, `a = require()`.
-    fn takes_default(&mut self, asked: &NameQuery, import: &Import) -> Result<bool> {
+    pub(super) fn takes_default(&mut self, file: &ParsedFile, import: &Import) -> Result<bool> {
+        if file.family.spelling != Spelling::Script {
+            return Ok(false);
+        }
         let Some(name) = import.name.as_deref() else { return Ok(import.alias.is_some()) };
         if name == "default" {
             return Ok(true);
@@ -69,7 +72,7 @@ impl Resolver<'_> {
         if name == "*" || import.alias.is_some() {
             return Ok(false);
         }
-        let text = self.library.text(&asked.file.path)?;
+        let text = self.library.text(&file.path)?;
         let line = text.line(import.line).trim_start();
         let rest = line.strip_prefix("import ").map(|rest| rest.strip_prefix("type ").unwrap_or(rest).trim_start());
         Ok(rest.and_then(|rest| rest.strip_prefix(name)).is_some_and(|rest| rest.starts_with([' ', ','])))
@@ -87,26 +90,11 @@ impl Resolver<'_> {
             return Ok(Vec::new());
         }
         let deeper = NameQuery { file: &file, depth: asked.depth + 1, ..*asked };
-        let text = self.library.text(path)?;
-        let named = text.backwards(1, u32::MAX).find_map(default_name);
-        if let Some(name) = named {
-            let all = self.candidates(&NameQuery { name: &name, ..deeper })?;
-            let here = all.into_iter().filter(|d| d.definition.path == path && d.definition.container.is_none());
-            let here: Declarations = here.collect();
-            if !here.is_empty() {
-                return Ok(here);
+        for local in self.locals_of(path, DEFAULT)? {
+            let found = self.called(&deeper, &local, seen)?;
+            if !found.is_empty() {
+                return Ok(found);
             }
-            for import in self.bound(&file, &name) {
-                let found = self.through(&NameQuery { name: &name, ..deeper }, &import, &name, seen)?;
-                if !found.is_empty() {
-                    return Ok(found);
-                }
-                let found = self.by_default(&deeper, &import, seen)?;
-                if !found.is_empty() {
-                    return Ok(found);
-                }
-            }
-            return Ok(Vec::new());
         }
         let passed: Vec<Import> = file
             .imports
@@ -130,44 +118,56 @@ impl Resolver<'_> {
         }
         Ok(Vec::new())
     }
-}
 
-/// The name that a line exports by default.
-fn default_name(line: &str) -> Option<String> {
-    let line = line.trim_start();
-    let mut rest = STARTS.iter().find_map(|start| line.strip_prefix(start))?.trim_start();
-    while let Some(further) = WORDS.iter().find_map(|word| rest.strip_prefix(word)) {
-        rest = further.trim_start();
-    }
-    let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '$')).collect();
-    let is_name = name.starts_with(|c: char| !c.is_ascii_digit())
-        && !matches!(name.as_str(), "extends" | "new" | "await" | "class" | "function" | "require");
-    // `a.b` and `a(b)` are expressions.
-    (is_name
-        && !rest[name.len()..].starts_with(['.'])
-        && (line.contains("function") || !rest[name.len()..].starts_with('(')))
-    .then_some(name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::default_name;
-
-    #[test]
-    fn the_name_of_a_default_export_is_read() {
-        for (line, name) in [
-            ("export default class Cart extends Base {", Some("Cart")),
-            ("export default async function load() {", Some("load")),
-            ("export default function (a) {", None),
-            ("export default Cart;", Some("Cart")),
-            ("export default class extends Base {", None),
-            ("export default connect(Cart);", None),
-            ("module.exports = Cart;", Some("Cart")),
-            ("module.exports = { a };", None),
-            ("export default { a };", None),
-            ("export const a = 1;", None),
-        ] {
-            assert_eq!(default_name(line).as_deref(), name, "{line}");
+    /// What a file exports under a name that it does not have itself: `export { a as b }`.
+    pub(super) fn renamed(
+        &mut self,
+        asked: &NameQuery,
+        path: &str,
+        seen: &mut HashSet<(String, String)>,
+    ) -> Result<Declarations> {
+        if asked.file.family.spelling != Spelling::Script || asked.depth >= DEEPEST {
+            return Ok(Vec::new());
         }
+        for local in self.locals_of(path, asked.name)? {
+            if local != asked.name {
+                let found = self.called(asked, &local, seen)?;
+                if !found.is_empty() {
+                    return Ok(found);
+                }
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// What a file calls that which it exports under a name.
+    fn locals_of(&mut self, path: &str, name: &str) -> Result<Vec<String>> {
+        let words = self.library.words(path)?;
+        let exports = words.iter().flat_map(CodeWords::exports);
+        let own = exports.filter(|export| &*export.name == name && !export.is_passed_on);
+        Ok(own.map(|export| export.local.to_string()).collect())
+    }
+
+    /// What a file calls by a name: its own definition, or what it imports.
+    fn called(&mut self, asked: &NameQuery, name: &str, seen: &mut HashSet<(String, String)>) -> Result<Declarations> {
+        let file = Rc::clone(asked.file);
+        let all = self.candidates(&NameQuery { name, ..*asked })?;
+        let here: Declarations =
+            all.into_iter().filter(|d| d.definition.path == file.path && d.definition.container.is_none()).collect();
+        if !here.is_empty() {
+            return Ok(here);
+        }
+        for import in self.bound(&file, name) {
+            let wanted = import.name.clone().filter(|name| name != DEFAULT).unwrap_or_else(|| name.to_owned());
+            let found = self.through(&NameQuery { name: &wanted, ..*asked }, &import, &wanted, seen)?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+            let found = self.by_default(asked, &import, seen)?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        Ok(Vec::new())
     }
 }

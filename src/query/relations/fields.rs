@@ -63,7 +63,10 @@ impl Resolver<'_> {
     /// and not a member.
     pub(super) fn is_local(&mut self, asked: &NameQuery) -> Result<bool> {
         let language = asked.file.language.as_str();
-        if asked.kind != "use" || !matches!(language, "java" | "kotlin" | "scala" | "csharp" | "swift" | "dart") {
+        if self.is_free
+            || asked.kind != "use"
+            || !matches!(language, "java" | "kotlin" | "scala" | "csharp" | "swift" | "dart")
+        {
             return Ok(false);
         }
         let around = self.library.around(asked.file, asked.line)?;
@@ -205,7 +208,7 @@ impl Resolver<'_> {
     }
 
     /// The type of that name at a line of a file.
-    fn type_named(&mut self, path: &str, line: u32, written: &str, depth: usize) -> Result<Typed> {
+    pub(super) fn type_named(&mut self, path: &str, line: u32, written: &str, depth: usize) -> Result<Typed> {
         let Some(file) = self.library.open(path)? else { return Ok(Typed::Unknown) };
         let mut qualifiers = modules::parts(written);
         let Some(name) = qualifiers.pop() else { return Ok(Typed::Unknown) };

@@ -109,6 +109,21 @@ fn namesakes(resolver: &mut Resolver, member: &DefinitionNode) -> Result<Declara
     Ok(all.iter().filter(is_one).take(EXAMINED).cloned().collect())
 }
 
+/// Members of that name in the types that its type inherits from, and in those that inherit from its type.
+pub(super) fn of_family(resolver: &mut Resolver, member: &DefinitionNode) -> Result<Declarations> {
+    let Some(of) = type_of(resolver, member)? else { return Ok(Vec::new()) };
+    let above = bases_of(resolver, &of)?;
+    let all = resolver.library.named(&member.definition.name)?;
+    let mut found = Vec::new();
+    for other in all.iter().filter(|other| other.id != member.id && kinds::is_member(other)).take(EXAMINED) {
+        let Some(heir) = type_of(resolver, other)? else { continue };
+        if above.contains_key(&heir.id) || bases_of(resolver, &heir)?.contains_key(&of.id) {
+            found.push(Rc::clone(other));
+        }
+    }
+    Ok(found)
+}
+
 /// The type that a member is in.
 fn type_of(resolver: &mut Resolver, member: &DefinitionNode) -> Result<Option<Rc<DefinitionNode>>> {
     let Some(parent) = member.parent else { return Ok(None) };

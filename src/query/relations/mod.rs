@@ -4,6 +4,7 @@
 //! The index holds what each file states; what that means is resolved here when asked, so that a change in one file
 //! never touches the rows of another. Owns the queries; `resolve` has the rules, `families` what languages differ in.
 
+mod aliases;
 mod blocks;
 pub(crate) mod call_graph;
 mod exports;
@@ -12,6 +13,7 @@ mod fields;
 mod implementations;
 mod kinds;
 mod modules;
+mod occurrence;
 mod opened;
 mod packages;
 mod ranked;
@@ -30,8 +32,12 @@ use super::qualified_name::qualified;
 use crate::error::Result;
 use crate::store::{Definition, DefinitionNode, Reference, Snapshot};
 
+pub use self::aliases::Alias;
+pub(crate) use self::aliases::MAX_NAMES;
 pub(crate) use self::kinds::is_test;
+pub use self::occurrence::{Occurrence, Wanted};
 use self::opened::ParsedFile;
+pub(crate) use self::opened::words_of;
 pub use self::resolution::{Resolution, ResolutionRule, Resolver};
 
 /// A definition, or a position in one, that something relates to.
@@ -167,18 +173,6 @@ pub fn reading(resolver: &mut Resolver, used: &Reference, wanted: &[(String, u32
     Ok(if is_unfollowed { Reading::Unfollowed } else { Reading::Other })
 }
 
-/// The references to what an import renames, in the file of the import.
-pub fn under_other_name(resolver: &mut Resolver, import: &Reference) -> Result<Vec<Reference>> {
-    let aliased = under_alias(resolver, import)?;
-    let mut found = Vec::new();
-    for used in aliased.map(|(_, references)| references).unwrap_or_default() {
-        if used.kind != "import" && resolver.resolve(&used)?.is_some_and(|found| found.how.is_proof()) {
-            found.push(used);
-        }
-    }
-    Ok(found)
-}
-
 fn contained(
     resolver: &mut Resolver,
     file: &Rc<ParsedFile>,
@@ -270,19 +264,20 @@ fn references(resolver: &mut Resolver, subject: &DefinitionNode, groups: &mut Gr
     let unexamined = total - references.len();
     // Those are recognized by what their files state.
     references.retain(|used| !matches!(used.kind.as_str(), "inherits" | "implements"));
+    let mut imports = Vec::new();
     for used in references {
         let Some(found) = resolver.resolve(&used)?.filter(|found| means(found, subject)) else { continue };
         groups.add_use(&used, found.how);
         if used.kind == "import" {
-            let Some((alias, aliased)) = under_alias(resolver, &used)? else { continue };
-            subtypes(resolver, subject, &alias, Some(&used.path), groups)?;
-            for used in aliased {
-                let is_heritage = matches!(used.kind.as_str(), "inherits" | "implements");
-                if let Some(found) = resolver.resolve(&used)?.filter(|found| !is_heritage && means(found, subject)) {
-                    groups.add_use(&used, found.how);
-                }
-            }
+            imports.push(used);
         }
+    }
+    let (names, aliased) = resolver.references_under_other_names(subject, &imports)?;
+    for alias in names {
+        subtypes(resolver, subject, &alias.name, alias.only_in.as_deref(), groups)?;
+    }
+    for (used, how) in aliased.iter().filter(|(used, _)| !matches!(used.kind.as_str(), "inherits" | "implements")) {
+        groups.add_use(used, *how);
     }
     // Only what is shown is worth a name.
     for relation in ["called by", "used by", "imported by"] {
@@ -298,17 +293,6 @@ fn references(resolver: &mut Resolver, subject: &DefinitionNode, groups: &mut Gr
         }
     }
     Ok(unexamined)
-}
-
-/// The other name that an import gives, and its references.
-fn under_alias(resolver: &mut Resolver, import: &Reference) -> Result<Option<(String, Vec<Reference>)>> {
-    let Some(file) = resolver.library.open(&import.path)? else { return Ok(None) };
-    let stated =
-        file.imports.iter().find(|i| i.line.abs_diff(import.line) < 20 && i.name.as_deref() == Some(&import.name));
-    match stated.and_then(|stated| stated.alias.as_ref()).filter(|alias| **alias != import.name) {
-        Some(alias) => Ok(Some((alias.clone(), resolver.library.snapshot.references_in_file(file.id, alias)?))),
-        None => Ok(None),
-    }
 }
 
 /// Files that import this one, and where they say so: all, or those of tests.

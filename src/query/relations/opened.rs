@@ -5,13 +5,15 @@
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::families::{Family, Plain, Spelling};
 use super::kinds;
 use super::modules::{self, Module};
 use super::packages::Packages;
 use crate::error::Result;
-use crate::store::{DefinitionNode, FileId, Import, Snapshot};
+use crate::extract::CodeWords;
+use crate::store::{DefinitionNode, FileId, Import, Snapshot, TextVersion};
 
 /// Definitions of one name that are considered.
 const NAMED: usize = 2_000;
@@ -83,6 +85,15 @@ impl Text {
     pub(super) fn count(&self) -> u32 {
         u32::try_from(self.starts.len()).unwrap_or(u32::MAX)
     }
+}
+
+/// The words of a text, which are kept for the next query.
+pub(crate) fn words_of(snapshot: &Snapshot, version: TextVersion, path: &str) -> Result<Arc<Option<CodeWords>>> {
+    snapshot.kept(version, |text| {
+        let words = CodeWords::read(path, text);
+        let bytes = words.as_ref().map_or(0, CodeWords::bytes);
+        (words, bytes)
+    })
 }
 
 /// Whether an import brings all names of its module.
@@ -197,6 +208,12 @@ impl<'s> Library<'s> {
         let mut around: Vec<Rc<DefinitionNode>> = symbols.iter().filter(|d| holds(d)).cloned().collect();
         around.reverse();
         Ok(around)
+    }
+
+    /// The words of a file's code; `None` if the file is not indexed, or its language's scopes are not known.
+    pub(super) fn words(&self, path: &str) -> Result<Arc<Option<CodeWords>>> {
+        let Some(version) = self.snapshot.text_version(path)? else { return Ok(Arc::default()) };
+        words_of(self.snapshot, version, path)
     }
 
     /// The text of a line before a column.

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Groups, Related, implementations, importers, kinds, means, modules, ranked, subtypes, under_alias};
+use super::{Groups, Related, implementations, importers, kinds, means, modules, ranked, subtypes};
 use super::{Resolution, ResolutionRule, Resolver};
 use crate::error::Result;
 use crate::query::qualified_name::qualified;
@@ -82,21 +82,21 @@ pub fn of_changes(
     // File by file, so that each text is read once.
     examined.sort_by(|a, b| (&a.0.path, a.0.line, a.0.column).cmp(&(&b.0.path, b.0.line, b.0.column)));
     let mut seen: HashSet<(usize, String, String)> = HashSet::new();
+    let mut imports: Vec<Vec<Reference>> = subjects.iter().map(|_| Vec::new()).collect();
     for (used, numbers) in &examined {
         for (at, how) in referred(resolver, used, numbers, subjects)? {
             add(resolver, &mut reach[at], used, how, &mut |key| seen.insert((at, used.path.clone(), key.to_owned())))?;
-            let is_import = used.kind == "import" && subjects[at].node.is_some();
-            let Some((_, aliased)) = is_import.then(|| under_alias(resolver, used)).transpose()?.flatten() else {
-                continue;
-            };
-            for used in aliased.iter().filter(|used| !is_changed(&used.path, used.line)) {
-                let found =
-                    resolver.resolve(used)?.filter(|found| subjects[at].node.is_some_and(|node| means(found, node)));
-                if let Some(found) = found {
-                    let mut is_new = |key: &str| seen.insert((at, used.path.clone(), key.to_owned()));
-                    add(resolver, &mut reach[at], used, found.how, &mut is_new)?;
-                }
+            if used.kind == "import" {
+                imports[at].push(used.clone());
             }
+        }
+    }
+    for (at, imports) in imports.into_iter().enumerate() {
+        let Some(node) = subjects[at].node else { continue };
+        let (_, aliased) = resolver.references_under_other_names(node, &imports)?;
+        for (used, how) in aliased.iter().filter(|(used, _)| !is_changed(&used.path, used.line)) {
+            let mut is_new = |key: &str| seen.insert((at, used.path.clone(), key.to_owned()));
+            add(resolver, &mut reach[at], used, *how, &mut is_new)?;
         }
     }
     for (subject, reach) in subjects.iter().zip(&mut reach) {

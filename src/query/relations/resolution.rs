@@ -69,6 +69,8 @@ pub struct Resolver<'s> {
     pub(super) heritage: HashMap<(SymbolId, usize), Bases>,
     /// Where definitions are, by the first language of the family and whether files are named with their extension.
     pub(super) homes: HashMap<(SymbolId, &'static str, bool), Rc<DefiningModule>>,
+    /// Whether the name that is resolved now is known to be no variable of a block.
+    pub(super) is_free: bool,
     /// Whether any SCIP file is loaded, once that was asked.
     pub(super) has_scip: Option<bool>,
 }
@@ -89,6 +91,7 @@ impl<'s> Resolver<'s> {
             exports: HashMap::new(),
             heritage: HashMap::new(),
             homes: HashMap::new(),
+            is_free: false,
             has_scip: None,
         }
     }

@@ -427,6 +427,10 @@ impl<'s> Resolver<'s> {
             return Ok(Vec::new());
         }
         let deeper = NameQuery { file: &file, depth: asked.depth + 1, ..*asked };
+        let found = self.renamed(&deeper, path, seen)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
         let by_name = self.bound(&file, asked.name);
         let wildcards = file.imports.iter().filter(|import| is_wildcard(file.family, import)).cloned();
         for import in by_name.into_iter().chain(wildcards) {

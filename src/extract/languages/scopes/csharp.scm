@@ -1,0 +1,66 @@
+; What members and blocks of C# bind.
+[
+  (class_declaration)
+  (struct_declaration)
+  (interface_declaration)
+  (record_declaration)
+  (delegate_declaration)
+  (method_declaration)
+  (constructor_declaration)
+  (operator_declaration)
+  (conversion_operator_declaration)
+  (indexer_declaration)
+  (local_function_statement)
+  (lambda_expression)
+  (anonymous_method_expression)
+  (block)
+  (for_statement)
+  (foreach_statement)
+  (using_statement)
+  (fixed_statement)
+  (catch_clause)
+  (switch_section)
+  (switch_expression_arm)
+  (query_expression)
+  (accessor_declaration)
+  (property_declaration)
+] @block
+(parameter name: (identifier) @binding)
+(implicit_parameter) @binding
+(local_declaration_statement (variable_declaration (variable_declarator [(identifier) (tuple_pattern)] @binding)))
+(for_statement initializer: (variable_declaration (variable_declarator name: (identifier) @binding)))
+(using_statement (variable_declaration (variable_declarator name: (identifier) @binding)))
+(fixed_statement (variable_declaration (variable_declarator name: (identifier) @binding)))
+(foreach_statement left: [(identifier) (tuple_pattern)] @binding)
+(catch_declaration name: (identifier) @binding)
+(declaration_pattern name: (identifier) @binding)
+(recursive_pattern name: (identifier) @binding)
+(var_pattern name: (identifier) @binding)
+(declaration_expression name: (identifier) @binding)
+(parenthesized_variable_designation (identifier) @binding)
+(type_parameter name: (identifier) @early)
+(local_function_statement name: (identifier) @outer)
+(from_clause name: (identifier) @binding)
+(let_clause . (identifier) @binding)
+(join_clause . (identifier) @binding)
+(join_into_clause (identifier) @binding)
+(argument name: (identifier) @key)
+(attribute name: (_) @of (attribute_argument_list (attribute_argument name: (identifier) @key)))
+(object_creation_expression
+  type: (_) @of
+  initializer: (initializer_expression (assignment_expression left: (identifier) @key)))
+(implicit_object_creation_expression
+  initializer: (initializer_expression (assignment_expression left: (identifier) @key)))
+(with_initializer (identifier) @key)
+(recursive_pattern
+  type: (_) @of
+  (property_pattern_clause (subpattern . (identifier) @key)))
+(property_pattern_clause (subpattern . (identifier) @key))
+(parameter type: [(identifier) (qualified_name) (generic_name)] @type name: (identifier) @binding)
+(local_declaration_statement (variable_declaration
+  type: [(identifier) (qualified_name) (generic_name)] @type
+  (variable_declarator name: (identifier) @binding)))
+(local_declaration_statement (variable_declaration
+  (variable_declarator name: (identifier) @binding (object_creation_expression type: (_) @type))))
+(foreach_statement type: [(identifier) (qualified_name) (generic_name)] @type left: (identifier) @binding)
+(declaration_pattern type: [(identifier) (qualified_name) (generic_name)] @type name: (identifier) @binding)

@@ -1,0 +1,375 @@
+//! Where definitions are named: every occurrence, read from the texts of all files that have the name.
+//!
+//! Owns which files are read, in which order and for how long, and under which other names a definition is known.
+//! `extract` owns what a text says of a word, `relations` what the word then refers to.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::positions::is_script;
+use super::relations::{Alias, MAX_NAMES, Occurrence, Reading, Resolver, Wanted, words_of};
+use super::symbols::steps;
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::extract::kinds::TYPES;
+use crate::extract::{CodeWords, LANGUAGES, WordRole};
+use crate::store::{Definition, FtsQuery, NamingFile, Reference, Snapshot};
+
+/// One position at which a definition is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    pub path: String,
+    pub line: u32,
+    pub column: u32,
+    /// What it is used as; `None` for the definition itself.
+    pub kind: Option<String>,
+    /// What an import or export calls it there, if not by its name.
+    pub alias: Option<String>,
+    /// Whether the code states that it is one, and not only the name.
+    pub is_certain: bool,
+}
+
+/// Where definitions are named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mentions {
+    /// By path, line and column; where they are of many files, those of the nearest files first.
+    pub found: Vec<Mention>,
+    /// References through an import that could not be followed to a definition, and stay.
+    pub unfollowed: usize,
+    /// References of which only the name suggests that they are, and stay.
+    pub guessed: usize,
+    /// Words in templates and in other text that is not code, which may be references.
+    pub outside: usize,
+    /// Files that were read, and that are to be read, if these are not all.
+    pub unfinished: Option<(usize, usize)>,
+    /// Whether the definitions themselves are known by their name only.
+    pub is_of_guess: bool,
+    /// Whether references that are not found are likely: to a member in a language with object literals.
+    pub has_unlisted: bool,
+}
+
+/// How long files may be read for one answer.
+#[derive(Clone, Debug)]
+pub struct ReadingTime {
+    pub budget: Budget,
+    /// When reading many files ends, and what was found is the answer.
+    pub until: Option<Instant>,
+    /// When reading ends in any case.
+    pub at_last: Option<Instant>,
+}
+
+impl ReadingTime {
+    pub fn unlimited() -> Self {
+        Self { budget: Budget::unlimited(), until: None, at_last: None }
+    }
+
+    /// Whether no further file is to be read, of so many in all.
+    fn is_over(&self, files: usize) -> Result<bool> {
+        let end = if files > MANY_FILES { self.until } else { self.at_last };
+        if end.is_some_and(|end| Instant::now() >= end) {
+            return Ok(true);
+        }
+        self.budget.check()?;
+        Ok(false)
+    }
+}
+
+/// A name that more files have is read in the nearest ones first, and for a short time.
+pub const MANY_FILES: usize = 200;
+
+/// Where these definitions are named, including the definitions. References that are known to refer to something else are left out.
+pub fn mentions(snapshot: &Snapshot, definitions: &[Definition], time: &ReadingTime) -> Result<Mentions> {
+    let Some(first) = definitions.first() else { return Ok(Mentions::default()) };
+    let mut resolver = Resolver::new(snapshot);
+    let kin = resolver.declarations_of(definitions)?;
+    let mut reading = MentionReading {
+        snapshot,
+        time,
+        first,
+        wanted: Wanted::new(&mut resolver, kin, &first.name)?,
+        resolver,
+        found: Mentions::default(),
+        is_many: false,
+    };
+    for (path, line, column) in reading.wanted.positions.clone() {
+        reading.add(Mention { path, line, column, kind: None, alias: None, is_certain: true });
+    }
+    reading.read_all()?;
+    let MentionReading { mut found, is_many, wanted, .. } = reading;
+    if is_many {
+        let homes: Vec<&str> = wanted.positions.iter().map(|(path, ..)| path.as_str()).collect();
+        found.found.sort_by_cached_key(|one| (away(&homes, &one.path), one.path.clone(), one.line, one.column));
+    } else {
+        found.found.sort_by(|a, b| (&a.path, a.line, a.column, &a.kind).cmp(&(&b.path, b.line, b.column, &b.kind)));
+    }
+    found.found.dedup_by(|a, b| (&a.path, a.line, a.column) == (&b.path, b.line, b.column));
+    let is_type = TYPES.contains(&first.kind.as_str());
+    found.has_unlisted = first.container.is_some() && is_script(&first.language) && !is_type;
+    Ok(found)
+}
+
+/// How far a file is from the nearest of some others.
+fn away(homes: &[&str], path: &str) -> usize {
+    homes.iter().map(|home| steps(home, path)).min().unwrap_or(0)
+}
+
+/// Where the variable of a block is bound that a position is on.
+pub fn binder_at(snapshot: &Snapshot, path: &str, line: u32, column: u32) -> Result<Option<(u32, u32)>> {
+    let Some(version) = snapshot.text_version(path)? else { return Ok(None) };
+    let words = words_of(snapshot, version, path)?;
+    Ok((*words).as_ref().and_then(|words| words.at(line, column)).and_then(|word| word.binder()))
+}
+
+/// Where a name that is not a symbol is named: a variable of a block, which is bound at `binder`, or what a file alone has: an import from elsewhere.
+pub fn in_file(
+    snapshot: &Snapshot,
+    path: &str,
+    (line, column): (u32, u32),
+    name: &str,
+    binder: Option<(u32, u32)>,
+) -> Result<Mentions> {
+    let Some(version) = snapshot.text_version(path)? else { return Ok(Mentions::default()) };
+    let words = words_of(snapshot, version, path)?;
+    let Some(words) = &*words else { return Ok(Mentions::default()) };
+    let is_bare = |role: WordRole| matches!(role, WordRole::Free | WordRole::Shorthand { bound_at: None, .. });
+    let positions: Vec<(u32, u32)> = match (binder, words.at(line, column)) {
+        (Some((line, column)), _) => words.bound_at(line, column).map(|word| (word.line, word.column)).collect(),
+        (None, Some(word)) if is_bare(word.role) && !word.is_member => {
+            if !words.binds(name) && !Resolver::new(snapshot).imports(path, name)? {
+                return Ok(Mentions::default());
+            }
+            let all = words.of_name(name).filter(|word| is_bare(word.role) && !word.is_member);
+            all.map(|word| (word.line, word.column)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let rows = match snapshot.file(path)? {
+        Some((file, _)) => snapshot.references_in_file(file, name)?,
+        None => Vec::new(),
+    };
+    let mention = |(line, column): (u32, u32)| {
+        let row = rows.iter().find(|row| (row.line, row.column) == (line, column));
+        let kind = row.map_or_else(|| "use".to_owned(), |row| row.kind.clone());
+        Mention {
+            path: path.to_owned(),
+            line,
+            column,
+            kind: (binder != Some((line, column))).then_some(kind),
+            alias: None,
+            is_certain: true,
+        }
+    };
+    Ok(Mentions { found: positions.into_iter().map(mention).collect(), ..Mentions::default() })
+}
+
+struct MentionReading<'a, 's> {
+    snapshot: &'s Snapshot<'s>,
+    time: &'a ReadingTime,
+    first: &'a Definition,
+    wanted: Wanted,
+    resolver: Resolver<'s>,
+    found: Mentions,
+    is_many: bool,
+}
+
+impl MentionReading<'_, '_> {
+    fn add(&mut self, mention: Mention) {
+        self.found.found.push(mention);
+    }
+
+    /// Reads the files that have the definition's name, then those that have one of its other names.
+    fn read_all(&mut self) -> Result<()> {
+        let own = Alias { name: self.first.name.clone(), only_in: None };
+        let mut names = vec![own.clone()];
+        let mut known: HashSet<Alias> = HashSet::from([own]);
+        for (path, ..) in self.wanted.positions.clone() {
+            let further = self.resolver.aliases_exported(&path, &self.first.name)?;
+            names.extend(further.into_iter().filter(|alias| known.insert(alias.clone())));
+        }
+        let mut at = 0;
+        while let Some(alias) = names.get(at).cloned() {
+            at += 1;
+            let further = self.read_name(&alias)?;
+            if known.len() < MAX_NAMES {
+                names.extend(further.into_iter().filter(|alias| known.insert(alias.clone())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the files that have a name; returns the other names that imports and exports in them give.
+    fn read_name(&mut self, alias: &Alias) -> Result<Vec<Alias>> {
+        let name = alias.name.as_str();
+        let files = self.files_naming(alias)?;
+        let mut rows: BTreeMap<String, Vec<Reference>> = BTreeMap::new();
+        for used in self.resolver.references_to(alias)? {
+            rows.entry(used.path.clone()).or_default().push(used);
+        }
+        let defined = self.resolver.positions_of(name)?;
+        let many = files.len() > MANY_FILES;
+        self.is_many |= many;
+        let mut further = Vec::new();
+        let total = files.len();
+        for (done, file) in files.iter().enumerate() {
+            if self.time.is_over(total)? {
+                let (before, all) = self.found.unfinished.unwrap_or_default();
+                self.found.unfinished = Some((before + done, all + total));
+                return Ok(further);
+            }
+            let known = rows.remove(&file.path).unwrap_or_default();
+            let words = words_of(self.snapshot, file.version, &file.path)?;
+            further.extend(self.read_file(alias, &file.path, known, &words, &defined)?);
+        }
+        for (path, known) in rows {
+            further.extend(self.read_file(alias, &path, known, &Arc::default(), &defined)?);
+        }
+        Ok(further)
+    }
+
+    /// The files that have a name, the nearest first.
+    fn files_naming(&self, alias: &Alias) -> Result<Vec<NamingFile>> {
+        let languages = self.resolver.languages_of(&self.first.language);
+        let Some(query) = FtsQuery::phrase(&alias.name) else { return Ok(Vec::new()) };
+        let mut files = self.snapshot.naming_files(&query, &languages)?;
+        files.retain(|file| alias.only_in.as_ref().is_none_or(|only| *only == file.path));
+        let homes: Vec<&str> = self.wanted.positions.iter().map(|(path, ..)| path.as_str()).collect();
+        files.sort_by_cached_key(|file| (away(&homes, &file.path), file.path.clone()));
+        Ok(files)
+    }
+
+    fn read_file(
+        &mut self,
+        alias: &Alias,
+        path: &str,
+        known: Vec<Reference>,
+        words: &Arc<Option<CodeWords>>,
+        defined: &HashSet<(String, u32, u32)>,
+    ) -> Result<Vec<Alias>> {
+        let is_own_name = alias.name == self.first.name;
+        let mut occurrences: BTreeMap<(u32, u32), Occurrence> = BTreeMap::new();
+        for used in known {
+            occurrences.insert((used.line, used.column), Occurrence { used, role: None, is_member: false });
+        }
+        for word in words.iter().flat_map(|words| words.of_name(&alias.name)) {
+            if word.role == WordRole::Outside {
+                self.found.outside += 1;
+                continue;
+            }
+            let occurrence = occurrences.entry((word.line, word.column)).or_insert_with(|| Occurrence {
+                used: Reference {
+                    path: path.to_owned(),
+                    name: alias.name.clone(),
+                    kind: "use".to_owned(),
+                    line: word.line,
+                    column: word.column,
+                },
+                role: None,
+                is_member: false,
+            });
+            (occurrence.role, occurrence.is_member) = (Some(word.role), word.is_member);
+        }
+        let mut further = Vec::new();
+        for (position, occurrence) in occurrences {
+            // What is defined under the name is another symbol, or is listed already.
+            let is_definition = defined.contains(&(path.to_owned(), position.0, position.1));
+            if is_definition && occurrence.used.kind != "inherits" {
+                continue;
+            }
+            let reading = self.resolver.reads(&occurrence, &self.wanted)?;
+            // Under another name only what the code states counts.
+            if reading == Reading::Other || (!is_own_name && reading != Reading::Does) {
+                continue;
+            }
+            self.found.unfollowed += usize::from(reading == Reading::Unfollowed);
+            self.found.guessed += usize::from(reading == Reading::May);
+            let used = occurrence.used;
+            if reading != Reading::May {
+                further.extend(self.resolver.aliases_at(&used)?);
+            }
+            let is_given = !is_own_name && self.resolver.is_given_at(&used)?;
+            self.add(Mention {
+                path: used.path,
+                line: used.line,
+                column: used.column,
+                kind: Some(if is_given { "import".to_owned() } else { used.kind }),
+                alias: (!is_own_name).then_some(used.name),
+                is_certain: reading == Reading::Does,
+            });
+        }
+        Ok(further)
+    }
+}
+
+/// What was not read for a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unread {
+    /// Files that were read, and that are to be read, if these are not all.
+    pub files: Option<(usize, usize)>,
+    /// Words in templates.
+    pub outside: usize,
+}
+
+/// Every reference to a name in code, in path and line order: without variables of blocks, and names of fields and parameters that
+/// are given with a value.
+pub fn of_name(
+    snapshot: &Snapshot,
+    name: &str,
+    definitions: &[Definition],
+    time: &ReadingTime,
+) -> Result<(Vec<Reference>, Unread)> {
+    let (references, _) = snapshot.references(name, 0, usize::MAX)?;
+    let mut unread = Unread::default();
+    let Some(query) = FtsQuery::phrase(name) else { return Ok((references, unread)) };
+    let mut resolver = Resolver::new(snapshot);
+    let defined = resolver.positions_of(name)?;
+    let mut languages: Vec<&str> = definitions.iter().flat_map(|one| resolver.languages_of(&one.language)).collect();
+    if languages.is_empty() {
+        languages.extend(LANGUAGES.iter().map(|language| language.name));
+    }
+    let mut files = snapshot.naming_files(&query, &languages)?;
+    let homes: Vec<&str> = definitions.iter().take(HOMES).map(|one| one.path.as_str()).collect();
+    files.sort_by_cached_key(|file| (away(&homes, &file.path), file.path.clone()));
+    let mut known: BTreeMap<(String, u32, u32), Reference> = BTreeMap::new();
+    for used in references {
+        known.insert((used.path.clone(), used.line, used.column), used);
+    }
+    for (done, file) in files.iter().enumerate() {
+        if time.is_over(files.len())? {
+            unread.files = Some((done, files.len()));
+            break;
+        }
+        let words = words_of(snapshot, file.version, &file.path)?;
+        for word in words.iter().flat_map(|words| words.of_name(name)) {
+            let position = (file.path.clone(), word.line, word.column);
+            let is_of_symbol = match word.role {
+                WordRole::Local { line, column } => defined.contains(&(file.path.clone(), line, column)),
+                WordRole::Shorthand { bound_at: Some((line, column)), .. } => {
+                    defined.contains(&(file.path.clone(), line, column))
+                }
+                WordRole::Free | WordRole::Shorthand { .. } => true,
+                WordRole::Key { .. } => known.contains_key(&position),
+                WordRole::Declared => false,
+                WordRole::Outside => {
+                    unread.outside += 1;
+                    false
+                }
+            };
+            if !is_of_symbol {
+                known.remove(&position);
+            } else if !defined.contains(&position) {
+                known.entry(position).or_insert_with(|| Reference {
+                    path: file.path.clone(),
+                    name: name.to_owned(),
+                    kind: "use".to_owned(),
+                    line: word.line,
+                    column: word.column,
+                });
+            }
+        }
+    }
+    Ok((known.into_values().collect(), unread))
+}
+
+/// Definitions from which nearness is measured.
+const HOMES: usize = 20;

@@ -1,0 +1,271 @@
+//! The other names of a definition: those that imports and exports give it.
+//!
+//! Owns where such a name is seen. Does not own what a name refers to there (`resolve`).
+
+use std::collections::HashSet;
+
+use super::exports;
+use super::families::{Family, Spelling};
+use super::implementations;
+use super::modules;
+use super::opened::local;
+use super::resolution::{ResolutionRule, Resolver};
+use super::{STATED, kinds, means};
+use crate::error::Result;
+use crate::extract::ScriptExport;
+use crate::store::{Definition, DefinitionNode, Import, Reference};
+
+/// Another name of a definition.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Alias {
+    pub name: String,
+    /// The file that alone uses it; `None` if others may import it.
+    pub only_in: Option<String>,
+}
+
+/// Lines between the name of an import and its module.
+const IMPORT_LINES: u32 = 50;
+
+/// Names that one definition may have.
+pub(crate) const MAX_NAMES: usize = 64;
+
+impl Resolver<'_> {
+    /// The positions of definitions, with those of their other declarations: prototypes in headers, signatures of overloads.
+    pub fn declarations_of(&mut self, definitions: &[Definition]) -> Result<Vec<(String, u32, u32)>> {
+        let at = |one: &Definition| (one.path.clone(), one.line, one.column);
+        let mut positions: Vec<(String, u32, u32)> = definitions.iter().map(at).collect();
+        let Some(first) = definitions.first() else { return Ok(positions) };
+        let family = Family::of(&first.language);
+        // A member of a script's type stands for those that replace it, too.
+        if family.spelling == Spelling::Script {
+            let named = self.library.named(&first.name)?;
+            let mut own = named.to_vec();
+            own.retain(|node| kinds::is_member(node) && positions.contains(&at(&node.definition)));
+            let mut next = 0;
+            while let Some(node) = own.get(next).cloned() {
+                next += 1;
+                let family = implementations::of_family(self, &node)?;
+                own.extend(family.into_iter().filter(|other| !positions.contains(&at(&other.definition))));
+                positions.extend(own[next..].iter().map(|other| at(&other.definition)));
+            }
+        }
+        let is_function = |one: &Definition| matches!(one.kind.as_str(), "function" | "method" | "constructor");
+        if !is_function(first) || !(family.headers || family.spelling == Spelling::Script) {
+            return Ok(positions);
+        }
+        let named = self.library.named(&first.name)?;
+        let own = named.iter().filter(|node| positions.contains(&at(&node.definition)));
+        let is_private = own.clone().any(|node| kinds::is_private_to_file(node));
+        let has_body = own.clone().any(|node| kinds::has_body(node));
+        let others = named.iter().filter(|node| {
+            let other = &node.definition;
+            let is_same_file = other.path == first.path;
+            // Of two bodies, each is a function of its own.
+            let is_declaration = family.headers && !is_private && !(has_body && kinds::has_body(node) && !is_same_file);
+            is_function(other)
+                && other.container == first.container
+                && family.sees(&first.language, &other.language)
+                && (is_same_file || (is_declaration && !kinds::is_private_to_file(node)))
+        });
+        let others: Vec<(String, u32, u32)> = others.map(|node| at(&node.definition)).collect();
+        positions.extend(others);
+        let mut seen = HashSet::new();
+        positions.retain(|position| seen.insert(position.clone()));
+        Ok(positions)
+    }
+
+    /// The languages whose files may name what a language defines.
+    pub fn languages_of<'l>(&self, language: &'l str) -> Vec<&'l str> {
+        let family = Family::of(language);
+        if family.languages.contains(&language) { family.languages.to_vec() } else { vec![language] }
+    }
+
+    /// The references to a name that the index has.
+    pub fn references_to(&mut self, alias: &Alias) -> Result<Vec<Reference>> {
+        let snapshot = self.library.snapshot;
+        let Some(only) = &alias.only_in else { return Ok(snapshot.references(&alias.name, 0, usize::MAX)?.0) };
+        match self.library.open(only)? {
+            Some(file) => snapshot.references_in_file(file.id, &alias.name),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Where a name is defined.
+    pub fn positions_of(&mut self, name: &str) -> Result<HashSet<(String, u32, u32)>> {
+        let named = self.library.named(name)?;
+        let at = |definition: &Definition| (definition.path.clone(), definition.line, definition.column);
+        Ok(named.iter().map(|node| at(&node.definition)).collect())
+    }
+
+    /// The other names under which a file gives what it calls by a name.
+    pub fn aliases_exported(&mut self, path: &str, called: &str) -> Result<Vec<Alias>> {
+        let words = self.library.words(path)?;
+        let Some(words) = &*words else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for export in words.exports().iter().filter(|export| &*export.local == called && &*export.name != called) {
+            if &*export.name == exports::DEFAULT {
+                found.extend(self.names_of_default(path)?);
+            } else {
+                found.push(Alias { name: export.name.to_string(), only_in: None });
+            }
+        }
+        if called == exports::DEFAULT {
+            found.extend(self.names_of_default(path)?);
+        }
+        Ok(found)
+    }
+
+    /// The names that importers give to the default export of a file.
+    fn names_of_default(&mut self, path: &str) -> Result<Vec<Alias>> {
+        let Some(file) = self.library.open(path)? else { return Ok(Vec::new()) };
+        let mut importers: HashSet<String> = HashSet::new();
+        for (target, _) in modules::spellings(file.family, path) {
+            for (importer, _) in self.library.snapshot.importers_of(&target, STATED)? {
+                importers.insert(importer);
+            }
+        }
+        let mut found = Vec::new();
+        for path in importers {
+            let Some(importer) = self.library.open(&path)? else { continue };
+            for import in importer.imports.clone() {
+                if !self.takes_default(&importer, &import)? {
+                    continue;
+                }
+                let mut is_of_file = false;
+                for module in self.library.modules(&importer, &import.target, import.line)? {
+                    is_of_file |= self.library.files_of(&importer, &module)?.contains(&file.path);
+                }
+                if !is_of_file {
+                    continue;
+                }
+                let name = import.alias.clone().or_else(|| import.name.clone()).unwrap_or_default();
+                if name == exports::DEFAULT {
+                    found.extend(self.names_of_default_passed_on(&path)?);
+                } else {
+                    found.push(self.alias_in(&path, &name)?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The same for a file that passes the default export of another one on as its own.
+    fn names_of_default_passed_on(&mut self, path: &str) -> Result<Vec<Alias>> {
+        let Some(file) = self.library.open(path)? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for (target, _) in modules::spellings(file.family, path) {
+            for (importer, import) in self.library.snapshot.importers_of(&target, STATED)? {
+                let Some(opened) = self.library.open(&importer)? else { continue };
+                if self.takes_default(&opened, &import)? {
+                    let name = import.alias.clone().or_else(|| import.name.clone()).unwrap_or_default();
+                    if name != exports::DEFAULT {
+                        found.push(self.alias_in(&importer, &name)?);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The other names that a reference gives to what it refers to: by the import that it is in, or by exports of the file.
+    pub fn aliases_at(&mut self, used: &Reference) -> Result<Vec<Alias>> {
+        let Some(file) = self.library.open(&used.path)? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        if used.kind == "import" {
+            let is_it = |import: &&Import| {
+                import.line.abs_diff(used.line) < IMPORT_LINES
+                    && import.name.as_deref().is_some_and(|name| name.ends_with(&used.name))
+            };
+            let nearest = file.imports.iter().filter(is_it).min_by_key(|import| import.line.abs_diff(used.line));
+            let alias = nearest.and_then(|import| import.alias.clone());
+            if let Some(alias) = alias.filter(|alias| *alias != used.name && alias != exports::DEFAULT) {
+                found.push(self.alias_in(&used.path, &alias)?);
+            }
+        }
+        if file.family.spelling == Spelling::Script && self.gives(&file.path, &used.name)? {
+            found.extend(self.aliases_exported(&used.path, &used.name)?);
+        }
+        Ok(found)
+    }
+
+    /// Whether an import gives a name where it is.
+    pub fn is_given_at(&mut self, used: &Reference) -> Result<bool> {
+        let Some(file) = self.library.open(&used.path)? else { return Ok(false) };
+        let is_it = |import: &Import| {
+            import.alias.as_deref() == Some(used.name.as_str())
+                && (used.line..used.line + IMPORT_LINES).contains(&import.line)
+        };
+        Ok(used.kind == "use" && file.imports.iter().any(is_it))
+    }
+
+    /// Whether a file has a name by an import.
+    pub fn imports(&mut self, path: &str, name: &str) -> Result<bool> {
+        let Some(file) = self.library.open(path)? else { return Ok(false) };
+        Ok(file.imports.iter().any(|import| local(file.family, import) == Some(name)))
+    }
+
+    /// Whether a file has a name by an import, or passes it on.
+    fn gives(&mut self, path: &str, name: &str) -> Result<bool> {
+        let Some(file) = self.library.open(path)? else { return Ok(false) };
+        let is_passed_on = file.imports.iter().any(|import| import.name.as_deref() == Some(name));
+        Ok(is_passed_on || self.imports(path, name)?)
+    }
+
+    /// A name that a file gives to what it imports.
+    fn alias_in(&mut self, path: &str, name: &str) -> Result<Alias> {
+        let Some(file) = self.library.open(path)? else {
+            return Ok(Alias { name: name.to_owned(), only_in: Some(path.to_owned()) });
+        };
+        let is_seen = match file.family.spelling {
+            // What a module of Python imports is its own.
+            Spelling::Dotted => true,
+            Spelling::Rust => {
+                let text = self.library.text(path)?;
+                let imports = file.imports.iter().filter(|import| import.alias.as_deref() == Some(name));
+                imports.into_iter().any(|import| text.line(import.line).trim_start().starts_with("pub"))
+            }
+            Spelling::Script => {
+                let words = self.library.words(path)?;
+                let is_it = |export: &ScriptExport| &*export.name == name;
+                (*words).as_ref().is_some_and(|words| words.exports().iter().any(is_it))
+            }
+            Spelling::Go | Spelling::File | Spelling::Names => false,
+        };
+        Ok(Alias { name: name.to_owned(), only_in: (!is_seen).then(|| path.to_owned()) })
+    }
+
+    /// References to a definition under its other names, each with the rule by which it is known; and those names. `imports` are
+    /// those of its own name.
+    pub(super) fn references_under_other_names(
+        &mut self,
+        subject: &DefinitionNode,
+        imports: &[Reference],
+    ) -> Result<(Vec<Alias>, Vec<(Reference, ResolutionRule)>)> {
+        let definition = &subject.definition;
+        let mut names = self.aliases_exported(&definition.path, &definition.name)?;
+        for import in imports {
+            names.extend(self.aliases_at(import)?);
+        }
+        let mut known: HashSet<Alias> = HashSet::new();
+        names.retain(|alias| known.insert(alias.clone()));
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some(alias) = names.get(at).cloned() {
+            at += 1;
+            for used in self.references_to(&alias)? {
+                let Some(resolution) = self.resolve(&used)?.filter(|resolution| means(resolution, subject)) else {
+                    continue;
+                };
+                if !resolution.how.is_proof() {
+                    continue;
+                }
+                if names.len() < MAX_NAMES {
+                    let further = self.aliases_at(&used)?;
+                    names.extend(further.into_iter().filter(|alias| known.insert(alias.clone())));
+                }
+                found.push((used, resolution.how));
+            }
+        }
+        Ok((names, found))
+    }
+}

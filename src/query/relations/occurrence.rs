@@ -1,0 +1,280 @@
+//! What a word of code refers to, given what its text says of it.
+//!
+//! Owns which definitions a word cannot mean although its name is theirs. `resolve` owns what a name refers to.
+
+use super::families::{Family, Scope, Spelling};
+use super::opened::local;
+use super::receiver::{Receiver, receiver};
+use super::resolution::{NameQuery, Resolution, ResolutionRule, Resolver, Typed};
+use super::{Reading, kinds, modules};
+use crate::error::Result;
+use crate::extract::WordRole;
+use crate::store::{Definition, DefinitionNode, Reference};
+
+/// Values through which a script's module, or what all scripts share, is reached.
+const OWN_MODULE: &[&str] = &["exports", "module"];
+const SHARED: &[&str] = &["this", "self", "window", "globalThis", "global"];
+
+/// The definitions that are asked for.
+pub struct Wanted {
+    pub positions: Vec<(String, u32, u32)>,
+    nodes: Vec<DefinitionNode>,
+    /// Those that a block binds: only words that it binds can be them.
+    locals: Vec<(String, u32, u32)>,
+    /// Whether any is reached through a value or type.
+    has_members: bool,
+}
+
+impl Wanted {
+    pub fn new(resolver: &mut Resolver, positions: Vec<(String, u32, u32)>, name: &str) -> Result<Self> {
+        let named = resolver.library.named(name)?;
+        let is_one = |node: &DefinitionNode| {
+            let definition = &node.definition;
+            positions.iter().any(|(path, line, column)| {
+                (path, *line, *column) == (&definition.path, definition.line, definition.column)
+            })
+        };
+        let nodes: Vec<DefinitionNode> =
+            named.iter().filter(|node| is_one(node)).map(|node| (**node).clone()).collect();
+        let mut locals = Vec::new();
+        for node in nodes.iter().filter(|node| !kinds::is_member(node)) {
+            let definition = &node.definition;
+            let words = resolver.library.words(&definition.path)?;
+            let word = (*words).as_ref().and_then(|words| words.at(definition.line, definition.column));
+            // The names of a function and of its parameter are next to each other.
+            let own = WordRole::Local { line: definition.line, column: definition.column };
+            if word.is_some_and(|word| word.role == own) {
+                locals.push((definition.path.clone(), definition.line, definition.column));
+            }
+        }
+        let has_members = nodes.iter().any(kinds::is_member);
+        Ok(Self { positions, nodes, locals, has_members })
+    }
+
+    fn has(&self, path: &str, line: u32, column: u32) -> bool {
+        self.positions.iter().any(|one| (one.0.as_str(), one.1, one.2) == (path, line, column))
+    }
+
+    fn is_target(&self, found: &Resolution) -> bool {
+        found.targets.iter().any(|target| {
+            let definition = &target.definition;
+            self.has(&definition.path, definition.line, definition.column)
+        })
+    }
+}
+
+/// A word, as its text has it.
+pub struct Occurrence<'w> {
+    pub used: Reference,
+    /// `None` where the text was not read.
+    pub role: Option<WordRole<'w>>,
+    /// Whether it is reached through something.
+    pub is_member: bool,
+}
+
+impl Resolver<'_> {
+    /// Whether a word refers to what is wanted.
+    pub fn reads(&mut self, word: &Occurrence, wanted: &Wanted) -> Result<Reading> {
+        let used = &word.used;
+        if used.kind == "import" {
+            return super::reading(self, used, &wanted.positions);
+        }
+        match word.role {
+            Some(WordRole::Outside | WordRole::Declared) => Ok(Reading::Other),
+            Some(WordRole::Local { line, column }) => Ok(certain(wanted.has(&used.path, line, column))),
+            Some(WordRole::Key { of }) => self.reads_key(used, of, wanted),
+            Some(WordRole::Shorthand { of, bound_at }) => {
+                let as_variable = match bound_at {
+                    Some((line, column)) => certain(wanted.has(&used.path, line, column)),
+                    None => self.reads_free(word, wanted)?,
+                };
+                match as_variable {
+                    Reading::Other => self.reads_key(used, of, wanted),
+                    reading => Ok(reading),
+                }
+            }
+            Some(WordRole::Free) | None => self.reads_free(word, wanted),
+        }
+    }
+
+    /// Whether the name of a field or parameter is that of a wanted member.
+    fn reads_key(&mut self, used: &Reference, of: Option<&str>, wanted: &Wanted) -> Result<Reading> {
+        if !wanted.has_members {
+            return Ok(Reading::Other);
+        }
+        let Some(file) = self.library.open(&used.path)? else { return Ok(Reading::Other) };
+        let Some(of) = of else {
+            // Nothing says of what it is; as the only one of its name it may be it.
+            let is_only = self.library.named(&used.name)?.len() == wanted.nodes.len();
+            let is_script = file.family.spelling == Spelling::Script;
+            return Ok(if is_only && !is_script { Reading::May } else { Reading::Other });
+        };
+        let asked = NameQuery { file: &file, line: used.line, name: &used.name, kind: "use", depth: 0 };
+        let mut path = modules::parts(of);
+        if path.len() == 1 && file.family.itself.contains(&path[0].as_str()) {
+            path.clear();
+        }
+        let receiver = if path.is_empty() { Receiver::Itself } else { Receiver::Path(path) };
+        let found = self.resolve_asked(&asked, &receiver)?;
+        Ok(match found {
+            Some(found) if found.how != ResolutionRule::Ambiguous => certain(wanted.is_target(&found)),
+            _ => Reading::Other,
+        })
+    }
+
+    fn reads_free(&mut self, word: &Occurrence, wanted: &Wanted) -> Result<Reading> {
+        let used = &word.used;
+        let Some(file) = self.library.open(&used.path)? else { return Ok(Reading::Other) };
+        if self.has_scip()? {
+            return super::reading(self, used, &wanted.positions);
+        }
+        let before = self.library.before(&used.path, used.line, used.column)?;
+        let mut receiver = receiver(&before, file.family);
+        if word.is_member && receiver == Receiver::Bare {
+            receiver = Receiver::Expression;
+        } else if word.role.is_some() && !word.is_member {
+            receiver = Receiver::Bare;
+        }
+        let asked = NameQuery { file: &file, line: used.line, name: &used.name, kind: &used.kind, depth: 0 };
+        if let Some(reading) = self.reads_by_type(&asked, &before, &receiver, wanted)? {
+            return Ok(reading);
+        }
+        self.is_free = matches!(word.role, Some(WordRole::Free));
+        let found = self.resolve_asked(&asked, &receiver);
+        self.is_free = false;
+        let found = found?;
+        let is_target = found.as_ref().is_some_and(|found| wanted.is_target(found));
+        if let Some(found) = found.as_ref().filter(|found| found.how.is_proof()) {
+            let is_unfollowed = !is_target && found.targets.is_empty() && self.imports_from_here(used)?;
+            return Ok(if is_unfollowed { Reading::Unfollowed } else { certain(is_target) });
+        }
+        let is_only_other = !is_target && found.is_some_and(|found| found.how == ResolutionRule::Name);
+        if is_only_other || (!is_target && self.is_unreachable(used, &wanted.positions)?) {
+            return Ok(Reading::Other);
+        }
+        for node in &wanted.nodes {
+            if !self.is_beyond(&asked, &before, &receiver, node, wanted)? {
+                return Ok(Reading::May);
+            }
+        }
+        Ok(Reading::Other)
+    }
+
+    /// What a name refers to that is reached through a variable whose block says its type.
+    fn reads_by_type(
+        &mut self,
+        asked: &NameQuery,
+        before: &str,
+        receiver: &Receiver,
+        wanted: &Wanted,
+    ) -> Result<Option<Reading>> {
+        let Receiver::Path(path) = receiver else { return Ok(None) };
+        let Some(start) = before.rfind(path[0].as_str()) else { return Ok(None) };
+        let column = u32::try_from(before[..start].chars().count() + 1).unwrap_or(u32::MAX);
+        let words = self.library.words(&asked.file.path)?;
+        let Some(words) = &*words else { return Ok(None) };
+        let bound_at = words.at(asked.line, column).and_then(|root| root.binder());
+        let binder = bound_at.and_then(|(line, column)| words.at(line, column));
+        let Some(written) = binder.and_then(|binder| binder.stated_type) else { return Ok(None) };
+        let stated = self.type_named(&asked.file.path, asked.line, written, asked.depth)?;
+        Ok(match self.through_fields(asked, stated, &path[1..])? {
+            Typed::Known(types, how) => {
+                let (found, is_closed) = self.members(asked, &types)?;
+                match Self::one(how, found) {
+                    Some(found) => Some(certain(wanted.is_target(&found))),
+                    // The members of what a type stands for are not known.
+                    None if is_closed && types.iter().all(|of| of.definition.kind != "type") => Some(Reading::Other),
+                    None => None,
+                }
+            }
+            Typed::Outside => Some(Reading::Other),
+            Typed::Unknown => None,
+        })
+    }
+
+    /// Whether a word that no rule resolves cannot be a definition.
+    fn is_beyond(
+        &mut self,
+        asked: &NameQuery,
+        before: &str,
+        receiver: &Receiver,
+        node: &DefinitionNode,
+        wanted: &Wanted,
+    ) -> Result<bool> {
+        let file = asked.file;
+        let family = file.family;
+        let definition = &node.definition;
+        let is_here = definition.path == file.path;
+        let is_bare = *receiver == Receiver::Bare;
+        let at = (definition.path.clone(), definition.line, definition.column);
+        if is_bare && is_here && wanted.locals.contains(&at) {
+            return Ok(true);
+        }
+        Ok(match (is_bare, kinds::is_member(node)) {
+            (true, false) => {
+                let is_private = kinds::is_private_to_file(node) && !is_here;
+                is_private
+                    || (!is_here && definition.kind != "macro" && is_out_of_scope(family, &file.path, definition))
+            }
+            (true, true) if !family.implicit_self => true,
+            (true, true) => {
+                let around = self.types_around(asked)?;
+                let (found, is_closed) = self.of_types_around(asked, false)?;
+                !around.is_empty() && found.is_empty() && is_closed
+            }
+            (false, false) => self.is_value_of_another(asked, before, receiver, node)?,
+            (false, true) => false,
+        })
+    }
+
+    /// Whether a name is read from a value, and so is not a function or type of a module.
+    fn is_value_of_another(
+        &mut self,
+        asked: &NameQuery,
+        before: &str,
+        receiver: &Receiver,
+        node: &DefinitionNode,
+    ) -> Result<bool> {
+        let family = asked.file.family;
+        let accessor = before.trim_end();
+        let is_path = accessor.ends_with("::") || accessor.ends_with('\\');
+        let root = match receiver {
+            Receiver::Path(path) => path.first().map(String::as_str),
+            Receiver::Itself => Some("this"),
+            _ => None,
+        };
+        let is_imported =
+            root.is_some_and(|root| asked.file.imports.iter().any(|import| local(family, import) == Some(root)));
+        if is_path || is_imported {
+            return Ok(false);
+        }
+        Ok(match family.spelling {
+            Spelling::Rust | Spelling::Go => true,
+            Spelling::Script => {
+                let Definition { path, line, column, .. } = &node.definition;
+                if root.is_some_and(|root| OWN_MODULE.contains(&root)) {
+                    return Ok(*path != asked.file.path);
+                }
+                let is_member = self.library.before(path, *line, *column)?.ends_with('.');
+                let is_shared = root.is_some_and(|root| SHARED.contains(&root)) && asked.file.imports.is_empty();
+                !is_member && !is_shared
+            }
+            Spelling::File => family.headers,
+            Spelling::Names => matches!(family.languages, ["php"] | ["lua"]),
+            Spelling::Dotted => false,
+        })
+    }
+}
+
+/// Whether a bare name in a file cannot be a definition in another one without an import.
+fn is_out_of_scope(family: &Family, path: &str, definition: &Definition) -> bool {
+    match family.scope {
+        Scope::File => true,
+        Scope::Folder => super::resolution::package_of(path) != super::resolution::package_of(&definition.path),
+        Scope::Program => false,
+    }
+}
+
+fn certain(does: bool) -> Reading {
+    if does { Reading::Does } else { Reading::Other }
+}

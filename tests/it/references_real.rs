@@ -1,0 +1,127 @@
+//! The references to definitions of real packages, against a service or compiler of the language.
+//!
+//! `.ci/soak references` names the packages and the programs, which are in `tests/authorities`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::harness::Server;
+
+/// Of functions, types and values of modules: the least share of references that are found, and of those found that are right.
+const LEAST_RECALL: f64 = 0.90;
+const LEAST_PRECISION: f64 = 0.95;
+const MEASURED: &[&str] = &["function", "type", "value"];
+
+type Position = (String, u64, u64);
+
+#[derive(Default)]
+struct Counts {
+    definitions: usize,
+    wanted: usize,
+    right: usize,
+    found: usize,
+    complete: usize,
+    /// Definitions whose answer claims to be complete, and is not.
+    wrongly_complete: usize,
+}
+
+impl Counts {
+    fn recall(&self) -> f64 {
+        share(self.right, self.wanted)
+    }
+
+    fn precision(&self) -> f64 {
+        share(self.right, self.found)
+    }
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 1.0 } else { f64::from(u32::try_from(part).unwrap()) / f64::from(u32::try_from(whole).unwrap()) }
+}
+
+fn positions(list: &Value) -> BTreeSet<Position> {
+    let one = |one: &Value| Some((one[0].as_str()?.to_owned(), one[1].as_u64()?, one[2].as_u64()?));
+    list.as_array().unwrap().iter().map(|item| one(item).unwrap()).collect()
+}
+
+/// All pages of an answer, and whether it claims to be complete.
+fn found(server: &mut Server, definition: &Value) -> (BTreeSet<Position>, bool) {
+    let (mut all, mut is_complete, mut offset) = (BTreeSet::new(), true, 0);
+    loop {
+        let (file, line, column) = (&definition["file"], &definition["line"], &definition["column"]);
+        let given = json!({ "file": file, "line": line, "column": column, "limit": 1000, "offset": offset });
+        let answer = server.call("find_references", &given);
+        let items = answer["references"].as_array().unwrap_or_else(|| panic!("{given}: {answer}"));
+        all.extend(positions(&items.iter().map(|one| json!([one["file"], one["line"], one["column"]])).collect()));
+        is_complete &= answer["complete"] != json!(false);
+        match answer["next_offset"].as_u64() {
+            Some(next) => offset = next,
+            None => return (all, is_complete),
+        }
+    }
+}
+
+/// Each line of `IXMCP_REFERENCES` is a language, a folder, and the command that prints its definitions with their references.
+#[test]
+#[ignore = "`.ci/soak references` installs the programs and the packages"]
+fn references_are_those_of_each_languages_own_service() {
+    let table = std::env::var("IXMCP_REFERENCES").expect("IXMCP_REFERENCES lists packages");
+    let mut languages: BTreeMap<String, BTreeMap<String, Counts>> = BTreeMap::new();
+    for row in table.lines().filter(|row| !row.trim().is_empty()) {
+        let columns: Vec<&str> = row.trim().split('|').map(str::trim).collect();
+        let [language, folder, command] = columns[..] else { panic!("three columns: {row}") };
+        let output = Command::new("sh").args(["-c", command]).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        let mut server = Server::start(program(folder));
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            let definition: Value = serde_json::from_str(line).unwrap();
+            let mut wanted = positions(&definition["references"]);
+            wanted.extend(positions(&json!([[definition["file"], definition["line"], definition["column"]]])));
+            let (found, is_complete) = found(&mut server, &definition);
+            let kind = definition["kind"].as_str().unwrap().to_owned();
+            let counts = languages.entry(language.to_owned()).or_default().entry(kind).or_default();
+            counts.definitions += 1;
+            counts.wanted += wanted.len();
+            counts.right += wanted.intersection(&found).count();
+            counts.found += found.len();
+            counts.complete += usize::from(is_complete);
+            counts.wrongly_complete += usize::from(is_complete && !wanted.is_subset(&found));
+            for (sign, one, other) in [("missing", &wanted, &found), ("extra", &found, &wanted)] {
+                for (file, line, column) in one.difference(other).take(3) {
+                    println!("{sign} {} of {folder}: {file}:{line}:{column}", definition["name"]);
+                }
+            }
+        }
+    }
+    let mut faults = Vec::new();
+    for (language, kinds) in &languages {
+        for (kind, counts) in kinds {
+            println!(
+                "{language} {kind:<9} {:>4} definitions, recall {:.3}, precision {:.3}, {} complete, {} of them wrongly",
+                counts.definitions,
+                counts.recall(),
+                counts.precision(),
+                counts.complete,
+                counts.wrongly_complete
+            );
+            let is_fault = counts.recall() < LEAST_RECALL || counts.precision() < LEAST_PRECISION;
+            if is_fault && MEASURED.contains(&kind.as_str()) {
+                faults.push(format!("{language} {kind}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "too few or too many references: {faults:?}");
+}
+
+fn program(folder: &str) -> Command {
+    if !Path::new(folder).join(".git").exists() {
+        let made = Command::new("git").args(["init", "--quiet", folder]).status().unwrap();
+        assert!(made.success());
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ixmcp"));
+    command.args(["mcp", "--no-daemon", "--repo", folder]).env("IXMCP_TCP", "off");
+    command
+}
