@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::positions::is_script;
-use super::relations::{Alias, MAX_NAMES, Occurrence, Reading, Resolver, Wanted, words_of};
+use super::relations::{Alias, MAX_NAMES, Occurrence, Reading, Resolver, Wanted, read_words, words_of};
 use super::symbols::steps;
 use crate::budget::Budget;
 use crate::error::Result;
@@ -77,6 +77,9 @@ impl ReadingTime {
 
 /// A name that more files have is read in the nearest ones first, and for a short time.
 pub const MANY_FILES: usize = 200;
+
+/// Files that are parsed by several threads before the first of them is looked at.
+const AT_ONCE: usize = 8;
 
 /// Where these definitions are named, including the definitions. References that are known to refer to something else are left out.
 pub fn mentions(snapshot: &Snapshot, definitions: &[Definition], time: &ReadingTime) -> Result<Mentions> {
@@ -212,6 +215,9 @@ impl MentionReading<'_, '_> {
         let mut further = Vec::new();
         let total = files.len();
         for (done, file) in files.iter().enumerate() {
+            if !self.time.is_over(total)? && done % AT_ONCE == 0 {
+                read_words(self.snapshot, &files[done..total.min(done + AT_ONCE)])?;
+            }
             if self.time.is_over(total)? {
                 let (before, all) = self.found.unfinished.unwrap_or_default();
                 self.found.unfinished = Some((before + done, all + total));
@@ -249,7 +255,8 @@ impl MentionReading<'_, '_> {
         let is_own_name = alias.name == self.first.name;
         let mut occurrences: BTreeMap<(u32, u32), Occurrence> = BTreeMap::new();
         for used in known {
-            occurrences.insert((used.line, used.column), Occurrence { used, role: None, is_member: false });
+            occurrences
+                .insert((used.line, used.column), Occurrence { used, is_indexed: true, role: None, is_member: false });
         }
         for word in words.iter().flat_map(|words| words.of_name(&alias.name)) {
             if word.role == WordRole::Outside {
@@ -257,6 +264,7 @@ impl MentionReading<'_, '_> {
                 continue;
             }
             let occurrence = occurrences.entry((word.line, word.column)).or_insert_with(|| Occurrence {
+                is_indexed: false,
                 used: Reference {
                     path: path.to_owned(),
                     name: alias.name.clone(),
@@ -335,6 +343,9 @@ pub fn of_name(
         known.insert((used.path.clone(), used.line, used.column), used);
     }
     for (done, file) in files.iter().enumerate() {
+        if !time.is_over(files.len())? && done % AT_ONCE == 0 {
+            read_words(snapshot, &files[done..files.len().min(done + AT_ONCE)])?;
+        }
         if time.is_over(files.len())? {
             unread.files = Some((done, files.len()));
             break;

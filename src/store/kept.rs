@@ -77,6 +77,29 @@ impl Snapshot<'_> {
     }
 }
 
+impl Snapshot<'_> {
+    /// The texts of files of which nothing is kept.
+    pub fn unkept_texts<'f>(&self, files: &'f [NamingFile]) -> Result<Vec<(&'f NamingFile, String)>> {
+        let mut unkept: Vec<&NamingFile> = files.iter().collect();
+        {
+            let kept = locked(&self.caches.kept);
+            unkept.retain(|file| !kept.values.contains_key(&file.version));
+        }
+        let mut texts = Vec::with_capacity(unkept.len());
+        for file in unkept {
+            let mut text = String::new();
+            self.read_text(file.version.file, &mut text)?;
+            texts.push((file, text));
+        }
+        Ok(texts)
+    }
+
+    /// Keeps what was computed of a text, with its size in bytes.
+    pub fn keep<T: Any + Send + Sync>(&self, version: TextVersion, value: T, bytes: usize) {
+        locked(&self.caches.kept).keep(version, Arc::new(value), bytes);
+    }
+}
+
 impl KeptValues {
     fn keep(&mut self, version: TextVersion, value: Arc<dyn Any + Send + Sync>, bytes: usize) {
         if bytes > KEPT_BYTES / 4 {

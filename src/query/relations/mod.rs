@@ -37,7 +37,7 @@ pub(crate) use self::aliases::MAX_NAMES;
 pub(crate) use self::kinds::is_test;
 pub use self::occurrence::{Occurrence, Wanted};
 use self::opened::ParsedFile;
-pub(crate) use self::opened::words_of;
+pub(crate) use self::opened::{read_words, words_of};
 pub use self::resolution::{Resolution, ResolutionRule, Resolver};
 
 /// A definition, or a position in one, that something relates to.

@@ -15,6 +15,9 @@ use crate::store::{Definition, DefinitionNode, Reference};
 const OWN_MODULE: &[&str] = &["exports", "module"];
 const SHARED: &[&str] = &["this", "self", "window", "globalThis", "global"];
 
+/// The kind of a reference of which it is not known how it is used.
+const ANY_KIND: &str = "word";
+
 /// The definitions that are asked for.
 pub struct Wanted {
     pub positions: Vec<(String, u32, u32)>,
@@ -66,6 +69,8 @@ impl Wanted {
 /// A word, as its text has it.
 pub struct Occurrence<'w> {
     pub used: Reference,
+    /// Whether the index has it: then the kind of the reference says how it is used.
+    pub is_indexed: bool,
     /// `None` where the text was not read.
     pub role: Option<WordRole<'w>>,
     /// Whether it is reached through something.
@@ -135,7 +140,8 @@ impl Resolver<'_> {
         } else if word.role.is_some() && !word.is_member {
             receiver = Receiver::Bare;
         }
-        let asked = NameQuery { file: &file, line: used.line, name: &used.name, kind: &used.kind, depth: 0 };
+        let kind = if word.is_indexed { used.kind.as_str() } else { ANY_KIND };
+        let asked = NameQuery { file: &file, line: used.line, name: &used.name, kind, depth: 0 };
         if let Some(reading) = self.reads_by_type(&asked, &before, &receiver, wanted)? {
             return Ok(reading);
         }

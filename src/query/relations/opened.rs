@@ -13,7 +13,8 @@ use super::modules::{self, Module};
 use super::packages::Packages;
 use crate::error::Result;
 use crate::extract::CodeWords;
-use crate::store::{DefinitionNode, FileId, Import, Snapshot, TextVersion};
+use crate::store::{DefinitionNode, FileId, Import, NamingFile, Snapshot, TextVersion};
+use crate::threads::{WorkList, on_threads};
 
 /// Definitions of one name that are considered.
 const NAMED: usize = 2_000;
@@ -94,6 +95,24 @@ pub(crate) fn words_of(snapshot: &Snapshot, version: TextVersion, path: &str) ->
         let bytes = words.as_ref().map_or(0, CodeWords::bytes);
         (words, bytes)
     })
+}
+
+/// Reads the words of several files at once, which are kept for the next query.
+pub(crate) fn read_words(snapshot: &Snapshot, files: &[NamingFile]) -> Result<()> {
+    let texts = snapshot.unkept_texts(files)?;
+    if texts.len() < 2 {
+        return Ok(());
+    }
+    let list = WorkList::new(&texts);
+    let read = on_threads(list.threads(), || {
+        let next = || list.take().map(|(at, (file, text))| (at, CodeWords::read(&file.path, text)));
+        std::iter::from_fn(next).collect::<Vec<_>>()
+    })?;
+    for (at, words) in read.into_iter().flatten() {
+        let bytes = words.as_ref().map_or(0, CodeWords::bytes);
+        snapshot.keep(texts[at].0.version, words, bytes);
+    }
+    Ok(())
 }
 
 /// Whether an import brings all names of its module.

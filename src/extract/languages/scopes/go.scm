@@ -16,8 +16,8 @@
   (type_case)
   (communication_case)
 ] @block
-(parameter_declaration name: (identifier) @early)
-(variadic_parameter_declaration name: (identifier) @early)
+(parameter_declaration name: (identifier) @binding)
+(variadic_parameter_declaration name: (identifier) @binding)
 (type_parameter_declaration name: (identifier) @early)
 (short_var_declaration left: (expression_list (identifier) @binding)) @after
 (var_spec name: (identifier) @binding) @after
@@ -47,7 +47,7 @@
 (method_elem name: (field_identifier) @declared)
 (label_name) @declared
 (parameter_declaration
-  name: (identifier) @early
+  name: (identifier) @binding
   type: [(type_identifier) (qualified_type) (pointer_type) (generic_type)] @type)
 (var_spec
   name: (identifier) @binding

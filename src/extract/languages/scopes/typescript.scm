@@ -14,10 +14,10 @@
   (abstract_class_declaration)
   (conditional_type)
 ] @block
-(required_parameter pattern: (_) @early)
-(optional_parameter pattern: (_) @early)
+(required_parameter pattern: (_) @binding)
+(optional_parameter pattern: (_) @binding)
 (type_parameter name: (type_identifier) @early)
-(infer_type (type_identifier) @early)
+(infer_type . (type_identifier) @early)
 (mapped_type_clause name: (type_identifier) @early)
 (class_declaration name: (_) @outer)
 (abstract_class_declaration name: (_) @outer)
@@ -26,10 +26,10 @@
 (statement_block (enum_declaration name: (_) @early))
 ; What types say of variables and of the keys of objects.
 (required_parameter
-  pattern: (identifier) @early
+  pattern: (identifier) @binding
   type: (type_annotation [(type_identifier) (nested_type_identifier) (generic_type)] @type))
 (optional_parameter
-  pattern: (identifier) @early
+  pattern: (identifier) @binding
   type: (type_annotation [(type_identifier) (nested_type_identifier) (generic_type)] @type))
 (lexical_declaration (variable_declarator
   name: (identifier) @early
