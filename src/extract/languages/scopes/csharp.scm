@@ -27,7 +27,8 @@
 ] @block
 (parameter name: (identifier) @binding)
 (implicit_parameter) @binding
-(local_declaration_statement (variable_declaration (variable_declarator [(identifier) (tuple_pattern)] @binding)))
+(local_declaration_statement (variable_declaration (variable_declarator name: (identifier) @binding)))
+(local_declaration_statement (variable_declaration (variable_declarator . (tuple_pattern) @binding)))
 (for_statement initializer: (variable_declaration (variable_declarator name: (identifier) @binding)))
 (using_statement (variable_declaration (variable_declarator name: (identifier) @binding)))
 (fixed_statement (variable_declaration (variable_declarator name: (identifier) @binding)))
@@ -51,7 +52,7 @@
   initializer: (initializer_expression (assignment_expression left: (identifier) @key)))
 (implicit_object_creation_expression
   initializer: (initializer_expression (assignment_expression left: (identifier) @key)))
-(with_initializer (identifier) @key)
+(with_initializer . (identifier) @key)
 (recursive_pattern
   type: (_) @of
   (property_pattern_clause (subpattern . (identifier) @key)))

@@ -32,6 +32,8 @@
 (block (class_declaration name: (identifier) @outer))
 (block (record_declaration name: (identifier) @outer))
 (annotation name: (_) @of arguments: (annotation_argument_list (element_value_pair key: (identifier) @key)))
+; Methods have names of their own.
+(method_invocation name: (identifier) @free)
 (labeled_statement . (identifier) @declared)
 (break_statement (identifier) @declared)
 (continue_statement (identifier) @declared)

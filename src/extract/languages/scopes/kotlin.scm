@@ -13,7 +13,7 @@
   (setter)
 ] @block
 (parameter . (identifier) @binding)
-(class_parameter (identifier) @binding)
+(class_parameter (identifier) @binding ":")
 (lambda_parameters [(variable_declaration) (multi_variable_declaration)] @binding)
 (for_statement [(variable_declaration) (multi_variable_declaration)] @binding)
 (when_subject (variable_declaration) @binding)

@@ -16,6 +16,7 @@
 (for pattern: (_) @binding)
 (as_pattern name: (identifier) @binding)
 (array_pattern (identifier) @binding)
+(call method: (identifier) @free)
 (pair key: (hash_key_symbol) @key)
 (keyword_pattern key: (hash_key_symbol) @key)
 (simple_symbol) @key
