@@ -24,6 +24,7 @@ mod hints;
 mod http;
 mod infer;
 mod installation;
+mod interruption;
 mod known;
 mod log;
 mod man;
@@ -295,6 +296,9 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
         waits: cli.wait,
         unfinished: Mutex::default(),
     };
+    if !cli.command.as_ref().is_some_and(|command| command.stays() || matches!(command, Command::Doctor(_))) {
+        edited::note_interrupted(&session);
+    }
     let Some(command) = cli.command else { return overview::run(&session) };
     let outcome = run_command(&session, command);
     session.finish();
