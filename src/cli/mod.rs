@@ -58,6 +58,7 @@ mod symbol;
 mod sync;
 mod terminal_text;
 mod type_at;
+mod typed_path;
 mod ui;
 mod wrong_words;
 
