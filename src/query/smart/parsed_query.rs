@@ -16,6 +16,11 @@ const MAX_TOKENS: usize = 48;
 /// Distinct words that are looked for: a set of them fits one integer.
 pub(super) const MAX_WORDS: usize = 64;
 
+/// Beside so many other words a phrase is a part of a sentence, and excludes nothing.
+const SENTENCE_BESIDE_PHRASE: usize = 4;
+/// Beside so many, a phrase that no text contains excludes nothing.
+const CLAUSE_BESIDE_PHRASE: usize = 2;
+
 /// Words by which a query asks for tests, and for documents.
 const ABOUT_TESTS: &[&str] = &["tests", "unittest", "unittests", "testcase", "testcases"];
 const ABOUT_DOCUMENTS: &[&str] = &["docs", "documentation", "readme", "tutorial", "changelog", "guide", "manual"];
@@ -214,7 +219,11 @@ impl ParsedQuery {
             pieces.push((piece, taken));
         }
         let words = pieces.iter().filter(|(_, taken)| *taken == FilterRole::Text).count();
-        let is_pasted = filters::looks_pasted(text, words);
+        let quoted = pieces.iter().map(|(piece, _)| match piece {
+            Piece::Phrase(phrase) => phrase.split_whitespace().count(),
+            Piece::Word(_) => 0,
+        });
+        let is_pasted = filters::looks_pasted(text, words + quoted.sum::<usize>());
         let mut query = Self { is_pasted, ..Self::default() };
         let (mut plain, mut rest) = (String::new(), Vec::new());
         for (piece, taken) in pieces {
@@ -242,7 +251,15 @@ impl ParsedQuery {
         query.has_no_text = plain.trim().is_empty();
         // White space is kept where no filter was removed.
         query.rest = if filters.are_named() { rest.join(" ") } else { text.to_owned() };
-        *(if is_pasted { &mut query.raises } else { &mut query.filters }) = filters;
+        if is_pasted {
+            query.raises = filters;
+        } else {
+            let is_clause = words >= CLAUSE_BESIDE_PHRASE && filters.have_phrase_of_nothing(corpus)?;
+            if words >= SENTENCE_BESIDE_PHRASE || is_clause {
+                query.raises = filters.take_phrases();
+            }
+            query.filters = filters;
+        }
         Ok(query)
     }
 
