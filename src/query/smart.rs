@@ -25,6 +25,8 @@ mod semantic;
 mod shown_line;
 mod stop;
 mod synonyms;
+mod translations;
+mod unspecific;
 mod weights;
 
 use self::candidates::Candidates;
@@ -451,24 +453,7 @@ fn spread(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
     rank::in_order(ranked, first.into_iter().map(|(_, at)| at).chain(rest))
 }
 
-/// The first hits of each file before the rest, else in order.
-fn diverse<T>(ranked: Vec<T>, file: impl Fn(&T) -> (usize, &str)) -> Vec<T> {
-    let mut of_file: HashMap<(usize, &str), usize> = HashMap::new();
-    let (mut first, mut rest) = (Vec::new(), Vec::new());
-    for (at, found) in ranked.iter().enumerate() {
-        let count = of_file.entry(found.file()).or_default();
-        *count += 1;
-        match *count {
-            1 => first.push((found.score, at)),
-            2..=HITS_A_FILE => first.push((found.score - SECOND, at)),
-            _ => rest.push(at),
-        }
-    }
-    first.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    rank::in_order(ranked, first.into_iter().map(|(_, at)| at).chain(rest))
-}
-
-/// The first hits of each file before the rest, else in order.
+/// The first hits of each file before the rest, else in order. Translations of a file count as that file.
 fn diverse<T>(ranked: Vec<T>, file: impl Fn(&T) -> (usize, &str)) -> Vec<T> {
     let translations: HashMap<String, String> = {
         let shared = translations::shared(ranked.iter().map(|found| file(found).1));
@@ -478,6 +463,7 @@ fn diverse<T>(ranked: Vec<T>, file: impl Fn(&T) -> (usize, &str)) -> Vec<T> {
     let (mut first, mut rest) = (Vec::new(), Vec::new());
     for found in ranked {
         let (source, path) = file(&found);
+        let path = translations.get(path).map_or(path, String::as_str);
         let count = of_file.entry((source, path.to_owned())).or_default();
         *count += 1;
         if *count <= HITS_A_FILE { first.push(found) } else { rest.push(found) }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::filters::{self, FilterRole, Filters};
 use super::messages;
 use super::stop::{Language, says_nothing, says_nothing_alone};
+use super::unspecific;
 use crate::embed::Vector;
 use crate::error::Result;
 use crate::query::corpus::Corpus;
@@ -247,7 +248,7 @@ impl ParsedQuery {
                 query.unmatched.push(why);
             }
         }
-        query.add_words(&plain);
+        query.add_words(&unspecific::leave_out(&plain, corpus)?);
         query.has_no_text = plain.trim().is_empty();
         // White space is kept where no filter was removed.
         query.rest = if filters.are_named() { rest.join(" ") } else { text.to_owned() };
