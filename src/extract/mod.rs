@@ -29,8 +29,8 @@ mod text;
 use crate::model::{Extracted, Problem, RepoPath, SkipReason};
 use crate::secrets;
 
-pub(crate) use captures::fault_of;
 pub use documents::{Document, FORMATS, Format};
+pub(crate) use languages::fault_of;
 pub use languages::{LANGUAGES, Language};
 pub(crate) use links::is_data_field;
 
