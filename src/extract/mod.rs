@@ -8,6 +8,7 @@ mod captures;
 mod chunk;
 pub(crate) mod documents;
 pub(crate) mod entity;
+pub(crate) mod entity_kinds;
 pub(crate) mod front_matter;
 mod gaps;
 mod headings;
