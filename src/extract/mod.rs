@@ -9,6 +9,7 @@ mod chunk;
 pub(crate) mod documents;
 pub(crate) mod entity;
 pub(crate) mod entity_kinds;
+mod found_nodes;
 pub(crate) mod front_matter;
 mod gaps;
 mod headings;
