@@ -50,6 +50,7 @@ mod recent;
 mod registry;
 mod repair;
 mod repository;
+mod root_hash;
 mod rule_files;
 mod scip;
 mod scip_packages;
