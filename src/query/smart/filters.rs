@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::error::Result;
-use crate::extract::entity::DOCUMENT;
+use crate::extract::entity_kinds::DOCUMENT;
 use crate::extract::{self, kinds, languages};
 use crate::model::{first_of, printable};
 use crate::query::corpus::Corpus;
