@@ -182,7 +182,7 @@ const MINIFIED_MEAN: usize = 250;
 /// A page or script whose bytes are mostly in lines above this holds minified code between its own.
 const LONG_LINE: usize = 1000;
 
-/// Data and code are told apart in parts of this size.
+/// Parts of this size are either data or code.
 const DATA_BYTES: usize = 200;
 
 /// Minified code has at least one of `(){};` in so many bytes.

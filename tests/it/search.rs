@@ -111,7 +111,7 @@ def staging_directory(path):
 Somebody wrote that the staging directory is unclear to them.
 ",
     );
-    // Four words beside the phrase, then three.
+    // Four words next to the phrase, then three.
     let found = paths(&repo, "fix \"staging directory is unclear\" in the build");
     assert!(found.contains(&"build.py".to_owned()) && found.contains(&"notes.md".to_owned()), "{found:?}");
     assert_eq!(paths(&repo, "fix \"staging directory is unclear\" in build"), ["notes.md"]);

@@ -17,10 +17,10 @@ const MAX_TOKENS: usize = 48;
 /// Distinct words that are looked for: a set of them fits one integer.
 pub(super) const MAX_WORDS: usize = 64;
 
-/// Beside so many other words a phrase is a part of a sentence, and excludes nothing.
-const SENTENCE_BESIDE_PHRASE: usize = 4;
-/// Beside so many, a phrase that no text contains excludes nothing.
-const CLAUSE_BESIDE_PHRASE: usize = 2;
+/// Next to so many other words a phrase is a part of a sentence, and excludes nothing.
+const WORDS_OF_SENTENCE: usize = 4;
+/// Next to so many, a phrase that no text contains excludes nothing.
+const WORDS_OF_CLAUSE: usize = 2;
 
 /// Words by which a query asks for tests, and for documents.
 const ABOUT_TESTS: &[&str] = &["tests", "unittest", "unittests", "testcase", "testcases"];
@@ -255,8 +255,8 @@ impl ParsedQuery {
         if is_pasted {
             query.raises = filters;
         } else {
-            let is_clause = words >= CLAUSE_BESIDE_PHRASE && filters.have_phrase_of_nothing(corpus)?;
-            if words >= SENTENCE_BESIDE_PHRASE || is_clause {
+            let is_clause = words >= WORDS_OF_CLAUSE && filters.have_phrase_of_nothing(corpus)?;
+            if words >= WORDS_OF_SENTENCE || is_clause {
                 query.raises = filters.take_phrases();
             }
             query.filters = filters;

@@ -12,8 +12,8 @@ use crate::store::Snapshot;
 /// What the words of a line count that imports something.
 const OF_IMPORT: f64 = 0.5;
 
-/// Chooses the line with the rarest words of the query: of the definitions if one was found by its name or kinds are asked for,
-/// else of all lines. The first one where several have the same words.
+/// Chooses the line with the rarest words of the query: among the definitions if one was found by its name or kinds are asked for,
+/// else among all lines. The first one where several have the same words.
 pub(super) fn choose(source: &Snapshot, query: &ParsedQuery, found: &RankedCandidate) -> Result<u32> {
     let chunk = &found.chunk;
     let lines: Vec<&str> = chunk.text.lines().collect();
@@ -29,7 +29,8 @@ pub(super) fn choose(source: &Snapshot, query: &ParsedQuery, found: &RankedCandi
         let named = of_kind().find(|symbol| found.name.as_ref() == Some(&symbol.name));
         let first = named.or_else(|| of_kind().next().filter(|_| query.filters.are_of_kinds()));
         if let Some(first) = first.map(|symbol| symbol.line.max(chunk.start_line)) {
-            let others = of_kind().map(|symbol| symbol.line.max(chunk.start_line));
+            // Of `Class.method` the last name is asked for.
+            let others = of_kind().filter(|_| !query.is_name()).map(|symbol| symbol.line.max(chunk.start_line));
             let better = |best: u32, line: u32| if score(line) > score(best) { line } else { best };
             return Ok(others.fold(first, better));
         }
