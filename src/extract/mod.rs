@@ -20,6 +20,7 @@ mod links;
 pub mod markdown;
 mod parse;
 mod patterns;
+pub mod position;
 pub(crate) mod prose;
 mod recover;
 pub mod scip;

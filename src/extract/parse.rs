@@ -23,6 +23,8 @@ use crate::model::{Edge, Problem, References, Symbol};
 pub(super) struct Parsed {
     pub syntax: Option<Syntax>,
     pub symbols: Vec<Symbol>,
+    /// The range of each symbol's definition, in bytes.
+    pub extents: Vec<Range<usize>>,
     pub references: Vec<References>,
     pub edges: Vec<Edge>,
     pub problems: Vec<Problem>,
@@ -155,6 +157,7 @@ impl FoundNodes {
         let scopes = join_clauses(self.scopes.into_iter().map(|(_, scope)| scope), text);
         let defined = Names::of(&scopes);
         let (symbols, symbol_indexes) = nest(&scopes, language.separator, text, &lines);
+        let extents = scopes.iter().filter(|scope| scope.kind.is_some()).map(|scope| scope.range.clone()).collect();
 
         let mut heritage = self.heritage;
         first_pattern_wins(&mut heritage, |heritage| heritage.target.start);
@@ -215,7 +218,7 @@ impl FoundNodes {
         }
         edges.sort_by_key(|(start, _)| *start);
         let edges = edges.into_iter().map(|(_, edge)| edge).collect();
-        Parsed { symbols, references, edges, ..Parsed::default() }
+        Parsed { symbols, extents, references, edges, ..Parsed::default() }
     }
 }
 

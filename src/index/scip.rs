@@ -12,6 +12,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 
 use super::files::Files;
@@ -194,8 +195,12 @@ impl Scip {
     /// What comes before the paths of the documents: the project is that of the SCIP file's own folder, unless it states another
     /// one in this repository.
     fn project_of(&self, path: &str, stated: &str) -> String {
-        let stated = Path::new(stated.strip_prefix("file://").unwrap_or(stated));
-        let stated = stated.strip_prefix(&self.repository.root).ok().and_then(Path::to_str);
+        let stated = match stated.strip_prefix("file://") {
+            // In an address, blanks and letters beyond ASCII are written by their bytes.
+            Some(address) => percent_decode_str(address).decode_utf8_lossy(),
+            None => stated.into(),
+        };
+        let stated = Path::new(stated.as_ref()).strip_prefix(&self.repository.root).ok().and_then(Path::to_str);
         let own = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         match stated.unwrap_or(if Path::new(path).is_absolute() { "" } else { own }).trim_end_matches('/') {
             "" => String::new(),

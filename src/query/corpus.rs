@@ -256,8 +256,8 @@ impl<'s> Corpus<'s> {
     }
 
     /// Chunks that define a qualified name.
-    pub fn chunks_of_qualified(&self, name: &str, qualifier: &[&str]) -> Result<Vec<ChunkAt>> {
-        self.chunks_of(|_, source| symbols::chunks_of_qualified(source, name, qualifier))
+    pub fn chunks_of_qualified(&self, written: &str) -> Result<Vec<ChunkAt>> {
+        self.chunks_of(|_, source| symbols::chunks_of_qualified(source, written))
     }
 
     /// How many files reference a name; `most` for more.

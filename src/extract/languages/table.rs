@@ -18,6 +18,7 @@ static TABLE: [Language; 49] = [
     .parts(parts::of_astro)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
+    .version(2)
     .heads(&heads::ECMASCRIPT),
     // C: functions, prototypes, types, fields, macros and file-level variables, in kernel code too.
     Language::new("c", || tree_sitter_c::LANGUAGE.into(), include_str!("c.scm"))
@@ -118,7 +119,7 @@ static TABLE: [Language; 49] = [
     .extensions(&["js", "jsx", "mjs", "cjs", "es6"])
     .file_names(&["Jakefile"])
     .interpreters(&["node", "bun", "deno"])
-    .version(2)
+    .version(3)
     .whole_heads()
     .heads(&heads::ECMASCRIPT),
     // JSON: keys of the first two levels.
@@ -200,7 +201,7 @@ static TABLE: [Language; 49] = [
     // PowerShell: functions, classes, enums, variables of the script.
     Language::new("powershell", || tree_sitter_powershell::LANGUAGE.into(), include_str!("powershell.scm"))
         .extensions(&["ps1", "psm1", "psd1"])
-        .version(3)
+        .version(4)
         .interpreters(&["pwsh", "powershell"])
         .gaps(&gaps::POWERSHELL)
         .heads(&heads::POWERSHELL),
@@ -305,6 +306,7 @@ static TABLE: [Language; 49] = [
     .parts(parts::of_component)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
+    .version(2)
     .heads(&heads::ECMASCRIPT),
     // Swift: types, protocols, extensions, functions, properties.
     Language::new("swift", || tree_sitter_swift::LANGUAGE.into(), include_str!("swift.scm"))
@@ -326,7 +328,7 @@ static TABLE: [Language; 49] = [
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm"), include_str!("jsx.scm")),
     )
     .extensions(&["tsx"])
-    .version(2)
+    .version(3)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
@@ -338,7 +340,7 @@ static TABLE: [Language; 49] = [
     )
     .extensions(&["ts", "mts", "cts"])
     .interpreters(&["ts-node", "tsx"])
-    .version(2)
+    .version(3)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
@@ -352,6 +354,7 @@ static TABLE: [Language; 49] = [
     .parts(parts::of_component)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
+    .version(2)
     .heads(&heads::ECMASCRIPT),
     // YAML: keys of the first two levels, anchors.
     Language::new("yaml", || tree_sitter_yaml::LANGUAGE.into(), include_str!("yaml.scm"))
@@ -382,7 +385,7 @@ pub(super) static FLOW: Language = Language::new(
     || tree_sitter_typescript::LANGUAGE_TSX.into(),
     concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm"), include_str!("jsx.scm")),
 )
-.version(2)
+.version(3)
 .whole_heads()
 .gaps(&gaps::FLOW)
 .heads(&heads::ECMASCRIPT);

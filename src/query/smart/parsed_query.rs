@@ -409,11 +409,12 @@ impl ParsedQuery {
         self.shape == QueryShape::Prose && words <= FEW_WORDS
     }
 
-    /// The query as a qualified name, where it may be one: `save` and what precedes it in `models.Model.save`.
-    pub fn qualified(&self) -> Option<(&str, Vec<&str>)> {
-        let (name, before) = self.terms.split_last()?;
-        let may_be = self.is_name() && (1..MOST_QUALIFIED).contains(&before.len());
-        may_be.then(|| (name.written.as_str(), before.iter().map(|term| term.written.as_str()).collect()))
+    /// The query as a qualified name, where it may be one: `models.Model.save`, also with blanks between.
+    pub fn qualified(&self) -> Option<String> {
+        let may_be = self.is_name() && (2..=MOST_QUALIFIED).contains(&self.terms.len());
+        let is_one_word = self.rest.trim().chars().all(|c| c.is_alphanumeric() || "_.:#\\/$@-?!".contains(c));
+        let joined = || self.terms.iter().map(|term| term.written.as_str()).collect::<Vec<_>>().join(".");
+        may_be.then(|| if is_one_word { self.rest.trim().to_owned() } else { joined() })
     }
 
     /// The byte offset in a line of the first word of the query; 0 when none does.
