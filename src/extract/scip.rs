@@ -183,7 +183,8 @@ impl Symbols {
     }
 }
 
-/// The name that code gives a symbol; empty if it has none, such as a file or a constructor.
+/// The name that code gives a symbol; empty if it has none, such as a file or a constructor
+/// (findings/scip-typescript-constructor.sh).
 fn name_of(symbol: &str) -> String {
     if symbol.starts_with(LOCAL) {
         return String::new();
@@ -246,7 +247,7 @@ pub fn is_name_part(character: char) -> bool {
 }
 
 /// Whether a text is how code gives a symbol its name. Indexers number members of types and objects that have no name of their
-/// own: `email0` and `email1` are both written `email`.
+/// own: `email0` and `email1` are both written `email` (findings/scip-typescript-property-names.sh).
 pub fn is_name(name: &str, text: &str) -> bool {
     let is_number = |rest: &str| rest.chars().all(|c| c.is_ascii_digit());
     !text.is_empty() && name.strip_prefix(text).is_some_and(is_number)

@@ -1,8 +1,8 @@
 //! The index of an organisation on PostgreSQL: what is published there, and what is read from it.
 //!
 //! Owns the connection, the schema with its roles and functions, the protocol of publishing, and the statements. The server decides
-//! what a caller may see; nothing here is trusted for that. Does not own which server is used (`config`), how a file is read
-//! (`extract`) or how hits are ranked (`query`).
+//! what a caller may see, by functions and not by policies (findings/postgresql-policy-without-index.sh); nothing here is trusted
+//! for that. Does not own which server is used (`config`), how a file is read (`extract`) or how hits are ranked (`query`).
 //!
 //! Statements call functions of the schema with bound values. Each has a deadline, and is cancelled on the server when its call is.
 

@@ -17,7 +17,8 @@ mod embedded {
 
 /// Concurrent calls wait for each other.
 const LOCK: &str = "SELECT pg_advisory_lock(hashtext('ixmcp schema'))";
-/// Roles belong to the whole server: another database may have them already, or be making them.
+/// Roles belong to the whole server: another database may have them already, or be making them. What the creator of one may do:
+/// findings/postgresql-creator-of-a-role.sh.
 const ROLES: &str = "DO $$
 DECLARE role name;
 BEGIN

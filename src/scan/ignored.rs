@@ -269,7 +269,8 @@ impl Source {
     }
 }
 
-/// Reads an ignore file in a folder. Git follows no link to it; other programs do, and here only to a file in the repository.
+/// Reads an ignore file in a folder. Git follows no link to it (findings/git-linked-gitignore.sh); other programs do, and here only to a
+/// file in the repository.
 fn read_rule_file(root: &Path, file: &Path, is_of_git: bool) -> std::io::Result<Vec<u8>> {
     if !fs::symlink_metadata(file)?.is_symlink() {
         return read_regular(file, MAX_BYTES);

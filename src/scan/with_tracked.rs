@@ -146,7 +146,7 @@ impl Walk<'_> {
     }
 }
 
-/// Removes files that git takes for tracked ones, whose names have other cases.
+/// Removes files that git takes for tracked ones, whose names have other cases: findings/git-name-in-other-case.sh.
 fn remove_other_cases(tree: &Tree, tracked: &Tracked, listing: &mut Listing) {
     let folded: HashSet<Vec<u8>> = tracked.all().map(<[u8]>::to_ascii_lowercase).collect();
     let is_other_case = |path: &str| {

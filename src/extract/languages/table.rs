@@ -332,7 +332,7 @@ static TABLE: [Language; 49] = [
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
-    // TypeScript: what JavaScript has, and types, interfaces, namespaces, signatures.
+    // TypeScript: what JavaScript has, and types, interfaces, namespaces, signatures. findings/typescript-tags-query.sh
     Language::new(
         "typescript",
         || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),

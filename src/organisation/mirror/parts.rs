@@ -31,7 +31,8 @@ pub enum MirrorRequest {
     Everything,
     /// Files with any text: the pattern or name has too few letters in a row.
     AnyText { of: &'static str },
-    /// The files that contain all literals of one of the lists, in any case, or that define the name.
+    /// The files that contain all literals of one of the lists, in any case (findings/postgresql-ilike-in-turkish.sh), or that define the
+    /// name.
     Files { literals: Vec<Vec<String>>, name: Option<String> },
 }
 
