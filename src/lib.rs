@@ -16,7 +16,7 @@
 //! that lock while another process builds the index (`index::provisional`).
 //!
 //! The modules below are in the order in which data passes through them. Any module may use the base modules below them:
-//! [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words` (splitting
+//! [`model`] (plain values), [`error`], `wording` (texts that each edge writes in its own words), [`panics`], [`budget`] (deadlines, cancellation, progress), `words` (splitting
 //! identifiers), `cycles` (of a graph), `locked` (mutexes), `threads` (work on a list by several threads), `git_layout` (where
 //! git keeps a repository and its worktrees), `git_settings` (the syntax of git's settings files), `git_config` (the settings in effect), `wildmatch` (git's globs), `git_objects` (commits and
 //! their files, read with git's plumbing), `platform` (what differs by operating system), `child_process` (work that may crash
@@ -106,4 +106,5 @@ mod platform;
 mod secrets;
 mod threads;
 mod wildmatch;
+mod wording;
 mod words;

@@ -13,6 +13,7 @@ use super::relations::{Resolver, may_refer_to};
 use super::{Page, near};
 use crate::error::{Error, Result};
 use crate::store::{ChunkId, Definition, DefinitionNode, Reference, Snapshot};
+use crate::wording::Argument;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -214,7 +215,7 @@ pub fn similar_names(snapshot: &Snapshot, wanted: &str) -> Result<Vec<String>> {
 }
 
 fn no_name() -> Error {
-    Error::invalid_argument("argument `symbol_name` contains no name").hint("Give a name such as QuerySet.")
+    Error::invalid_argument((Argument("symbol_name"), " contains no name")).hint("Give a name such as QuerySet.")
 }
 
 /// Definitions that an exact name, or `Class.method`, stands for.

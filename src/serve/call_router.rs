@@ -17,6 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::git_objects;
 use crate::index::Workspaces;
 use crate::tools::{self, Access, ClientScope, Request, TOOLS, Tools};
+use crate::wording::Command;
 
 /// The tools of this process, and the connections to other daemons.
 pub struct CallRouter {
@@ -111,7 +112,7 @@ impl Service for CallRouter {
             ClientScope::Machine => {}
             ClientScope::Repository => {
                 return Err(Error::new(ErrorKind::InvalidPath, "over TCP, the daemon serves only its own repository")
-                    .hint("Use that repository's socket, or `ixmcp mcp`."));
+                    .hint(("Use that repository's socket, or ", Command("mcp"), ".")));
             }
             ClientScope::Root => return Err(tools::outside("repo")),
         }

@@ -157,7 +157,7 @@ impl Entry {
 }
 
 fn fault(error: &Error) -> Value {
-    json!({ "error": error.kind.name(), "message": cut(&error.message) })
+    json!({ "error": error.kind.name(), "message": cut(&error.message.to_string()) })
 }
 
 /// The size of an answer, and the locations of its first items.

@@ -388,8 +388,11 @@ impl Tools {
             return Ok(CallScope::One(root));
         }
         if request.scope != ClientScope::Machine {
-            return Err(Error::invalid_path("this connection reaches one repository")
-                .hint("Use `ixmcp mcp` or the command line to search several."));
+            return Err(Error::invalid_path("this connection reaches one repository").hint((
+                "Use ",
+                Command("mcp"),
+                " or the command line to search several.",
+            )));
         }
         let members = self.workspaces.members_with(names, &wanted()?, &request.root, budget)?;
         match &members.roots[..] {
@@ -511,7 +514,7 @@ fn run(
 /// Adds a hint to the error for an invalid path that has none.
 fn with_next_step(error: Error) -> Error {
     let is_silent = error.kind == ErrorKind::InvalidPath && error.hint.is_none();
-    if is_silent { error.hint("`list_files` lists the indexed files.") } else { error }
+    if is_silent { error.hint((Tool("list_files"), " lists the indexed files.")) } else { error }
 }
 
 /// The tool of that name; else an error that names the nearest ones.
@@ -559,6 +562,7 @@ macro_rules! declare {
     };
     ($run:path; $($rest:tt)*) => { declare!(@ false, $run; $($rest)*) };
 }
+use crate::wording::{Command, Tool};
 use declare;
 
 fn arguments_schema_of<A: JsonSchema, O>(_: fn(&Call, &A) -> Result<O>) -> Value {
