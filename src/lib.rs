@@ -45,7 +45,8 @@
 //!    `ixmcp http` does the same for the body of an HTTP request; its hello makes the daemon restrict the connection.
 //! 1. A line of JSON comes in through [`serve`]; the mux finds the method, makes a [`tools::Request`] with the caller and the
 //!    deadline, and hands it to a thread, where it passes through the daemon's metrics and the choice of the daemon.
-//! 2. [`tools::Tools::call`] finds the declaration and the repository, and checks the arguments against the tool's own struct.
+//! 2. [`tools::Tools::plan`] decides once what the call is: the tool, its arguments, the repositories, the size of the answer, and
+//!    the deadline ([`tools::CallPlan`]). The arguments are checked against the tool's own struct.
 //! 3. The tool asks through `Call::read`: the index is made fresh, then [`query`] runs on one snapshot, under the budget.
 //!    Searches do not wait for a long update (`tools::incomplete`): they look at what the index lacks on disk, or have the
 //!    files that they need indexed first.
