@@ -20,7 +20,6 @@ mod eval;
 mod files;
 mod graph;
 mod help;
-mod hints;
 mod http;
 mod infer;
 mod installation;
@@ -60,6 +59,7 @@ mod terminal_text;
 mod type_at;
 mod typed_path;
 mod ui;
+mod words;
 mod wrong_words;
 
 use std::io::IsTerminal;
@@ -220,7 +220,7 @@ pub fn run() -> ExitCode {
     let cli = Cli::from_arg_matches(&typed).unwrap_or_else(|error| error.exit());
     // `ixmcp call` names tools, so its errors do, too.
     let names_tools = matches!(cli.command, Some(Command::Call(_)));
-    let described = |error| if names_tools { error } else { hints::in_commands(error, &help::declaration(), &typed) };
+    let described = |error| if names_tools { error } else { words::of_command(error, &help::declaration(), &typed) };
     let wants_json = wrong_words::want_json(&typed);
     ExitCode::from(exit_code(|| dispatch(cli, wants_json).map_err(described), wants_json))
 }

@@ -107,9 +107,9 @@ pub(super) fn replace_all(root: &Path, environment: &Environment, changes: &[Cha
         .and_then(|()| locked.finish(&journal));
     replaced.map_err(|mut error| {
         match locked.undo(&journal) {
-            Ok(()) => error.message += "; no file was changed",
+            Ok(()) => error.message = error.message.clone().followed_by("; no file was changed"),
             Err(left) => {
-                error.message = format!("{}; {}", error.message, left.message);
+                error.message = format!("{}; {}", error.message, left.message).into();
                 error.hint = left.hint;
             }
         }
@@ -264,7 +264,7 @@ impl Locked {
             if state == State::Changed { &mut kept } else { &mut others }.push(entry.clone());
         }
         if let Some(mut failure) = failure {
-            failure.message = format!("not all files could be restored: {}", failure.message);
+            failure.message = failure.message.preceded_by("not all files could be restored: ");
             return Err(failure.hint("`ixmcp doctor edits --fix` restores the rest."));
         }
         self.clean(&others)?;

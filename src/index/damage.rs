@@ -11,6 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::{folder, locked};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Mode, Store};
+use crate::wording::Command;
 
 /// A file next to the index with the time of each repair, in seconds since 1970, one per line.
 const RECORD: &str = "repairs";
@@ -63,7 +64,7 @@ pub(super) fn replace(database: &Path, damage: Error) -> Result<String> {
             ErrorKind::CorruptIndex,
             format!("{}; it was built again {MOST} times within the last hour", damage.message),
         )
-        .hint("Check whether the disk is failing, then run `ixmcp rebuild`.")
+        .hint(("Check whether the disk is failing, then run ", Command("rebuild"), "."))
         .caused_by(damage));
     }
     Store::make(database, || folder::keep_aside(database))?;

@@ -28,6 +28,7 @@ use crate::platform::files::{is_own, stat_of};
 use crate::platform::own_folder;
 use crate::platform::replace::{Durability, Permissions, replace};
 use crate::store::{ScipDocumentRow, ScipFile, ScipRange, ScipRows};
+use crate::wording;
 
 /// The SCIP file that indexers write by default.
 const DEFAULT: &str = "index.scip";
@@ -83,7 +84,7 @@ impl Scip {
                 Ok(rows) => rows,
                 Err(error) => {
                     tracing::warn!("{}: {error}", printable(path));
-                    ScipRows { problem: Some(error.message), ..ScipRows::default() }
+                    ScipRows { problem: Some(error.message.to_string()), ..ScipRows::default() }
                 }
             };
             self.repository.store()?.write(|batch| batch.replace_scip_file(path, stat, &rows))?;
@@ -121,7 +122,7 @@ impl Scip {
         let file = self.repository.folder().join(LOADED).join(name);
         if !is_plain || !file.is_file() {
             return Err(Error::invalid_argument(format!("no SCIP file {} was loaded", printable(name)))
-                .hint("`ixmcp scip list` lists them."));
+                .hint((wording::Command("scip list"), " lists them.")));
         }
         fs::remove_file(&file).map_err(|error| Error::io("remove", &file, error))?;
         self.refresh(budget)

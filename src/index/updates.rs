@@ -149,7 +149,7 @@ impl Updates {
             Ok(()) => Ok(Freshness::Fresh),
             // An index that was built still answers if it cannot be updated, and says so.
             Err(error) if error.kind == ErrorKind::ReadOnly && self.was_built(budget) => {
-                Ok(Freshness::Stale(error.message))
+                Ok(Freshness::Stale(error.message.to_string()))
             }
             Err(error) => Err(error),
         }

@@ -28,6 +28,7 @@ use crate::platform::own_folder;
 use crate::platform::paths::canonical;
 use crate::platform::random::secret;
 use crate::platform::replace::{Durability, Permissions, replace};
+use crate::wording::Command;
 
 const REPOSITORY: &str = "SELECT name, commit, generation, published_at, files, bytes FROM ixmcp.repositories($1)";
 const FILES_OF: &str = "SELECT path, key, bytes FROM ixmcp.files_of($1)";
@@ -235,7 +236,7 @@ impl Mirroring<'_> {
             if found.is_empty() {
                 let error =
                     Error::new(ErrorKind::IndexNotFound, "no repository of that name is published that you may read")
-                        .hint("`ixmcp org status` lists those that you may read.");
+                        .hint((Command("org status"), " lists those that you may read."));
                 answers.mirrors.push((pattern.clone(), Err(error)));
             }
             listed.extend(found.into_iter().map(|one| (one.name.clone(), one)));

@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::config::ServerAddress;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
+use crate::wording::{Command, Wording};
 
 mod embedded {
     refinery::embed_migrations!("src/organisation/migrations");
@@ -99,7 +100,11 @@ fn check_history(connection: &mut Connection, budget: &Budget) -> Result<()> {
             ErrorKind::UnsupportedFormat,
             "the schema of the organisation's server is from before the first release",
         )
-        .hint("Nothing was changed. Make a new database, run `ixmcp org init` there, and publish again."));
+        .hint(Wording::from("Nothing was changed.").then((
+            "Make a new database, run ",
+            Command("org init"),
+            " there, and publish again.",
+        ))));
     }
     Ok(())
 }
@@ -110,7 +115,7 @@ fn migration_error(error: &refinery::Error) -> Error {
             ErrorKind::NewerIndex,
             "the schema of the organisation's server was made by another version of ixmcp",
         )
-        .hint("Run `ixmcp org init` of the newest version in use."),
+        .hint(("Run ", Command("org init"), " of the newest version in use.")),
         _ => {
             let said: String =
                 printable(&format!("{error}: {:?}", std::error::Error::source(error))).chars().take(500).collect();

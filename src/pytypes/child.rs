@@ -15,6 +15,7 @@ use crate::budget::Budget;
 use crate::child_process::{ChildProcess, Pending, Received, STARTUP, framing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
+use crate::wording;
 
 /// How long the engine may take to abandon a cancelled query before it is killed.
 const CANCEL_GRACE: Duration = Duration::from_millis(1500);
@@ -104,14 +105,15 @@ impl EngineProcess {
                 let member = member.inspect_err(|error| tracing::debug!(%error, "memory is not shared")).ok();
                 Ok(Arc::new(Self { timeout: spec.timeout, child, state, member }))
             }
-            Received::Message(Report::Ready { version }) => {
-                Err(Error::internal(format!("the program on disk is a different release ({version})"))
-                    .hint("Restart the daemon: `ixmcp daemon stop`."))
-            }
-            _ => {
-                Err(Error::internal("the type engine did not start")
-                    .hint("See the log, or run `ixmcp engine` by hand."))
-            }
+            Received::Message(Report::Ready { version }) => Err(Error::internal(format!(
+                "the program on disk is a different release ({version})"
+            ))
+            .hint(("Restart the daemon: ", wording::Command("daemon stop"), "."))),
+            _ => Err(Error::internal("the type engine did not start").hint((
+                "See the log, or run ",
+                wording::Command("engine"),
+                " by hand.",
+            ))),
         }
     }
 

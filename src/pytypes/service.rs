@@ -351,7 +351,7 @@ impl TypeService {
             span,
             severity: Severity::Error,
             code: "engine-gave-up".to_owned(),
-            message,
+            message: message.to_string(),
             rendered: None,
             notes: Vec::new(),
         }

@@ -15,6 +15,7 @@ use super::relations::{self, Resolver, may_refer_to, reading};
 use super::{Page, near};
 use crate::error::{Error, Result};
 use crate::store::{ChunkId, Definition, DefinitionNode, Reference, Snapshot};
+use crate::wording::Argument;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -230,7 +231,7 @@ pub fn similar_names(snapshot: &Snapshot, wanted: &str) -> Result<Vec<String>> {
 }
 
 fn no_name() -> Error {
-    Error::invalid_argument("argument `symbol_name` contains no name").hint("Give a name such as QuerySet.")
+    Error::invalid_argument((Argument("symbol_name"), " contains no name")).hint("Give a name such as QuerySet.")
 }
 
 /// Definitions that an exact name, or `Class.method`, stands for.

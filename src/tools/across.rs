@@ -28,6 +28,7 @@ use crate::query::corpus::Corpus;
 use crate::query::symbols::OtherFiles;
 use crate::store::{HeldState, Snapshot};
 use crate::threads::{WorkList, on_threads};
+use crate::wording::Argument;
 
 /// The daemons of other repositories that are running. None is started.
 pub trait Daemons: Send + Sync {
@@ -107,7 +108,7 @@ impl Tools {
     ) -> Result<Value> {
         let Some((_, combine)) = COMBINED.iter().find(|(name, _)| *name == tool.name) else {
             let names: Vec<&str> = COMBINED.iter().map(|(name, _)| *name).collect();
-            return Err(Error::invalid_argument(format!("argument `repo`: {} takes one repository", tool.name))
+            return Err(Error::invalid_argument((Argument("repo"), format!(": {} takes one repository", tool.name)))
                 .hint(format!("Name one. Several can be asked by {}.", names.join(", "))));
         };
         let Members { roots, published, failed, without, in_parts, .. } = members;
@@ -449,7 +450,7 @@ fn none_answers(mut failed: Vec<(String, Error)>) -> Error {
     let is_wrong = |error: &Error| matches!(error.kind, ErrorKind::InvalidArgument | ErrorKind::UnknownTool);
     let of_arguments = failed.iter().position(|(_, error)| is_wrong(error));
     if failed.is_empty() {
-        return Error::invalid_argument("argument `repo` names no repository").hint("Name one.");
+        return Error::invalid_argument((Argument("repo"), " names no repository")).hint("Name one.");
     }
     let (first, error) = failed.swap_remove(of_arguments.unwrap_or(0));
     if of_arguments.is_some() || count == 1 {

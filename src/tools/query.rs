@@ -14,6 +14,7 @@ use crate::index::Workspace;
 use crate::organisation::MirrorRequest;
 use crate::query::exact::DiskFiles;
 use crate::query::{Hit, HitPage, PathFilter, exact, smart};
+use crate::wording::Argument;
 
 pub(super) static QUERY: Declaration = declare! {
     run;
@@ -165,7 +166,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 
 pub(super) fn check_text(text: &str) -> Result<()> {
     if text.is_empty() {
-        return Err(Error::invalid_argument("argument `text` is empty").hint("Give a query."));
+        return Err(Error::invalid_argument((Argument("text"), " is empty")).hint("Give a query."));
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::organisation::LISTING_BYTES;
 use crate::organisation::access::Published;
 use crate::organisation::published::{path_of, term};
+use crate::wording::Tool;
 
 const FILES_WITH: &str = "SELECT repo, path, key, bytes FROM ixmcp.files_with($1, $2, $3)";
 const FILES_DEFINING: &str = "SELECT repo, path, key, bytes FROM ixmcp.files_defining($1, $2, $3)";
@@ -57,8 +58,12 @@ impl Mirroring<'_> {
         let narrow = format!("Narrow it: one call searches at most {most} repositories with {mebibytes} MiB of text.");
         let (literals, name) = match wanted {
             MirrorRequest::Everything => {
-                return Err(Error::invalid_argument(scope).hint(format!(
-                    "{narrow} `get_symbol` of a name without a qualifier, and `query` with the mode literal or regex, accept any number of repositories."
+                return Err(Error::invalid_argument(scope).hint((
+                    format!("{narrow} "),
+                    Tool("get_symbol"),
+                    " of a name without a qualifier, and ",
+                    Tool("query"),
+                    " with the mode literal or regex, accept any number of repositories.",
                 )));
             }
             MirrorRequest::AnyText { of } => {

@@ -65,6 +65,7 @@ use super::engine::{Answered, Observer};
 use super::values::{Answer, Changes, Checked, Confidence, Diagnostic, Libraries, Position, Query, Severity, Span};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
+use crate::wording::{Tool, Wording};
 
 /// The type checker for one repository.
 pub struct Embedded {
@@ -373,12 +374,12 @@ fn require_readable(db: &Database, file: File, display: &PathDisplay) -> Result<
     };
     let file = printable(&display.path(db, file));
     Err(Error::new(ErrorKind::UnsupportedFormat, format!("{file} {what}"))
-        .hint("`check` reports it too; `get_slice` can read it."))
+        .hint(Wording::from((Tool("check"), " reports it too.")).then((Tool("get_slice"), " can read it."))))
 }
 
 fn gone(file: &str) -> Error {
     Error::invalid_path(format!("{} no longer exists, or is not a file", printable(file)))
-        .hint("`list_files` lists the files.")
+        .hint((Tool("list_files"), " lists the files."))
 }
 
 fn wrong_answerer() -> Error {

@@ -32,6 +32,7 @@ use super::{View, on_disk};
 use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::pytypes::values::{Position, Refusal, Renamed, TextEdit};
+use crate::wording::Argument;
 
 /// The maximum number of files without edits that are checked again. The search for references covers all files; these
 /// checks only guard against references that the search cannot see.
@@ -285,9 +286,9 @@ fn require_identifier(name: &str) -> Result<()> {
     if is_name {
         return Ok(());
     }
-    Err(Error::invalid_argument(format!(
-        "argument `new_name`: \"{}\" is not a valid Python identifier",
-        printable(name)
+    Err(Error::invalid_argument((
+        Argument("new_name"),
+        format!(": \"{}\" is not a valid Python identifier", printable(name)),
     ))
     .hint("Give an identifier that is not a keyword."))
 }
