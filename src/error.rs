@@ -1,12 +1,14 @@
 //! The error type: a kind, what went wrong, and what to do next.
 //!
 //! Owns the kinds of errors, and their exit codes and JSON-RPC error codes. Does not own how an error is shown: `serve` and
-//! `cli` do.
+//! `cli` do, each in its own words (`wording`).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use strum_macros::{EnumString, IntoStaticStr};
+
+use crate::wording::{Wording, Words};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -66,29 +68,29 @@ impl ErrorKind {
 #[derive(Debug)]
 pub struct Error {
     pub kind: ErrorKind,
-    pub message: String,
-    pub hint: Option<String>,
+    pub message: Wording,
+    pub hint: Option<Wording>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
-    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    pub fn new(kind: ErrorKind, message: impl Into<Wording>) -> Self {
         Self { kind, message: message.into(), hint: None, source: None }
     }
 
-    pub fn invalid_argument(message: impl Into<String>) -> Self {
+    pub fn invalid_argument(message: impl Into<Wording>) -> Self {
         Self::new(ErrorKind::InvalidArgument, message)
     }
 
-    pub fn invalid_path(message: impl Into<String>) -> Self {
+    pub fn invalid_path(message: impl Into<Wording>) -> Self {
         Self::new(ErrorKind::InvalidPath, message)
     }
 
-    pub fn not_found(message: impl Into<String>) -> Self {
+    pub fn not_found(message: impl Into<Wording>) -> Self {
         Self::new(ErrorKind::NotFound, message)
     }
 
-    pub fn internal(message: impl Into<String>) -> Self {
+    pub fn internal(message: impl Into<Wording>) -> Self {
         Self::new(ErrorKind::Internal, message)
     }
 
@@ -110,7 +112,7 @@ impl Error {
     }
 
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Wording>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -124,7 +126,7 @@ impl Error {
     /// The same error about something, which the message names.
     #[must_use]
     pub fn about(self, subject: &str) -> Self {
-        Self { message: format!("{subject}: {}", self.message), ..self }
+        Self { message: self.message.preceded_by(&format!("{subject}: ")), ..self }
     }
 
     /// A copy for another caller that waited for the same work. It lacks the source, which cannot be cloned.
@@ -135,16 +137,25 @@ impl Error {
 
     /// What happened and what to do, as a warning in an otherwise successful answer.
     pub fn to_warning(&self) -> String {
-        let dot = if self.message.ends_with(['.', '?', '!']) { "" } else { "." };
+        let message = self.message.to_string();
+        let dot = if message.ends_with(['.', '?', '!']) { "" } else { "." };
         match &self.hint {
-            Some(hint) => format!("{}{dot} {hint}", self.message),
-            None => format!("{}{dot}", self.message),
+            Some(hint) => format!("{message}{dot} {hint}"),
+            None => format!("{message}{dot}"),
         }
+    }
+
+    /// The error in the words of an edge. What it advises that the edge has no words for is left out.
+    #[must_use]
+    pub fn in_words(self, words: &Words) -> Self {
+        let hint = self.hint.and_then(|hint| hint.advice(words)).map(Wording::from);
+        Self { message: self.message.written(words).into(), hint, ..self }
     }
 
     /// The error as `{code, message, hint}`, for the output of commands and for the web page.
     pub fn to_json(&self) -> serde_json::Value {
-        serde_json::json!({ "code": self.kind.name(), "message": self.message, "hint": self.hint })
+        let hint = self.hint.as_ref().map(Wording::to_string);
+        serde_json::json!({ "code": self.kind.name(), "message": self.message.to_string(), "hint": hint })
     }
 
     /// A failed I/O operation on `path`. `what` is its verb.
@@ -188,8 +199,8 @@ impl std::error::Error for Error {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Fault {
     kind: String,
-    message: String,
-    hint: Option<String>,
+    message: Wording,
+    hint: Option<Wording>,
 }
 
 impl From<&Error> for Fault {

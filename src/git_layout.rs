@@ -21,7 +21,8 @@ pub const PROGRAM: &str = if cfg!(windows) { "git.exe" } else { "git" };
 const MAX_POINTER_BYTES: u64 = 16 * 1024;
 /// References that are read from one to the next, `HEAD` among them: git reads as many.
 const MAX_REFERENCES: usize = 5;
-/// What `HEAD` names where references are kept in tables ("reftable"), for programs that cannot read those.
+/// What `HEAD` names where references are kept in tables ("reftable"), for programs that cannot read those:
+/// findings/git-reftable-head.sh.
 const IN_TABLES: &str = "refs/heads/.invalid";
 
 /// The nearest folder at or above `root` with a `.git`, and git's directory for it.
@@ -38,7 +39,7 @@ pub fn directory_in(folder: &Path) -> Option<PathBuf> {
 }
 
 /// The settings in the repository's own file that decide on its format. Nothing that this file includes counts, and without a version of
-/// the format, neither does the rest.
+/// the format, neither does the rest: findings/git-settings-of-the-layout.sh.
 pub fn format(common: &Path) -> GitSettings {
     let mut settings = GitSettings::default();
     // What is before a damaged line counts.

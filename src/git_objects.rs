@@ -21,6 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::git_config::{Directories, GitConfig};
 use crate::git_layout::{self, Head, PROGRAM};
 use crate::model::printable;
+use crate::wording::{Argument, Name, Wording};
 
 pub use conversion::{Comparison, is_convertible};
 pub use work_files::{Settings, WorkFile};
@@ -110,7 +111,7 @@ impl Objects {
     pub fn commit(&self, base: &str, budget: &Budget) -> Result<Commit> {
         let is_plain = base.len() <= MAX_REVISION && !base.starts_with('-') && !base.chars().any(char::is_control);
         if !is_plain || base.trim().is_empty() {
-            return Err(Error::invalid_argument("argument `base` is not a commit")
+            return Err(Error::invalid_argument((Argument("base"), " is not a commit"))
                 .hint("Give a commit, a branch or a tag, or \"branch\" for what this branch changes."));
         }
         if base == BRANCH {
@@ -123,7 +124,7 @@ impl Objects {
             return Ok(Commit { id: None, of: None });
         }
         let shown = printable(base);
-        Err(Error::invalid_argument(format!("argument `base`: there is no commit \"{shown}\" in this repository"))
+        Err(Error::invalid_argument((Argument("base"), format!(": there is no commit \"{shown}\" in this repository")))
             .hint(format!("Give a commit, a branch or a tag.{}", self.what_may_lack())))
     }
 
@@ -176,18 +177,25 @@ impl Objects {
         let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
         let known = |name: &&&str| listed.lines().any(|line| line == **name);
         let Some(default) = DEFAULT_BRANCHES.iter().find(known).copied() else {
-            return Err(Error::invalid_argument("argument `base`: the default branch is not known")
-                .hint("Give the branch to compare with as `base`, such as `origin/develop`."));
+            return Err(Error::invalid_argument((Argument("base"), ": the default branch is not known")).hint((
+                "Give the branch to compare with as ",
+                Name("base"),
+                ", such as `origin/develop`.",
+            )));
         };
         let found = self.run(&["merge-base", "HEAD", default], b"", MAX_LINE, budget)?;
         let of = default.trim_start_matches("refs/heads/").trim_start_matches("refs/remotes/").to_owned();
         match first_line(&found.stdout).filter(|id| is_id(id)) {
             Some(id) => Ok(Commit { id: Some(id), of: Some(of) }),
-            None => Err(Error::invalid_argument(format!(
-                "argument `base`: HEAD and {} have no common ancestor",
-                printable(&of)
+            None => Err(Error::invalid_argument((
+                Argument("base"),
+                format!(": HEAD and {} have no common ancestor", printable(&of)),
             ))
-            .hint(format!("Give a commit, a branch or a tag as `base`.{}", self.what_may_lack()))),
+            .hint((
+                "Give a commit, a branch or a tag as ",
+                Name("base"),
+                format!(".{}", self.what_may_lack()),
+            ))),
         }
     }
 
@@ -363,8 +371,11 @@ impl Objects {
         let finished =
             run_to_end(command, input, left.clamp(Duration::from_millis(100), TIMEOUT), most).map_err(failed)?;
         finished.ok_or_else(|| {
-            Error::new(ErrorKind::Timeout, "git did not answer in time")
-                .hint("Try again; on a slow disk raise `timeout_ms`.")
+            Error::new(ErrorKind::Timeout, "git did not answer in time").hint(Wording::from("Try again.").then((
+                "On a slow disk raise ",
+                Name("timeout_ms"),
+                ".",
+            )))
         })
     }
 
@@ -388,7 +399,7 @@ impl Objects {
         let hint = "If the clone is partial, it may lack the commit's files, and nothing is fetched from here: run `git fetch`, or \
             give another base. `git fsck` checks the repository.";
         self.check_trust(finished).err().unwrap_or_else(|| {
-            Error::invalid_argument("argument `base`: the commit's files cannot be listed").hint(hint)
+            Error::invalid_argument((Argument("base"), ": the commit's files cannot be listed")).hint(hint)
         })
     }
 }

@@ -16,7 +16,7 @@
 //! that lock while another process builds the index (`index::provisional`).
 //!
 //! The modules below are in the order in which data passes through them. Any module may use the base modules below them:
-//! [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words` (splitting
+//! [`model`] (plain values), [`error`], `wording` (texts that each edge writes in its own words), [`panics`], [`budget`] (deadlines, cancellation, progress), `words` (splitting
 //! identifiers), `cycles` (of a graph), `locked` (mutexes), `threads` (work on a list by several threads), `git_layout` (where
 //! git keeps a repository and its worktrees), `git_settings` (the syntax of git's settings files), `git_config` (the settings in effect), `wildmatch` (git's globs), `git_objects` (commits and
 //! their files, read with git's plumbing), `platform` (what differs by operating system), `child_process` (work that may crash
@@ -45,7 +45,8 @@
 //!    `ixmcp http` does the same for the body of an HTTP request; its hello makes the daemon restrict the connection.
 //! 1. A line of JSON comes in through [`serve`]; the mux finds the method, makes a [`tools::Request`] with the caller and the
 //!    deadline, and hands it to a thread, where it passes through the daemon's metrics and the choice of the daemon.
-//! 2. [`tools::Tools::call`] finds the declaration and the repository, and checks the arguments against the tool's own struct.
+//! 2. [`tools::Tools::plan`] decides once what the call is: the tool, its arguments, the repositories, the size of the answer, and
+//!    the deadline ([`tools::CallPlan`]). The arguments are checked against the tool's own struct.
 //! 3. The tool asks through `Call::read`: the index is made fresh, then [`query`] runs on one snapshot, under the budget.
 //!    Searches do not wait for a long update (`tools::incomplete`): they look at what the index lacks on disk, or have the
 //!    files that they need indexed first.
@@ -106,4 +107,5 @@ mod platform;
 mod secrets;
 mod threads;
 mod wildmatch;
+mod wording;
 mod words;

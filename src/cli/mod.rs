@@ -20,10 +20,10 @@ mod eval;
 mod files;
 mod graph;
 mod help;
-mod hints;
 mod http;
 mod infer;
 mod installation;
+mod interruption;
 mod known;
 mod log;
 mod man;
@@ -57,7 +57,9 @@ mod symbol;
 mod sync;
 mod terminal_text;
 mod type_at;
+mod typed_path;
 mod ui;
+mod words;
 mod wrong_words;
 
 use std::io::IsTerminal;
@@ -218,7 +220,7 @@ pub fn run() -> ExitCode {
     let cli = Cli::from_arg_matches(&typed).unwrap_or_else(|error| error.exit());
     // `ixmcp call` names tools, so its errors do, too.
     let names_tools = matches!(cli.command, Some(Command::Call(_)));
-    let described = |error| if names_tools { error } else { hints::in_commands(error, &help::declaration(), &typed) };
+    let described = |error| if names_tools { error } else { words::of_command(error, &help::declaration(), &typed) };
     let wants_json = wrong_words::want_json(&typed);
     ExitCode::from(exit_code(|| dispatch(cli, wants_json).map_err(described), wants_json))
 }
@@ -295,6 +297,9 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
         waits: cli.wait,
         unfinished: Mutex::default(),
     };
+    if !cli.command.as_ref().is_some_and(|command| command.stays() || matches!(command, Command::Doctor(_))) {
+        edited::note_interrupted(&session);
+    }
     let Some(command) = cli.command else { return overview::run(&session) };
     let outcome = run_command(&session, command);
     session.finish();

@@ -117,8 +117,8 @@ impl Paint {
 
     /// An error with the paths in it as they are printed.
     pub(super) fn shown_from_here(&self, mut error: Error) -> Error {
-        error.message = self.sentence(&error.message);
-        error.hint = error.hint.map(|hint| self.sentence(&hint));
+        error.message = error.message.map_text(|text| self.sentence(text));
+        error.hint = error.hint.map(|hint| hint.map_text(|text| self.sentence(text)));
         error
     }
 

@@ -16,6 +16,7 @@ use super::Outcome;
 use super::answer::Answer;
 use super::output::{self, HowFar};
 use super::paint::Paint;
+use super::typed_path;
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::{Error, ErrorKind, Result};
@@ -23,10 +24,12 @@ use crate::index::{IndexWait, Part, Workspace, Workspaces};
 use crate::locked::locked;
 use crate::model::RepoPath;
 use crate::platform::allocator;
+use crate::platform::paths::canonical;
 use crate::serve;
 use crate::serve::client::Client;
 use crate::store::Snapshot;
 use crate::tools::{self, Access, OnProgress, Request, Tools};
+use crate::wording::Command;
 
 /// The empty text, which every tool refuses; joined to a folder it would stand for that.
 const NO_PATH: &str = "";
@@ -117,13 +120,23 @@ impl Session {
         if typed.is_empty() {
             return NO_PATH.to_owned();
         }
-        let folder = self.sources.environment.working_folder();
-        let named = folder.map(|folder| folder.join(typed)).filter(|file| is_meant(file));
-        let root = self.workspaces.root(&self.start).ok();
-        match (named, root) {
-            (Some(file), Some(root)) if file.starts_with(&root) => file.to_string_lossy().into_owned(),
-            _ => typed.to_owned(),
-        }
+        let (Some(folder), Ok(root)) = (self.sources.environment.working_folder(), self.workspaces.root(&self.start))
+        else {
+            return typed.to_owned();
+        };
+        let file = typed_path::absolute(folder, typed);
+        let is_here = is_meant(&file) || typed_path::is_from_here(typed);
+        if is_here && file.starts_with(&root) { file.to_string_lossy().into_owned() } else { typed.to_owned() }
+    }
+
+    /// Patterns of paths as the tools take them: those that begin with `./` or `../` are from the current folder.
+    pub(super) fn patterns(&self, typed: &[String]) -> Vec<String> {
+        let root = self.workspaces.root(&self.start).ok().filter(|_| self.named.is_empty());
+        let (Some(folder), Some(root)) = (self.sources.environment.working_folder(), root) else {
+            return typed.to_vec();
+        };
+        let folder = canonical(folder).unwrap_or_else(|_| folder.to_owned());
+        typed.iter().map(|typed| typed_path::pattern(&root, &folder, typed)).collect()
     }
 
     /// Calls a tool for a command that prints its answer, of the type `A`.
@@ -137,8 +150,10 @@ impl Session {
     pub(super) fn call_as_json(&self, tool: &str, arguments: Value) -> Result<Value> {
         self.called(tool, arguments).map_err(|error| match error.kind {
             // No command has an option for it.
-            ErrorKind::Timeout => error
-                .hint(format!("`ixmcp call {tool} --args` takes a timeout_ms that is longer than the default 30000.")),
+            ErrorKind::Timeout => error.hint((
+                Command(&format!("call {tool} --args")),
+                " takes a timeout_ms that is longer than the default 30000.",
+            )),
             _ => error,
         })
     }
@@ -150,7 +165,7 @@ impl Session {
         }
         let names = tools::repositories(arguments.get("repo"))?;
         if self.workspaces.may_be_several(&names, &self.start) {
-            return self.called_across(tool, arguments, &names);
+            return self.called_across(tool, arguments);
         }
         let root = self.workspaces.root_of(names.first().map(String::as_str), &self.start)?;
         if let Some(mut daemon) = self.daemon(&root) {
@@ -200,7 +215,7 @@ impl Session {
             ..Request::new(tool, arguments, self.start.clone())
         };
         let tools = Tools::new(Arc::clone(&self.workspaces));
-        let answer = output::with_progress(|| HowFar::of(&shown), || tools.call(request))?;
+        let answer = output::with_progress(|| HowFar::of(&shown), || tools.call_tool(declared, request, None))?;
         // For a file that is not Python, a tool that reads the disk alone needs the index.
         if asks_index || workspace.is_open() {
             locked(&self.unfinished).push(workspace);
@@ -209,15 +224,19 @@ impl Session {
     }
 
     /// The same for several repositories: this process reads them, after those without a daemon are up to date.
-    fn called_across(&self, tool: &str, arguments: Value, names: &[String]) -> Result<Value> {
+    fn called_across(&self, tool: &str, arguments: Value) -> Result<Value> {
         let budget = Budget::unlimited();
-        let wanted = tools::mirror_request(tool, &arguments)?;
-        for root in self.workspaces.members_with(names, &wanted, &self.start, &budget)?.roots {
-            if self.daemon(&root).is_some() {
+        let request =
+            Request { index_wait: IndexWait::TO_THE_END, ..Request::new(tool, arguments, self.start.clone()) };
+        let daemons = serve::MemberDaemons::new(self.sources.environment.clone(), None);
+        let tools = Tools::new(Arc::clone(&self.workspaces)).with_daemons(Arc::new(daemons));
+        let plan = tools.plan(tools::find(tool)?, request, None)?;
+        for root in plan.roots() {
+            if self.daemon(root).is_some() {
                 continue;
             }
             // The answer reports those that cannot be read.
-            let freshened = self.workspaces.at(&root).and_then(|workspace| {
+            let freshened = self.workspaces.at(root).and_then(|workspace| {
                 freshen(&workspace, &budget)?;
                 Ok(workspace)
             });
@@ -226,10 +245,7 @@ impl Session {
                 Err(error) => tracing::debug!("{}: {error}", root.display()),
             }
         }
-        let request =
-            Request { index_wait: IndexWait::TO_THE_END, ..Request::new(tool, arguments, self.start.clone()) };
-        let daemons = serve::MemberDaemons::new(self.sources.environment.clone(), None);
-        Tools::new(Arc::clone(&self.workspaces)).with_daemons(Arc::new(daemons)).call(request)
+        tools.run(plan)
     }
 
     /// Makes the rest of the indexes that were read, unless other processes do that. If it fails, the next command continues.

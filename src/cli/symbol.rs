@@ -32,9 +32,6 @@ pub(super) struct Arguments {
     relations: bool,
 }
 
-/// Symbols that are asked for a name to suggest: several may share one.
-const SUGGESTED: u64 = 20;
-
 #[derive(Clone, Copy, Debug, Default, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 enum Match {
@@ -59,32 +56,12 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     } else {
         symbols.iter().for_each(|symbol| print(symbol, &session.paint));
         answer.note_rest(symbols.len());
-        if is_nothing && typed.offset == 0 && matches!(typed.r#match, Match::Exact) {
-            note_near(session, typed)?;
+        if !answer.suggestions.is_empty() {
+            let names: Vec<String> = answer.suggestions.iter().map(|name| printable(name)).collect();
+            output::note(&format!("did you mean: {}", names.join(", ")));
         }
     }
     Ok(Outcome::of(!is_nothing))
-}
-
-/// Headings can be a page long, which is not a suggestion.
-const MAX_SUGGESTION_LENGTH: usize = 80;
-
-/// Names that may have been meant.
-fn note_near(session: &Session, typed: &Arguments) -> Result<()> {
-    let given = arguments! { "symbol_name": typed.name, "kind": typed.kind, "match": "fuzzy", "limit": SUGGESTED };
-    let answer = session.call::<Answer>("get_symbol", given)?;
-    let mut names: Vec<String> = Vec::new();
-    for symbol in &answer.symbols {
-        let name = printable(&symbol.name);
-        if !names.contains(&name) && name.chars().count() <= MAX_SUGGESTION_LENGTH {
-            names.push(name);
-        }
-    }
-    if !names.is_empty() {
-        names.truncate(3);
-        output::note(&format!("did you mean: {}", names.join(", ")));
-    }
-    Ok(())
 }
 
 fn print(symbol: &Occurrence, paint: &Paint) {

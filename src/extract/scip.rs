@@ -7,13 +7,16 @@ use std::collections::HashMap;
 
 use protobuf::Message;
 use scip::types::descriptor::Suffix;
+use scip::types::occurrence::Typed_range;
 use scip::types::{Descriptor, Document, Index, Occurrence, PositionEncoding, SymbolInformation, SymbolRole};
 use serde::{Deserialize, Serialize};
 
 /// What begins the symbol of something that only its document can name.
 const LOCAL: &str = "local ";
 /// What scip-typescript writes before the names of accessors.
-const ACCESSORS: &[&str] = &["<get>", "<set>"];
+const ACCESSORS: [&str; 2] = ["<get>", "<set>"];
+/// What indexers call constructors that have no name in code: scip-typescript, scip-java, scip-dotnet, scip-php.
+const CONSTRUCTORS: &[&str] = &["<constructor>", "<init>", ".ctor", "__construct"];
 
 /// A SCIP file.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -87,13 +90,7 @@ impl ScipIndex {
     fn add(&mut self, document: &Document, symbols: &mut Symbols) {
         let Ok(at) = u32::try_from(self.documents.len()) else { return };
         let range = |occurrence: &Occurrence, symbols: &mut Symbols| {
-            let number = |at: usize| u32::try_from(*occurrence.range.get(at)?).ok();
-            let (line, column) = (number(0)?, number(1)?);
-            let (end_line, end_column) = match occurrence.range.len() {
-                3 => (line, number(2)?),
-                4 => (number(2)?, number(3)?),
-                _ => return None,
-            };
+            let (line, column, end_line, end_column) = range_of(occurrence)?;
             let is_ordered = (end_line, end_column) >= (line, column);
             if !is_ordered || occurrence.symbol.is_empty() {
                 return None;
@@ -115,6 +112,21 @@ impl ScipIndex {
             occurrences,
         });
     }
+}
+
+/// The range of an occurrence, from 0: by its typed range, which counts if both are there.
+fn range_of(occurrence: &Occurrence) -> Option<(u32, u32, u32, u32)> {
+    let [line, column, end_line, end_column] = match (&occurrence.typed_range, occurrence.range.as_slice()) {
+        (Some(Typed_range::SingleLineRange(one)), _) => [one.line, one.start_character, one.line, one.end_character],
+        (Some(Typed_range::MultiLineRange(several)), _) => {
+            [several.start_line, several.start_character, several.end_line, several.end_character]
+        }
+        (_, &[line, column, end_column]) => [line, column, line, end_column],
+        (_, &[line, column, end_line, end_column]) => [line, column, end_line, end_column],
+        _ => return None,
+    };
+    let number = |one: i32| u32::try_from(one).ok();
+    Some((number(line)?, number(column)?, number(end_line)?, number(end_column)?))
 }
 
 /// Where the encoding is not stated, it is that of the language in which the indexer is written.
@@ -171,7 +183,8 @@ impl Symbols {
     }
 }
 
-/// The name that code gives a symbol; empty if it has none, such as a file or a constructor.
+/// The name that code gives a symbol; empty if it has none, such as a file or a constructor
+/// (findings/scip-typescript-constructor.sh).
 fn name_of(symbol: &str) -> String {
     if symbol.starts_with(LOCAL) {
         return String::new();
@@ -179,6 +192,25 @@ fn name_of(symbol: &str) -> String {
     let name = scip::symbol::parse_symbol(symbol).ok().and_then(|symbol| Some(symbol.descriptors.last()?.name.clone()));
     let name = name.map(|name| ACCESSORS.iter().find_map(|word| name.strip_prefix(word)).unwrap_or(&name).to_owned());
     name.filter(|name| is_identifier(name)).unwrap_or_default()
+}
+
+/// The symbol of the type that a constructor's symbol is of; `None` for any other symbol. A constructor is called by the name of its
+/// type.
+pub fn constructed(symbol: &str) -> Option<&str> {
+    let (of_type, _) = symbol.rsplit_once('#').filter(|_| !symbol.starts_with(LOCAL))?;
+    let descriptors = scip::symbol::parse_symbol(symbol).ok()?.descriptors;
+    let [.., outer, last] = descriptors.as_slice() else { return None };
+    let is_constructor = CONSTRUCTORS.contains(&last.name.as_str()) || last.name == outer.name;
+    let is_of_type = last.suffix == Suffix::Method.into() && outer.suffix == Suffix::Type.into();
+    (is_of_type && is_constructor).then(|| &symbol[..=of_type.len()])
+}
+
+/// The symbol of the setter of a getter's property, or the other way round; `None` for any other symbol.
+pub fn counterpart(symbol: &str) -> Option<String> {
+    let [get, set] = ACCESSORS;
+    let (at, other) =
+        [(symbol.rfind(get), set), (symbol.rfind(set), get)].into_iter().find_map(|(at, other)| Some((at?, other)))?;
+    Some(format!("{}{other}{}", &symbol[..at], &symbol[at + other.len()..]))
 }
 
 /// A symbol of an npm package: `npm PACKAGE VERSION FOLDER/FILE/DESCRIPTORS`.
@@ -215,7 +247,7 @@ pub fn is_name_part(character: char) -> bool {
 }
 
 /// Whether a text is how code gives a symbol its name. Indexers number members of types and objects that have no name of their
-/// own: `email0` and `email1` are both written `email`.
+/// own: `email0` and `email1` are both written `email` (findings/scip-typescript-property-names.sh).
 pub fn is_name(name: &str, text: &str) -> bool {
     let is_number = |rest: &str| rest.chars().all(|c| c.is_ascii_digit());
     !text.is_empty() && name.strip_prefix(text).is_some_and(is_number)
@@ -295,6 +327,24 @@ mod tests {
         ] {
             assert_eq!(name_of(symbol), name, "{symbol}");
         }
+    }
+
+    #[test]
+    fn constructors_and_accessors_belong_to_others() {
+        for (symbol, of) in [
+            ("scip-typescript npm a 1 `a.ts`/C#`<constructor>`().", Some("scip-typescript npm a 1 `a.ts`/C#")),
+            ("semanticdb maven . . a/C#`<init>`(+1).", Some("semanticdb maven . . a/C#")),
+            ("scip-dotnet nuget . . N/C#`.ctor`().", Some("scip-dotnet nuget . . N/C#")),
+            ("cxx . . $ n/C#C(9b79).", Some("cxx . . $ n/C#")),
+            ("scip-typescript npm a 1 `a.ts`/C#run().", None),
+            ("scip-typescript npm a 1 `a.ts`/C#", None),
+            ("local 4", None),
+        ] {
+            assert_eq!(constructed(symbol), of, "{symbol}");
+        }
+        let (get, set) = ("t npm a 1 `a.ts`/C#`<get>all`().", "t npm a 1 `a.ts`/C#`<set>all`().");
+        assert_eq!((counterpart(get).as_deref(), counterpart(set).as_deref()), (Some(set), Some(get)));
+        assert_eq!(counterpart("t npm a 1 `a.ts`/C#all()."), None);
     }
 
     #[test]

@@ -85,7 +85,7 @@ pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines)
         let name = name_of(scope, text);
         // What a constructor's parameters declare belongs to the type.
         let is_member = matches!(scope.kind, Some("field" | "property"));
-        let is_set = scope.is_member && scope.kind != Some("variable");
+        let is_set = scope.is_member && !matches!(scope.kind, Some("variable" | "function"));
         let holds = |outer: usize| {
             let kind = scopes[outer].kind;
             let is_passed_over = (is_member && kind == Some("constructor"))
@@ -113,7 +113,7 @@ pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines)
             symbols.push(Symbol {
                 name,
                 kind: match kind {
-                    "function" if in_type => "method",
+                    "function" if in_type || (scope.is_member && container.is_some()) => "method",
                     "variable" if in_type && scope.is_member => "attribute",
                     kind => kind,
                 },

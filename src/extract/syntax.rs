@@ -155,6 +155,11 @@ impl Syntax {
         self.row(node).kind
     }
 
+    /// Whether the grammar gives nodes of this kind a name: keywords and punctuation have none.
+    pub(super) fn is_named(&self, node: Node) -> bool {
+        self.kind(node) != ERROR && self.grammar.node_kind_is_named(self.kind(node))
+    }
+
     pub(super) fn kind_name(&self, node: Node) -> &str {
         self.grammar.node_kind_for_id(self.kind(node)).unwrap_or_default()
     }

@@ -23,6 +23,7 @@ use crate::model::{ROOT, RepoPath, SkipReason, first_of, is_in, printable};
 use crate::platform::paths::canonical;
 use crate::scan::{self, HomeFolders};
 use crate::store::{Batch, FOLDER_CONSUMER, SkippedFile, Snapshot};
+use crate::wording::{Tool, Wording};
 
 /// The options of a document folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,10 +158,11 @@ impl Documents {
             return Err(gone);
         }
         let asked = self.folder_to_index(given)?;
-        let never = || {
-            Error::new(ErrorKind::IndexNotFound, format!("the folder {} was never indexed", printable(given)))
-                .hint("Index it with `index_files` first.")
-        };
+        let never =
+            || {
+                Error::new(ErrorKind::IndexNotFound, format!("the folder {} was never indexed", printable(given)))
+                    .hint(("Index it with ", Tool("index_files"), " first."))
+            };
         let folders = self.repository.reload_settings()?.folders.clone();
         let below = if asked.starts_with('/') { RepoPath::outside(&*asked) } else { RepoPath::new(&*asked) };
         let chosen = folders.all().iter().find(|folder| folder.path == asked);
@@ -464,7 +466,7 @@ fn not_among(given: &str, known: &[RegisteredFolder]) -> Error {
     let error =
         Error::new(ErrorKind::IndexNotFound, format!("the folder {} is not indexed as documents", shown(given)));
     if known.is_empty() {
-        return error.hint("No folder is indexed. Index one with `index_files`.");
+        return error.hint(Wording::from("No folder is indexed.").then(("Index one with ", Tool("index_files"), ".")));
     }
     let paths: Vec<&str> = known.iter().map(|folder| folder.path.as_str()).collect();
     error.hint(format!("These are: {}.", first_of(&paths, 20)))

@@ -222,7 +222,7 @@ impl EmbeddingModel {
         }
         match self.load() {
             Err(error) if error.kind == ErrorKind::GpuNotAvailable => {
-                let hint = error.hint.as_deref().unwrap_or_default();
+                let hint = error.hint.as_ref().map(ToString::to_string).unwrap_or_default();
                 let hint = format!("The index is up to date nevertheless, with the built-in embeddings. {hint}");
                 Err(error.duplicate().hint(hint))
             }

@@ -14,6 +14,7 @@ use crate::model::{ROOT, RepoPath, SkipReason, printable};
 use crate::platform::files::identity;
 use crate::platform::paths::canonical;
 use crate::scan::{self, Entering, Listing, Rules, SkippedEntry};
+use crate::wording::Command;
 
 /// All document folders of a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,7 +64,11 @@ impl Folders {
             named.starts_with(&at) && is_gone(folder, &at)
         });
         let what = format!("the indexed folder {} is gone, or a link leads there", printable(&gone.next()?.path));
-        Some(Error::invalid_path(what).hint("Restore it, or remove it from the index with `ixmcp documents remove`."))
+        Some(Error::invalid_path(what).hint((
+            "Restore it, or remove it from the index with ",
+            Command("documents remove"),
+            ".",
+        )))
     }
 
     /// The nearest folder above a file.

@@ -20,6 +20,7 @@ use crate::organisation::{self, Answers, Mirror, MirrorRequest, mirrors, own_nam
 use crate::platform::files::is_own;
 use crate::platform::paths::canonical;
 use crate::platform::process::raise_file_limit;
+use crate::wording::{Argument, Command};
 
 /// The maximum number of repositories of one call.
 pub const MAX_MEMBERS: usize = 512;
@@ -157,7 +158,7 @@ impl Workspaces {
         roots.extend(published.keys().cloned());
         if roots.len() + failed.len() > MAX_MEMBERS {
             let count = roots.len() + failed.len();
-            return Err(Error::invalid_argument(format!("argument `repo` names {count} repositories"))
+            return Err(Error::invalid_argument((Argument("repo"), format!(" names {count} repositories")))
                 .hint(format!("Name at most {MAX_MEMBERS}.")));
         }
         if roots.len() > MANY {
@@ -222,7 +223,7 @@ impl Workspaces {
     /// The server that is searched.
     fn server(&self) -> Result<ServerAddress> {
         organisation(self.environment(), None).map_err(|error| match error.hint {
-            Some(ref hint) if hint.contains("--to") => {
+            Some(ref hint) if hint.to_string().contains("--to") => {
                 error.hint("Set IXMCP_ORG_URL to the address of the one to search.")
             }
             _ => error,
@@ -262,7 +263,7 @@ impl Workspaces {
             found.retain(|one| is_named_by(one, package));
             if found.is_empty() {
                 let what = format!("this repository does not depend on {}", shown(package));
-                return Err(Error::invalid_argument(what).hint("`ixmcp deps --list` lists what it depends on."));
+                return Err(Error::invalid_argument(what).hint((Command("deps --list"), " lists what it depends on.")));
             }
         }
         let mut unindexed = Vec::new();
@@ -289,7 +290,9 @@ impl Workspaces {
         if !unindexed.is_empty() {
             let names = first_of(&unindexed, MAX_NAMED);
             let error = Error::new(ErrorKind::IndexNotFound, format!("not indexed: {names}"));
-            gathering.failed.push((shown(name), error.hint("`ixmcp deps` indexes what this repository depends on.")));
+            gathering
+                .failed
+                .push((shown(name), error.hint((Command("deps"), " indexes what this repository depends on."))));
         } else if left_out > 0 {
             let what = format!("{left_out} dependencies were not searched: a call takes {MAX_MEMBERS} repositories");
             let error = Error::invalid_argument(what).hint("Name one: @deps/NAME.");
@@ -297,7 +300,7 @@ impl Workspaces {
         } else if gathering.roots.is_empty() && gathering.failed.is_empty() {
             let what = "this repository depends on nothing whose sources are on this machine";
             let error = Error::new(ErrorKind::IndexNotFound, what);
-            gathering.failed.push((shown(name), error.hint("`ixmcp deps --list` says what was looked for.")));
+            gathering.failed.push((shown(name), error.hint((Command("deps --list"), " says what was looked for."))));
         }
         Ok(())
     }
@@ -359,7 +362,7 @@ impl Workspaces {
                 count => format!("it matches {count} folders, none of which is an indexed repository"),
             };
             let error = Error::new(ErrorKind::IndexNotFound, what);
-            gathering.failed.push((shown(name), error.hint("`ixmcp sync --repo PATH` indexes a repository.")));
+            gathering.failed.push((shown(name), error.hint((Command("sync --repo PATH"), " indexes a repository."))));
         }
         Ok(())
     }
@@ -404,7 +407,7 @@ fn unknown_group(group: &str, known: &[&str], file: Option<&Path>) -> Error {
 /// is; `*` does not match a leading dot.
 fn folders_matching(name: &str, path: &Path, budget: &Budget) -> Result<Vec<PathBuf>> {
     let invalid = |what: String, hint: &str| {
-        Error::invalid_argument(format!("argument `repo`: the glob {:?} {what}", shown(name))).hint(hint)
+        Error::invalid_argument((Argument("repo"), format!(": the glob {:?} {what}", shown(name)))).hint(hint)
     };
     let mut folders = vec![PathBuf::new()];
     let mut looked_at = 0;

@@ -12,6 +12,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 
 use super::files::Files;
@@ -27,6 +28,7 @@ use crate::platform::files::{is_own, stat_of};
 use crate::platform::own_folder;
 use crate::platform::replace::{Durability, Permissions, replace};
 use crate::store::{ScipDocumentRow, ScipFile, ScipRange, ScipRows};
+use crate::wording;
 
 /// The SCIP file that indexers write by default.
 const DEFAULT: &str = "index.scip";
@@ -82,7 +84,7 @@ impl Scip {
                 Ok(rows) => rows,
                 Err(error) => {
                     tracing::warn!("{}: {error}", printable(path));
-                    ScipRows { problem: Some(error.message), ..ScipRows::default() }
+                    ScipRows { problem: Some(error.message.to_string()), ..ScipRows::default() }
                 }
             };
             self.repository.store()?.write(|batch| batch.replace_scip_file(path, stat, &rows))?;
@@ -120,7 +122,7 @@ impl Scip {
         let file = self.repository.folder().join(LOADED).join(name);
         if !is_plain || !file.is_file() {
             return Err(Error::invalid_argument(format!("no SCIP file {} was loaded", printable(name)))
-                .hint("`ixmcp scip list` lists them."));
+                .hint((wording::Command("scip list"), " lists them.")));
         }
         fs::remove_file(&file).map_err(|error| Error::io("remove", &file, error))?;
         self.refresh(budget)
@@ -194,8 +196,12 @@ impl Scip {
     /// What comes before the paths of the documents: the project is that of the SCIP file's own folder, unless it states another
     /// one in this repository.
     fn project_of(&self, path: &str, stated: &str) -> String {
-        let stated = Path::new(stated.strip_prefix("file://").unwrap_or(stated));
-        let stated = stated.strip_prefix(&self.repository.root).ok().and_then(Path::to_str);
+        let stated = match stated.strip_prefix("file://") {
+            // In an address, blanks and letters beyond ASCII are written by their bytes.
+            Some(address) => percent_decode_str(address).decode_utf8_lossy(),
+            None => stated.into(),
+        };
+        let stated = Path::new(stated.as_ref()).strip_prefix(&self.repository.root).ok().and_then(Path::to_str);
         let own = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         match stated.unwrap_or(if Path::new(path).is_absolute() { "" } else { own }).trim_end_matches('/') {
             "" => String::new(),

@@ -21,6 +21,7 @@ use crate::model::RepoPath;
 use crate::scan;
 use crate::secrets;
 use crate::store::{Mode, Store, schema_version};
+use crate::wording::Command;
 
 const MAGIC: &str = "ixmcp snapshot 1";
 /// A clone has at least one in so many files of the snapshot unchanged.
@@ -105,8 +106,11 @@ fn of_another_repository(files: u64, unchanged: usize) -> Option<String> {
 
 fn header(reader: &mut BufReader<File>, file: &Path) -> Result<Header> {
     let no_snapshot = || {
-        Error::new(ErrorKind::UnsupportedFormat, format!("{} is not a snapshot of ixmcp", file.display()))
-            .hint("Create one with `ixmcp snapshot save`.")
+        Error::new(ErrorKind::UnsupportedFormat, format!("{} is not a snapshot of ixmcp", file.display())).hint((
+            "Create one with ",
+            Command("snapshot save"),
+            ".",
+        ))
     };
     let mut line = |most: u64| -> Option<String> {
         let mut line = String::new();
@@ -130,17 +134,18 @@ fn header(reader: &mut BufReader<File>, file: &Path) -> Result<Header> {
             ErrorKind::UnsupportedFormat,
             format!("the snapshot has schema {}, this ixmcp creates {known}", header.schema),
         )
-        .hint("Create it with this release, or build the index with `ixmcp sync`."));
+        .hint(("Create it with this release, or build the index with ", Command("sync"), ".")));
     }
     Ok(header)
 }
 
 /// Writes at most as many bytes as the header says, whatever the file unpacks to.
 fn unpack(reader: impl Read, header: &Header, new: &Path) -> Result<()> {
-    let damaged = || {
-        Error::new(ErrorKind::CorruptIndex, "the snapshot is damaged: its content does not match its header")
-            .hint("Copy it again, or build the index with `ixmcp sync`.")
-    };
+    let damaged =
+        || {
+            Error::new(ErrorKind::CorruptIndex, "the snapshot is damaged: its content does not match its header")
+                .hint(("Copy it again, or build the index with ", Command("sync"), "."))
+        };
     let mut target = File::create(new).map_err(|error| Error::io("write", new, error))?;
     let mut unpacker = GzDecoder::new(reader).take(header.bytes.saturating_add(1));
     let mut hasher = blake3::Hasher::new();

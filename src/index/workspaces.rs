@@ -13,6 +13,7 @@ use crate::config::{Environment, Sources};
 use crate::error::{Error, Result};
 use crate::platform::paths::canonical;
 use crate::scan::{self, HomeFolders};
+use crate::wording::{Argument, Command};
 
 /// Whether repositories are watched for changes: for processes that stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,9 +136,9 @@ impl Workspaces {
         let Some(repo) = repo else { return self.root(connection) };
         let path = self.path_of(repo, connection);
         if !path.is_dir() {
-            return Err(Error::invalid_path(format!(
-                "argument `repo`: {} is not a folder",
-                crate::model::printable(repo)
+            return Err(Error::invalid_path((
+                Argument("repo"),
+                format!(": {} is not a folder", crate::model::printable(repo)),
             ))
             .hint("Give the path of a repository."));
         }
@@ -147,11 +148,15 @@ impl Workspaces {
         let root = scan::repository_root(&path, &self.homes)?;
         let is_connections = scan::repository_root(connection, &self.homes).is_ok_and(|own| own == root);
         if !is_connections && !scan::is_own_repository(&root) {
-            return Err(Error::invalid_path(format!(
-                "argument `repo`: {} is not a repository of yours",
-                root.display()
+            return Err(Error::invalid_path((
+                Argument("repo"),
+                format!(": {} is not a repository of yours", root.display()),
             ))
-            .hint("Name a folder with .git, .ixchel or .ixmcp in it; `ixmcp sync PATH` makes one."));
+            .hint((
+                "Name a folder with .git, .ixchel or .ixmcp in it; ",
+                Command("sync PATH"),
+                " makes one.",
+            )));
         }
         Ok(root)
     }

@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(mode("postgresql://team@/ixmcp?host=%2Ftmp%2Fx"), SslMode::Disable);
         for weaker in ["prefer", "allow", "no"] {
             let error = parsed(&format!("postgresql://team@db.example.com/x?sslmode={weaker}")).err().unwrap();
-            assert!(error.message.contains("sslmode"), "{error}");
+            assert!(error.message.to_string().contains("sslmode"), "{error}");
         }
     }
 

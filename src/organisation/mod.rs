@@ -1,8 +1,8 @@
 //! The index of an organisation on PostgreSQL: what is published there, and what is read from it.
 //!
 //! Owns the connection, the schema with its roles and functions, the protocol of publishing, and the statements. The server decides
-//! what a caller may see; nothing here is trusted for that. Does not own which server is used (`config`), how a file is read
-//! (`extract`) or how hits are ranked (`query`).
+//! what a caller may see, by functions and not by policies (findings/postgresql-policy-without-index.sh); nothing here is trusted
+//! for that. Does not own which server is used (`config`), how a file is read (`extract`) or how hits are ranked (`query`).
 //!
 //! Statements call functions of the schema with bound values. Each has a deadline, and is cancelled on the server when its call is.
 
@@ -15,6 +15,7 @@ mod own;
 mod packing;
 mod pool;
 mod publication;
+mod published;
 mod schema;
 mod stream;
 mod work_tree;
@@ -26,5 +27,6 @@ pub use access::{Grant, Published, Swept, grant, published, revoke, sweep};
 pub use connection::Connection;
 pub use mirror::{Answers, Mirror, MirrorRequest, is_mirror, matches, mirrors, version_of_mirror};
 pub use own::{forget, own_names};
-pub use publication::{Publication, Report, publish, short_commit, unpublish};
+pub use publication::{Publication, Report, publish, unpublish};
+pub use published::short_commit;
 pub use schema::initialize;

@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::config::ServerAddress;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
+use crate::wording::{Command, Wording};
 
 mod embedded {
     refinery::embed_migrations!("src/organisation/migrations");
@@ -17,7 +18,8 @@ mod embedded {
 
 /// Concurrent calls wait for each other.
 const LOCK: &str = "SELECT pg_advisory_lock(hashtext('ixmcp schema'))";
-/// Roles belong to the whole server: another database may have them already, or be making them.
+/// Roles belong to the whole server: another database may have them already, or be making them. What the creator of one may do:
+/// findings/postgresql-creator-of-a-role.sh.
 const ROLES: &str = "DO $$
 DECLARE role name;
 BEGIN
@@ -98,7 +100,11 @@ fn check_history(connection: &mut Connection, budget: &Budget) -> Result<()> {
             ErrorKind::UnsupportedFormat,
             "the schema of the organisation's server is from before the first release",
         )
-        .hint("Nothing was changed. Make a new database, run `ixmcp org init` there, and publish again."));
+        .hint(Wording::from("Nothing was changed.").then((
+            "Make a new database, run ",
+            Command("org init"),
+            " there, and publish again.",
+        ))));
     }
     Ok(())
 }
@@ -109,7 +115,7 @@ fn migration_error(error: &refinery::Error) -> Error {
             ErrorKind::NewerIndex,
             "the schema of the organisation's server was made by another version of ixmcp",
         )
-        .hint("Run `ixmcp org init` of the newest version in use."),
+        .hint(("Run ", Command("org init"), " of the newest version in use.")),
         _ => {
             let said: String =
                 printable(&format!("{error}: {:?}", std::error::Error::source(error))).chars().take(500).collect();

@@ -256,8 +256,8 @@ impl<'s> Corpus<'s> {
     }
 
     /// Chunks that define a qualified name.
-    pub fn chunks_of_qualified(&self, name: &str, qualifier: &[&str]) -> Result<Vec<ChunkAt>> {
-        self.chunks_of(|_, source| symbols::chunks_of_qualified(source, name, qualifier))
+    pub fn chunks_of_qualified(&self, written: &str) -> Result<Vec<ChunkAt>> {
+        self.chunks_of(|_, source| symbols::chunks_of_qualified(source, written))
     }
 
     /// How many files reference a name; `most` for more.
@@ -294,6 +294,12 @@ impl<'s> Corpus<'s> {
 
     pub fn has_language(&self, language: &str) -> Result<bool> {
         self.any(|source| Ok(!source.paths(Some(language))?.is_empty()))
+    }
+
+    /// The languages that there are, each with the lines of its files; one in several sources is there several times.
+    pub fn language_sizes(&self) -> Result<Vec<(String, u64)>> {
+        let counts = self.gather(|source| source.language_counts())?;
+        Ok(counts.into_iter().map(|(language, _, lines)| (language, lines)).collect())
     }
 
     /// The languages that there are, by name.

@@ -13,10 +13,11 @@ use super::preview::cut;
 use super::{Hit, HitPage, Page, near, smart};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::extract::entity::DOCUMENT;
+use crate::extract::entity_kinds::DOCUMENT;
 use crate::extract::{front_matter, languages};
 use crate::model::printable;
 use crate::store::{Link, ScopeOf, Snapshot, SpaceKey, StoredEntity, TaggedKind};
+use crate::wording::{Argument, Tool, Wording};
 
 /// The whole graph.
 pub struct EntityGraph {
@@ -59,13 +60,13 @@ pub fn find(snapshot: &Snapshot, id: &str) -> Result<StoredEntity> {
     let all = snapshot.entities(None)?;
     let near = near::nearest(wanted, all.iter().map(|entity| entity.key.as_str()), 3);
     let shown: String = printable(wanted).chars().take(100).collect();
-    let hint = near::did_you_mean(&near).unwrap_or_else(|| {
-        if all.is_empty() {
-            "There are no entities: they live in .ixchel/**/*.md, each with an `id` in its front matter.".to_owned()
-        } else {
-            "Find ids with `ixchel_search`.".to_owned()
+    let hint = match near::did_you_mean(&near) {
+        Some(near) => Wording::from(near),
+        None if all.is_empty() => {
+            "There are no entities: they live in .ixchel/**/*.md, each with an `id` in its front matter.".into()
         }
-    });
+        None => ("Find ids with ", Tool("ixchel_search"), ".").into(),
+    };
     Err(Error::not_found(format!("there is no entity \"{shown}\"")).hint(hint))
 }
 
@@ -78,7 +79,7 @@ fn known_kind(snapshot: &Snapshot, typed: &str) -> Result<String> {
     }
     let shown: String = printable(typed).chars().take(60).collect();
     let near = near::did_you_mean(&near::nearest(&asked, known(), 1));
-    Err(Error::invalid_argument(format!("argument `kind`: no entity is of kind \"{shown}\""))
+    Err(Error::invalid_argument((Argument("kind"), format!(": no entity is of kind \"{shown}\"")))
         .hint(near.unwrap_or_else(|| format!("There are: {}.", known().collect::<Vec<_>>().join(", ")))))
 }
 

@@ -8,6 +8,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::error::{Error, Result};
 use crate::model::{is_in, printable};
+use crate::wording::{Argument, Name, Wording};
 
 /// More patterns are a mistake, and take longer to compile than all files to read.
 const MAX_PATTERNS: usize = 500;
@@ -86,7 +87,7 @@ fn has_one_of(path: &str, extensions: &[String]) -> bool {
 
 fn set(argument: &str, patterns: &[String]) -> Result<Option<GlobSet>> {
     let wrong = |what: String| {
-        Error::invalid_argument(format!("argument `{argument}`: {what}"))
+        Error::invalid_argument((Argument(argument), format!(": {what}")))
             .hint("Patterns are like those of .gitignore: *.py, src/**, {a,b}/*.rs.")
     };
     if patterns.len() > MAX_PATTERNS {
@@ -100,8 +101,9 @@ fn set(argument: &str, patterns: &[String]) -> Result<Option<GlobSet>> {
             return Err(wrong(format!("\"{shown}…\" is longer than {MAX_PATTERN_BYTES} bytes")));
         }
         if given.starts_with('!') {
-            return Err(wrong(format!("\"{shown}\" begins with !, which takes nothing back here"))
-                .hint("Name what to leave out in `exclude`; escape a leading ! as \\!."));
+            return Err(wrong(format!("\"{shown}\" begins with !, which takes nothing back here")).hint(
+                Wording::from(("Name what to leave out in ", Name("exclude"), ".")).then("Escape a leading ! as \\!."),
+            ));
         }
         let bare = given.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
         let anchored = given.starts_with('/') || bare.contains('/');

@@ -33,6 +33,8 @@ pub struct Mention {
 /// Where definitions are named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mentions {
+    /// The name of the definitions.
+    pub name: String,
     /// By path, line and column; where they are of many files, those of the nearest files first.
     pub found: Vec<Mention>,
     /// References through an import that could not be followed to a definition, and stay.
@@ -92,7 +94,7 @@ pub fn mentions(snapshot: &Snapshot, definitions: &[Definition], time: &ReadingT
         first,
         wanted: Wanted::new(&mut resolver, kin, &first.name)?,
         resolver,
-        found: Mentions::default(),
+        found: Mentions { name: first.name.clone(), ..Mentions::default() },
         is_many: false,
     };
     for (path, line, column) in reading.wanted.positions.clone() {
@@ -163,7 +165,8 @@ pub fn in_file(
             is_certain: true,
         }
     };
-    Ok(Mentions { found: positions.into_iter().map(mention).collect(), ..Mentions::default() })
+    let found = positions.into_iter().map(mention).collect();
+    Ok(Mentions { name: name.to_owned(), found, ..Mentions::default() })
 }
 
 struct MentionReading<'a, 's> {

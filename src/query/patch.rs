@@ -55,7 +55,8 @@ pub fn unified(file: &str, text: &str, edits: &[Edit]) -> Option<String> {
     Some(diff((&format!("a/{file}"), &format!("b/{file}")), text, &applied(text, edits)?))
 }
 
-/// What changes from `before` to `after`, with the names of the two; empty if nothing does.
+/// What changes from `before` to `after`, with the names of the two; empty if nothing does. There is no line `diff --git`:
+/// findings/git-apply-in-a-subfolder.sh.
 pub fn diff((from, to): (&str, &str), before: &str, after: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) =
         (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());

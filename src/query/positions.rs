@@ -10,15 +10,8 @@ use super::qualified_name::qualified;
 use super::relations::Resolver;
 use crate::error::Result;
 use crate::extract::kinds::TYPES;
-use crate::extract::scip::is_name_part;
+use crate::extract::position::Named;
 use crate::store::{Definition, DefinitionNode, FtsQuery, Reference, Snapshot};
-
-/// A name in a line, and the column where it begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
-    pub name: String,
-    pub column: u32,
-}
 
 /// A symbol with those inside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -44,36 +37,29 @@ pub struct Referred {
     pub is_certain: bool,
 }
 
-/// The name that a column of a line is on, or just past.
-pub fn name_at(line: &str, column: u32) -> Option<Named> {
-    let characters: Vec<char> = line.chars().collect();
-    let at = usize::try_from(column).ok()?.checked_sub(1)?;
-    let on = if characters.get(at).copied().is_some_and(is_name_part) { at } else { at.checked_sub(1)? };
-    if !characters.get(on).copied().is_some_and(is_name_part) {
-        return None;
-    }
-    let start = characters[..on].iter().rposition(|c| !is_name_part(*c)).map_or(0, |before| before + 1);
-    let end = characters[on..].iter().position(|c| !is_name_part(*c)).map_or(characters.len(), |after| on + after);
-    let name: String = characters[start..end].iter().collect();
-    let is_name = !name.starts_with(|c: char| c.is_ascii_digit());
-    is_name.then_some(Named { name, column: u32::try_from(start + 1).ok()? })
-}
-
-/// What a name at a position of a file refers to: itself, if it is defined there.
-pub fn definitions_at(snapshot: &Snapshot, path: &str, line: u32, named: &Named) -> Result<Referred> {
-    let own = snapshot.definitions_between(path, 0, line)?.into_iter();
+/// What a name at a position of a file refers to: itself, if it is defined there. Of several readings of the position the first counts that
+/// refers to something.
+pub fn definitions_at(snapshot: &Snapshot, path: &str, line: u32, readings: &[Named]) -> Result<Referred> {
     let own: Vec<Definition> =
-        own.filter(|one| one.line == line && one.column == named.column && one.name == named.name).collect();
-    if !own.is_empty() {
-        return Ok(Referred { definitions: own, is_certain: true });
+        snapshot.definitions_between(path, 0, line)?.into_iter().filter(|one| one.line == line).collect();
+    for named in readings {
+        let mut own = own.clone();
+        own.retain(|one| one.column == named.column && one.name == named.name);
+        if !own.is_empty() {
+            return Ok(Referred { definitions: own, is_certain: true });
+        }
     }
-    let (used, is_known) = used_at(snapshot, path, line, named)?;
-    if !is_known && is_declared(snapshot, path, line, named)? {
-        return Ok(Referred::default());
+    let mut resolver = Resolver::new(snapshot);
+    for named in readings {
+        let (used, is_known) = used_at(snapshot, path, line, named)?;
+        if !is_known && is_declared(snapshot, path, line, named)? {
+            continue;
+        }
+        let Some(found) = resolver.resolve(&used)?.filter(|found| !found.targets.is_empty()) else { continue };
+        let definitions = found.targets.iter().map(|target| target.definition.clone()).collect();
+        return Ok(Referred { definitions, is_certain: found.how.is_proof() });
     }
-    let Some(found) = Resolver::new(snapshot).resolve(&used)? else { return Ok(Referred::default()) };
-    let definitions = found.targets.iter().map(|target| target.definition.clone()).collect();
-    Ok(Referred { definitions, is_certain: found.how.is_proof() })
+    Ok(Referred::default())
 }
 
 pub(super) fn is_script(language: &str) -> bool {
@@ -179,20 +165,4 @@ fn is_declared(snapshot: &Snapshot, path: &str, line: u32, named: &Named) -> Res
     let is_key = is_first && after.starts_with(':') && !after.starts_with("::");
     let is_variable = ["const", "let", "var"].iter().any(|word| before.ends_with(word));
     Ok(is_key || is_variable)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_column_on_a_name_or_just_past_it_finds_it() {
-        let line = "    héllo(wörld)";
-        for column in 5..=10 {
-            assert_eq!(name_at(line, column), Some(Named { name: "héllo".to_owned(), column: 5 }), "{column}");
-        }
-        assert_eq!(name_at(line, 11).map(|named| named.column), Some(11));
-        assert_eq!(name_at(line, 1), None);
-        assert_eq!(name_at("x = 12", 5), None);
-    }
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
-use crate::extract::scip::{DEFINITION, IMPLEMENTATION, REFERENCE, is_name_part};
+use crate::extract::scip::{DEFINITION, IMPLEMENTATION, REFERENCE, constructed, counterpart, is_name_part};
 use crate::store::{ScipOccurrence, Snapshot};
 
 pub use crate::extract::scip::{is_definition, role};
@@ -23,6 +23,10 @@ pub struct ScipSubject {
     own: Vec<i64>,
     /// The rows of the same symbols in all SCIP files.
     ids: Vec<i64>,
+    /// The rows of what they belong to by their names: the type of a constructor that is called, the setter of a getter.
+    kin: Vec<i64>,
+    /// The rows of their constructors, if they are types.
+    constructors: Vec<i64>,
 }
 
 impl ScipSubject {
@@ -75,7 +79,14 @@ pub fn subject(snapshot: &Snapshot, path: &str, line: u32, column: u32) -> Resul
             break;
         }
         let ids = if one.is_local { vec![one.symbol_id] } else { snapshot.scip_symbols(&one.symbol)? };
-        let nothing = || ScipSubject { symbol: one.symbol.clone(), is_local: true, own: Vec::new(), ids: Vec::new() };
+        let nothing = || ScipSubject {
+            symbol: one.symbol.clone(),
+            is_local: true,
+            own: Vec::new(),
+            ids: Vec::new(),
+            kin: Vec::new(),
+            constructors: Vec::new(),
+        };
         let (subject, _) = found.get_or_insert_with(|| (nothing(), range));
         if subject.is_local && !one.is_local {
             subject.symbol.clone_from(&one.symbol);
@@ -83,6 +94,19 @@ pub fn subject(snapshot: &Snapshot, path: &str, line: u32, column: u32) -> Resul
         }
         subject.own.push(one.symbol_id);
         subject.ids.extend(ids);
+        if !one.is_local {
+            // At its definition a constructor is not called, and alone.
+            let of_type = constructed(&one.symbol).filter(|_| !is_definition(one.roles)).map(str::to_owned);
+            for kin in [of_type.clone(), counterpart(&one.symbol)].into_iter().flatten() {
+                subject.kin.extend(snapshot.scip_symbols(&kin)?);
+            }
+            let of_type = of_type.unwrap_or_else(|| one.symbol.clone());
+            if of_type.ends_with('#') {
+                let below = snapshot.scip_symbols_below(&of_type)?;
+                let own = below.into_iter().filter(|(_, symbol)| constructed(symbol) == Some(of_type.as_str()));
+                subject.constructors.extend(own.map(|(id, _)| id));
+            }
+        }
     }
     Ok(found.map(|(mut subject, _)| {
         subject.ids.sort_unstable();
@@ -94,7 +118,8 @@ pub fn subject(snapshot: &Snapshot, path: &str, line: u32, column: u32) -> Resul
 /// Where a symbol is defined.
 pub fn definitions(snapshot: &Snapshot, subject: &ScipSubject) -> Result<Vec<ScipOccurrence>> {
     // Two projects of one repository may have the same symbol, if their packages have no names.
-    for symbols in [subject.own.clone(), subject.ids.clone(), related(snapshot, &subject.ids, DEFINITION)?] {
+    let kin = || [&subject.ids[..], &subject.kin].concat();
+    for symbols in [subject.own.clone(), subject.ids.clone(), related(snapshot, &kin(), DEFINITION)?] {
         let mut found = occurrences(snapshot, &symbols)?;
         found.retain(|one| is_definition(one.roles));
         if !found.is_empty() {
@@ -104,9 +129,26 @@ pub fn definitions(snapshot: &Snapshot, subject: &ScipSubject) -> Result<Vec<Sci
     Ok(Vec::new())
 }
 
-/// Where a symbol is named, with its definitions: by path, line and column.
+/// Where the definitions are that a symbol belongs to by its name: the type of a constructor that is called, the setter of a getter.
+pub fn kin(snapshot: &Snapshot, subject: &ScipSubject) -> Result<Vec<ScipOccurrence>> {
+    let mut found = occurrences(snapshot, &subject.kin)?;
+    found.retain(|one| is_definition(one.roles));
+    Ok(found)
+}
+
+/// Where a symbol is named, with its definitions: by path, line and column. A type is named where it is constructed.
 pub fn references(snapshot: &Snapshot, subject: &ScipSubject) -> Result<Vec<ScipOccurrence>> {
-    occurrences(snapshot, &related(snapshot, &subject.ids, REFERENCE | DEFINITION)?)
+    let all = related(snapshot, &[&subject.ids[..], &subject.kin].concat(), REFERENCE | DEFINITION)?;
+    let mut found = occurrences(snapshot, &all)?;
+    let constructed = occurrences(snapshot, &subject.constructors)?;
+    found.extend(constructed.into_iter().filter(|one| !is_definition(one.roles)));
+    in_order(&mut found);
+    Ok(found)
+}
+
+/// Whether a SCIP file says what is at a position.
+pub fn is_stated(snapshot: &Snapshot, path: &str, line: u32, column: u32) -> Result<bool> {
+    Ok(subject(snapshot, path, line, column)?.is_some())
 }
 
 /// Where the definitions are that a symbol implements, or that implement it, over all steps.
@@ -128,11 +170,16 @@ fn occurrences(snapshot: &Snapshot, symbols: &[i64]) -> Result<Vec<ScipOccurrenc
             }
         }
     }
+    in_order(&mut found);
+    Ok(found)
+}
+
+/// Sorts occurrences by path, line and column, and keeps one at each position: a definition if there is one.
+fn in_order(found: &mut Vec<ScipOccurrence>) {
     found.sort_by(|a, b| {
         (&a.path, a.line, a.column, !is_definition(a.roles)).cmp(&(&b.path, b.line, b.column, !is_definition(b.roles)))
     });
     found.dedup_by(|a, b| (&a.path, a.line, a.column) == (&b.path, b.line, b.column));
-    Ok(found)
 }
 
 /// Symbols with all that are related to them in these ways, however they are connected.

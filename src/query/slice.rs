@@ -1,6 +1,7 @@
 //! Lines of a file, exactly as its bytes have them.
 
 use crate::error::{Error, Result};
+use crate::wording::{Name, Wording};
 
 /// Some lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,15 +23,22 @@ pub struct Slice {
 pub fn slice(bytes: &[u8], start: u64, end: u64, column: u64, cap: Option<usize>) -> Result<Slice> {
     let starts = line_starts(bytes);
     let total = starts.len() as u64;
-    let wrong = |what: String| {
-        Error::invalid_argument(format!("{what}; the file has {total} lines"))
-            .hint("Give 1-based lines with start_line ≤ end_line.")
+    let wrong = |what: Wording| {
+        Error::invalid_argument(what.followed_by(&format!("; the file has {total} lines"))).hint((
+            "Give 1-based lines with ",
+            Name("start_line"),
+            " ≤ ",
+            Name("end_line"),
+            ".",
+        ))
     };
     if start == 0 || end == 0 {
-        return Err(wrong("lines are 1-based: 0 is not a line".to_owned()));
+        return Err(wrong("lines are 1-based: 0 is not a line".into()));
     }
     if end < start {
-        return Err(wrong(format!("end_line {end} is before start_line {start}")));
+        return Err(wrong(
+            (Name("end_line"), format!(" {end} is before "), Name("start_line"), format!(" {start}")).into(),
+        ));
     }
     if total == 0 && start == 1 {
         return Ok(Slice {
@@ -43,7 +51,7 @@ pub fn slice(bytes: &[u8], start: u64, end: u64, column: u64, cap: Option<usize>
         });
     }
     if start > total {
-        return Err(wrong(format!("line {start} is past the end")));
+        return Err(wrong(format!("line {start} is past the end").into()));
     }
     let last = end.min(total);
     let mut content = String::new();
@@ -57,7 +65,7 @@ pub fn slice(bytes: &[u8], start: u64, end: u64, column: u64, cap: Option<usize>
         let rest =
             text.char_indices().nth(usize::try_from(skipped).unwrap_or(usize::MAX)).map_or("", |(at, _)| &text[at..]);
         if skipped > 0 && rest.is_empty() {
-            return Err(wrong(format!("start_column {column} is past the end of line {number}")));
+            return Err(wrong((Name("start_column"), format!(" {column} is past the end of line {number}")).into()));
         }
         let cost = json_cost(rest);
         if cost <= remaining {
@@ -132,7 +140,7 @@ mod tests {
     fn lines_that_are_not_there_are_named_with_the_length() {
         for (start, end) in [(0, 1), (1, 0), (2, 1), (4, 9)] {
             let error = slice(b"a\nb\nc\n", start, end, 1, None).unwrap_err();
-            assert!(error.message.contains("3 lines"), "{error}");
+            assert!(error.message.to_string().contains("3 lines"), "{error}");
         }
     }
 

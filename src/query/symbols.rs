@@ -1,6 +1,7 @@
 //! Where a name is defined and used.
 
 mod order;
+mod written;
 
 use std::borrow::Cow;
 
@@ -9,11 +10,13 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::written::{Case, Reading, Surroundings};
 use super::occurrences::{self, ReadingTime, Unread};
-use super::relations::{Resolver, may_refer_to};
+use super::relations::{self, Resolver, may_refer_to, reading};
 use super::{Page, near};
 use crate::error::{Error, Result};
 use crate::store::{ChunkId, Definition, DefinitionNode, Reference, Snapshot};
+use crate::wording::Argument;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -96,36 +99,41 @@ pub fn occurrences(
         OtherFiles::Indexed => order::sort(snapshot, definitions),
         OtherFiles::MayBeAbsent => Ok(order::sort_alone(definitions)),
     };
-    let (qualifier, name) = qualified(wanted);
-    if name.is_empty() {
-        return Err(no_name());
-    }
-    let fits = |found: &Definition| is_in(found, &qualifier) && kind.is_none_or(|kind| found.kind == kind);
+    let readings = written::readings(wanted);
+    let (Some(whole), Some(last)) = (readings.first(), readings.last()) else { return Err(no_name()) };
+    let is_of_kind = |found: &Definition| kind.is_none_or(|kind| found.kind == kind);
     let mut definitions = match how {
-        Match::Fuzzy => return Ok(fuzzy(snapshot, name, fits, offset, limit.unwrap_or(LIKE))?.into()),
+        Match::Fuzzy => {
+            return Ok(fuzzy(snapshot, last, is_of_kind, (offset, limit.unwrap_or(LIKE)))?.into());
+        }
         Match::Prefix => {
-            let found = beginning_with(snapshot, name, fits, sort)?;
+            let found = beginning_with(snapshot, &readings, is_of_kind, sort)?;
             return Ok(Page::of(found, offset, limit.unwrap_or(LIKE)).into());
         }
-        Match::Exact => {
-            let exact = snapshot.definitions(name)?;
-            if exact.is_empty() { snapshot.definitions_any_case(name)? } else { exact }
-        }
+        Match::Exact => defined_as(snapshot, wanted)?,
     };
-    keep_qualified(&mut definitions, &qualifier, |definition| definition);
+    if definitions.is_empty() {
+        definitions =
+            written::named(snapshot, wanted, Case::OfLanguage, |one| one, |name| snapshot.definitions_any_case(name))?;
+    }
     let definitions = sort(definitions)?;
     // The case in which the name is really written.
-    let written = definitions.first().map_or_else(|| name.to_owned(), |first| first.name.clone());
+    let written = definitions.first().map_or_else(|| last.name.to_owned(), |first| first.name.clone());
+    let is_qualified = written.len() < whole.name.len();
     let mut all: Vec<Occurrence> = definitions.iter().cloned().map(defined).collect();
     all.retain(|found| kind.is_none_or(|kind| found.kind == kind));
     let limit = limit.unwrap_or_else(|| all.len().saturating_sub(offset) + NEAREST);
-    if definitions.is_empty() && !qualifier.is_empty() {
+    if definitions.is_empty() && is_qualified {
         return Ok(Page::of(all, offset, limit).into());
     }
-    let (references, unread) = occurrences::of_name(snapshot, &written, &definitions, time)?;
-    let mut references = references;
-    if !qualifier.is_empty() {
+    let (mut references, unread) = occurrences::of_name(snapshot, &written, &definitions, time)?;
+    if is_qualified {
         references = that_may_refer_to(snapshot, references, &definitions)?;
+    }
+    if !is_qualified && last.name.len() < written.len() && !definitions.is_empty() {
+        // A name of several parts is often referred to by the last one.
+        let (by_last, _) = snapshot.references(last.name, 0, RESOLVED)?;
+        references.extend(that_refer_to(snapshot, by_last, &definitions)?);
     }
     let is_of_kind = |found: &Reference| kind.is_none_or(|kind| found.kind == kind);
     references.retain(is_of_kind);
@@ -206,25 +214,33 @@ const SIMILAR: usize = 5;
 /// The symbols that have an exact name, or `Class.method`: likely ones first, one definition of each. Headings count only if
 /// nothing else has the name.
 pub fn with_name(snapshot: &Snapshot, wanted: &str, in_file: Option<&str>) -> Result<Vec<Definition>> {
-    let (qualifier, name) = qualified(wanted);
-    if name.is_empty() {
+    if written::readings(wanted).is_empty() {
         return Err(no_name());
     }
-    let mut found = snapshot.definitions(name)?;
-    found.retain(|one| in_file.is_none_or(|file| one.path == file));
-    keep_qualified(&mut found, &qualifier, |definition| definition);
+    let mut found = written::named(
+        snapshot,
+        wanted,
+        Case::OfLanguage,
+        |one| one,
+        |name| {
+            let mut found = snapshot.definitions(name)?;
+            found.retain(|one| in_file.is_none_or(|file| one.path == file));
+            Ok(found)
+        },
+    )?;
     if found.iter().any(|one| one.kind != "heading") {
         found.retain(|one| one.kind != "heading");
     }
     // A symbol may have several definitions: overloads, branches, assignments.
-    found.sort_by(|a, b| (&a.path, &a.container, a.line, a.column).cmp(&(&b.path, &b.container, b.line, b.column)));
-    found.dedup_by(|a, b| (&a.path, &a.container) == (&b.path, &b.container));
+    let of = |one: &Definition| (one.path.clone(), one.container.clone(), one.name.clone());
+    found.sort_by_cached_key(|one| (of(one), one.line, one.column));
+    found.dedup_by(|a, b| of(a) == of(b));
     order::sort(snapshot, found)
 }
 
 /// Defined names that are similar to a name that nothing has.
 pub fn similar_names(snapshot: &Snapshot, wanted: &str) -> Result<Vec<String>> {
-    let (_, name) = qualified(wanted);
+    let name = last_name(wanted);
     let mistyped = near::Mistyped::new(name);
     let mut near = snapshot.defined_names_where(|name| mistyped.distance_to(name))?;
     near.sort_unstable();
@@ -233,15 +249,34 @@ pub fn similar_names(snapshot: &Snapshot, wanted: &str) -> Result<Vec<String>> {
 }
 
 fn no_name() -> Error {
-    Error::invalid_argument("argument `symbol_name` contains no name").hint("Give a name such as QuerySet.")
+    Error::invalid_argument((Argument("symbol_name"), " contains no name")).hint("Give a name such as QuerySet.")
 }
 
 /// Definitions that an exact name, or `Class.method`, stands for.
 pub fn subjects(snapshot: &Snapshot, wanted: &str) -> Result<Vec<DefinitionNode>> {
-    let (qualifier, name) = qualified(wanted);
-    let mut found = snapshot.declared_as(name, SUBJECTS)?;
-    keep_qualified(&mut found, &qualifier, |declared| &declared.definition);
-    Ok(found)
+    let look_up = |name: &str| snapshot.declared_as(name, SUBJECTS);
+    written::named(snapshot, wanted, Case::OfLanguage, |declared| &declared.definition, look_up)
+}
+
+fn defined_as(snapshot: &Snapshot, wanted: &str) -> Result<Vec<Definition>> {
+    written::named(snapshot, wanted, Case::OfLanguage, |one| one, |name| snapshot.definitions(name))
+}
+
+/// The references that are known to be to one of some definitions.
+fn that_refer_to(
+    snapshot: &Snapshot,
+    references: Vec<Reference>,
+    definitions: &[Definition],
+) -> Result<Vec<Reference>> {
+    let wanted: Vec<(String, u32, u32)> = definitions.iter().map(|d| (d.path.clone(), d.line, d.column)).collect();
+    let mut resolver = Resolver::new(snapshot);
+    let mut kept = Vec::new();
+    for used in references {
+        if reading(&mut resolver, &used, &wanted)? == relations::Reading::Does {
+            kept.push(used);
+        }
+    }
+    Ok(kept)
 }
 
 fn that_may_refer_to(
@@ -263,9 +298,9 @@ fn that_may_refer_to(
 }
 
 /// The chunks that define what a qualified name refers to.
-pub(super) fn chunks_of_qualified(snapshot: &Snapshot, name: &str, qualifier: &[&str]) -> Result<Vec<ChunkId>> {
-    let mut definitions = snapshot.unsigned_any_case(name, SUBJECTS)?;
-    keep_qualified(&mut definitions, qualifier, |definition| definition);
+pub(super) fn chunks_of_qualified(snapshot: &Snapshot, written: &str) -> Result<Vec<ChunkId>> {
+    let look_up = |name: &str| snapshot.unsigned_any_case(name, SUBJECTS);
+    let definitions = written::named(snapshot, written, Case::Any, |definition| definition, look_up)?;
     let mut found = Vec::new();
     for definition in definitions.iter().take(MAX_QUALIFIED) {
         found.extend(snapshot.chunk_at(&definition.path, definition.line)?);
@@ -273,75 +308,37 @@ pub(super) fn chunks_of_qualified(snapshot: &Snapshot, name: &str, qualifier: &[
     Ok(found)
 }
 
-/// Those that are inside of the qualifier; where none does, those that people may call so: names are imported from the
-/// packages around the module that defines them.
-fn keep_qualified<T>(found: &mut Vec<T>, qualifier: &[&str], definition: impl Fn(&T) -> &Definition) {
-    if found.iter().any(|item| is_in(definition(item), qualifier)) {
-        found.retain(|item| is_in(definition(item), qualifier));
-    } else {
-        found.retain(|item| may_be_in(definition(item), qualifier));
-    }
-}
-
 /// The last name of a qualified one.
 pub fn last_name(wanted: &str) -> &str {
-    qualified(wanted).1
+    written::readings(wanted).last().map_or("", |reading| reading.name)
 }
 
 /// Whether a name has a qualifier.
 pub fn is_qualified(wanted: &str) -> bool {
-    !qualified(wanted).0.is_empty()
-}
-
-/// `a::b::C` and `a.b.C()` are ([a, b], C).
-fn qualified(wanted: &str) -> (Vec<&str>, &str) {
-    let wanted = wanted.trim();
-    let mut parts: Vec<&str> = separated(wanted.strip_suffix("()").unwrap_or(wanted)).collect();
-    let name = parts.pop().unwrap_or_default();
-    (parts, name)
-}
-
-fn separated(text: &str) -> impl Iterator<Item = &str> {
-    text.split(['.', ':', '#']).map(str::trim).filter(|part| !part.is_empty())
-}
-
-/// Whether the definition's container, or its file's path for a module, ends with the qualifier.
-fn is_in(definition: &Definition, qualifier: &[&str]) -> bool {
-    if qualifier.is_empty() {
-        return true;
-    }
-    let around = around(definition);
-    around.len() >= qualifier.len()
-        && around[around.len() - qualifier.len()..].iter().zip(qualifier).all(|(a, b)| a.eq_ignore_ascii_case(b))
-}
-
-/// Whether the qualifier's parts are around the definition in that order, and its type is among them if it has one.
-fn may_be_in(definition: &Definition, qualifier: &[&str]) -> bool {
-    let around = around(definition);
-    let mut rest = around.iter();
-    let in_order = qualifier.iter().all(|part| rest.any(|around| around.eq_ignore_ascii_case(part)));
-    in_order && (definition.container.is_none() || rest.next().is_none())
-}
-
-/// Folders, modules and types around a definition, outermost first.
-fn around(definition: &Definition) -> Vec<&str> {
-    // A package of Go is a folder, whatever its files are called.
-    let ends = if definition.language == "go" { '/' } else { '.' };
-    let stem = definition.path.rsplit_once(ends).map_or(definition.path.as_str(), |(stem, _)| stem);
-    let modules = stem.split('/').filter(|part| !matches!(*part, "mod" | "lib" | "__init__" | "index" | "src"));
-    modules.chain(separated(definition.container.as_deref().unwrap_or_default())).collect()
+    written::readings(wanted).len() > 1
 }
 
 /// Definitions of the names that begin so: the whole name first, in any case.
 fn beginning_with(
     snapshot: &Snapshot,
-    prefix: &str,
+    readings: &[Reading],
     fits: impl Fn(&Definition) -> bool,
     sort: impl Fn(Vec<Definition>) -> Result<Vec<Definition>>,
 ) -> Result<Vec<Occurrence>> {
-    let mut found = snapshot.definitions_by_prefix(prefix)?;
-    found.retain(fits);
-    let (whole, longer) = found.into_iter().partition(|definition| definition.name.eq_ignore_ascii_case(prefix));
+    let mut surroundings = Surroundings::new(snapshot, Case::OfLanguage);
+    let (mut whole, mut longer) = (Vec::new(), Vec::new());
+    for reading in readings {
+        // A sign before a name is not a part of it only if nothing has a name with the sign.
+        if reading.around.is_empty() && !(whole.is_empty() && longer.is_empty()) {
+            continue;
+        }
+        for definition in snapshot.definitions_by_prefix(reading.name)?.into_iter().filter(&fits) {
+            if reading.around.is_empty() || surroundings.is_in(&definition, &reading.around)? {
+                let is_whole = definition.name.eq_ignore_ascii_case(reading.name);
+                if is_whole { whole.push(definition) } else { longer.push(definition) }
+            }
+        }
+    }
     let sorted = [sort(whole)?, sort(longer)?];
     Ok(sorted.into_iter().flatten().map(defined).collect())
 }
@@ -350,15 +347,15 @@ fn beginning_with(
 /// there are in all is known once the last of them is shown.
 fn fuzzy(
     snapshot: &Snapshot,
-    wanted: &str,
+    wanted: &Reading,
     fits: impl Fn(&Definition) -> bool,
-    offset: usize,
-    limit: usize,
+    (offset, limit): (usize, usize),
 ) -> Result<Page<Occurrence>> {
+    let mut surroundings = Surroundings::new(snapshot, Case::OfLanguage);
     let end = offset.saturating_add(limit);
     let mut found: Vec<Occurrence> = Vec::new();
     let mut all = true;
-    for name in names_like(snapshot, wanted)? {
+    for name in names_like(snapshot, wanted.name)? {
         // One more than is shown means that there are more.
         if found.len() > end {
             all = false;
@@ -366,6 +363,13 @@ fn fuzzy(
         }
         let mut definitions = snapshot.definitions(&name)?;
         definitions.retain(&fits);
+        let mut inside = Vec::new();
+        for definition in definitions {
+            if wanted.around.is_empty() || surroundings.is_in(&definition, &wanted.around)? {
+                inside.push(definition);
+            }
+        }
+        let definitions = inside;
         found.extend(order::sort(snapshot, definitions)?.into_iter().map(defined));
     }
     let mut page = Page::of(found, offset, limit);

@@ -98,7 +98,8 @@ impl Pattern {
             }
             Kind::NameGlob => wildmatch::matches(&self.text, name, Mode { is_path: false, folds_case }),
             Kind::Path => {
-                // Only the rest is a glob, so that a `**` behind the literal is at its beginning.
+                // Only the rest is a glob, so that a `**` behind the literal is at its beginning:
+                // findings/git-stars-behind-a-literal.sh.
                 let Some((beginning, rest)) = path.split_at_checked(self.literal) else { return false };
                 is_equal(beginning, &self.text[..self.literal])
                     && wildmatch::matches(&self.text[self.literal..], rest, Mode { is_path: true, folds_case })

@@ -7,12 +7,13 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::bare;
-use super::walk::is_private_name;
+use super::rules::is_private_name;
 use crate::error::{Error, Result};
 use crate::model::{RepoPath, printable};
 use crate::platform::beneath::open_beneath;
 use crate::platform::paths::canonical;
 use crate::secrets::{is_secret, is_secret_name};
+use crate::wording::Tool;
 
 /// No file system takes longer ones.
 const MAX_PATH_BYTES: usize = 4096;
@@ -215,8 +216,11 @@ fn secret(given: &str) -> Error {
 }
 
 fn outside(given: &str) -> Error {
-    Error::invalid_path(format!("{} lies outside the repository and its indexed folders", brief(given)))
-        .hint("Give a path inside the repository, or index that folder with `index_files` first.")
+    Error::invalid_path(format!("{} lies outside the repository and its indexed folders", brief(given))).hint((
+        "Give a path inside the repository, or index that folder with ",
+        Tool("index_files"),
+        " first.",
+    ))
 }
 
 fn brief(given: &str) -> String {

@@ -16,7 +16,8 @@ use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git_objects;
 use crate::index::Workspaces;
-use crate::tools::{self, Access, ClientScope, Request, TOOLS, Tools};
+use crate::tools::{self, Access, ClientScope, Declaration, Request, TOOLS, Tools};
+use crate::wording::Command;
 
 /// The tools of this process, and the connections to other daemons.
 pub struct CallRouter {
@@ -47,13 +48,68 @@ impl CallRouter {
     }
 
     /// The other worktree that a reading call is about, because an argument is a path in it.
-    fn worktree_of_path(&self, request: &Request) -> Option<PathBuf> {
+    fn worktree_of_path(&self, tool: &Declaration, request: &Request) -> Option<PathBuf> {
         let arguments = request.arguments.as_object()?;
-        let reads = tools::find(&request.tool).is_ok_and(|tool| tool.access == Access::Read);
+        let reads = tool.access == Access::Read;
         if request.scope != ClientScope::Machine || !reads || arguments.contains_key("repo") {
             return None;
         }
         tools::worktree_of_path(|| self.workspaces.root_of(None, &request.root), arguments)
+    }
+
+    /// Answers a call of a tool in this process, or by another daemon.
+    pub fn call_tool(&self, tool: &'static Declaration, mut request: Request) -> Result<Value> {
+        let here = |request, root| self.tools.call_tool(tool, request, root);
+        // A process that starts no daemons serves the client that started it, in the same environment.
+        if self.launcher.is_none() && request.python.is_empty() {
+            request.python = self.environment.python();
+        }
+        if let Some(worktree) = self.worktree_of_path(tool, &request) {
+            let arguments = request.arguments.as_object_mut();
+            arguments.map(|arguments| arguments.insert("repo".to_owned(), json!(worktree)));
+            let mut answer = self.call_tool(tool, request)?;
+            tools::name_worktree(&mut answer, &worktree, || git_objects::branch(&worktree, &self.environment));
+            return Ok(answer);
+        }
+        if request.scope == ClientScope::Root {
+            let root = self.workspaces.root_of(None, &request.root)?;
+            tools::check_paths_below(&root, &request.arguments)?;
+        }
+        // The call itself reports wrong names.
+        let Ok(names) = tools::repositories(request.arguments.get("repo")) else { return here(request, None) };
+        if self.workspaces.may_be_several(&names, &request.root) {
+            if request.scope == ClientScope::Root {
+                return Err(tools::outside("repo"));
+            }
+            return here(request, None);
+        }
+        let root = self.workspaces.root_of(names.first().map(String::as_str), &request.root);
+        let root = match (root, &self.own) {
+            (Ok(root), Some(own)) if root != *own => root,
+            (Ok(root), _) => return here(request, Some(root)),
+            // The call itself reports an invalid root.
+            (Err(_), _) => return here(request, None),
+        };
+        match request.scope {
+            ClientScope::Machine => {}
+            ClientScope::Repository => {
+                return Err(Error::new(ErrorKind::InvalidPath, "over TCP, the daemon serves only its own repository")
+                    .hint(("Use that repository's socket, or ", Command("mcp"), ".")));
+            }
+            ClientScope::Root => return Err(tools::outside("repo")),
+        }
+        let Some(mut other) = self.other_daemon(&root, &request) else { return here(request, None) };
+        let params = call_params(&request.tool, &request.arguments, request.cap, false);
+        let report = |progress: RemoteProgress| {
+            if let Some(on_progress) = &request.on_progress {
+                on_progress(progress.done, progress.total);
+            }
+        };
+        match other.call("ixmcp/call", params, &request.budget, &report) {
+            Ok(answer) => answer,
+            Err(_) => Err(Error::new(ErrorKind::Busy, "the other repository's daemon exited before it answered")
+                .hint("Send the call again.")),
+        }
     }
 
     fn other_daemon(&self, root: &Path, request: &Request) -> Option<Client> {
@@ -75,58 +131,8 @@ impl Service for CallRouter {
         TOOLS.iter().map(|tool| ToolCard::from(*tool)).collect()
     }
 
-    fn call(&self, mut request: Request) -> Result<Value> {
-        tools::find(&request.tool)?;
-        // A process that starts no daemons serves the client that started it, in the same environment.
-        if self.launcher.is_none() && request.python.is_empty() {
-            request.python = self.environment.python();
-        }
-        if let Some(worktree) = self.worktree_of_path(&request) {
-            let arguments = request.arguments.as_object_mut();
-            arguments.map(|arguments| arguments.insert("repo".to_owned(), json!(worktree)));
-            let mut answer = self.call(request)?;
-            tools::name_worktree(&mut answer, &worktree, || git_objects::branch(&worktree, &self.environment));
-            return Ok(answer);
-        }
-        if request.scope == ClientScope::Root {
-            let root = self.workspaces.root_of(None, &request.root)?;
-            tools::check_paths_below(&root, &request.arguments)?;
-        }
-        // The call itself reports wrong names.
-        let Ok(names) = tools::repositories(request.arguments.get("repo")) else { return self.tools.call(request) };
-        if self.workspaces.may_be_several(&names, &request.root) {
-            if request.scope == ClientScope::Root {
-                return Err(tools::outside("repo"));
-            }
-            return self.tools.call(request);
-        }
-        let root = self.workspaces.root_of(names.first().map(String::as_str), &request.root);
-        let root = match (root, &self.own) {
-            (Ok(root), Some(own)) if root != *own => root,
-            (Ok(root), _) => return self.tools.call_in(root, request),
-            // The call itself reports an invalid root.
-            (Err(_), _) => return self.tools.call(request),
-        };
-        match request.scope {
-            ClientScope::Machine => {}
-            ClientScope::Repository => {
-                return Err(Error::new(ErrorKind::InvalidPath, "over TCP, the daemon serves only its own repository")
-                    .hint("Use that repository's socket, or `ixmcp mcp`."));
-            }
-            ClientScope::Root => return Err(tools::outside("repo")),
-        }
-        let Some(mut other) = self.other_daemon(&root, &request) else { return self.tools.call(request) };
-        let params = call_params(&request.tool, &request.arguments, request.cap, false);
-        let report = |progress: RemoteProgress| {
-            if let Some(on_progress) = &request.on_progress {
-                on_progress(progress.done, progress.total);
-            }
-        };
-        match other.call("ixmcp/call", params, &request.budget, &report) {
-            Ok(answer) => answer,
-            Err(_) => Err(Error::new(ErrorKind::Busy, "the other repository's daemon exited before it answered")
-                .hint("Send the call again.")),
-        }
+    fn call(&self, request: Request) -> Result<Value> {
+        self.call_tool(tools::find(&request.tool)?, request)
     }
 }
 
@@ -141,4 +147,36 @@ pub fn call_params(tool: &str, arguments: &Value, cap: Option<usize>, waits: boo
         params.insert("cap".to_owned(), json!(cap));
     }
     params
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Flags, Sources};
+    use crate::index::Watching;
+    use crate::tools::counted;
+
+    #[test]
+    fn a_call_looks_up_its_tool_once_and_normalizes_its_arguments_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let around = folder.path().canonicalize().unwrap();
+        let root = around.join("shop");
+        std::fs::create_dir_all(root.join(".ixchel")).unwrap();
+        std::fs::write(root.join("a.py"), "def save():\n    pass\n").unwrap();
+        let environment = Environment::new([], around.join("home"), root.clone());
+        let sources = Sources { flags: Flags::default(), environment: environment.clone() };
+        let workspaces = Arc::new(Workspaces::new(sources, Watching::No));
+        let router = CallRouter::new(workspaces, environment, Some(root.clone()), None);
+        for (tool, arguments) in [
+            ("get_symbol", json!({ "symbol_name": "save" })),
+            ("get_slice", json!({ "file_path": "a.py", "start_line": "1", "end_line": 1 })),
+            ("list_files", json!({ "repo": root })),
+            ("query", json!({ "text": "save", "repo": [root] })),
+        ] {
+            counted::take();
+            let answer = router.call(Request::new(tool, arguments, root.clone()));
+            assert!(answer.is_ok(), "{tool}: {answer:?}");
+            assert_eq!(counted::take(), [1, 1], "{tool}");
+        }
+    }
 }

@@ -17,6 +17,7 @@ use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 use crate::platform::socket::{self, OwnedReadHalf, OwnedWriteHalf};
+use crate::wording::Wording;
 
 /// Bytes of an answer. Answers to the plain methods are not truncated; a list of all files may be long.
 const MAX_ANSWER_BYTES: usize = 1 << 30;
@@ -184,13 +185,26 @@ struct RemoteFault {
 struct RemoteData {
     code: String,
     hint: Option<String>,
+    /// Of another build, it may have parts that are not known.
+    wording: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct RemoteWording {
+    message: Wording,
+    hint: Option<Wording>,
 }
 
 impl From<RemoteFault> for Error {
     fn from(fault: RemoteFault) -> Self {
         let kind = ErrorKind::named(&fault.data.code).unwrap_or(ErrorKind::Internal);
-        let error = Self::new(kind, fault.message);
-        match fault.data.hint {
+        let wording = fault.data.wording.and_then(|wording| serde_json::from_value(wording).ok());
+        let RemoteWording { message, hint } = wording.unwrap_or_else(|| RemoteWording {
+            message: fault.message.into(),
+            hint: fault.data.hint.map(Wording::from),
+        });
+        let error = Self::new(kind, message);
+        match hint {
             Some(hint) => error.hint(hint),
             None => error,
         }

@@ -33,7 +33,7 @@ use crate::budget::{self, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Freshness, IndexWait, Thoroughness, Workspace};
 use crate::locked::locked;
-use crate::tools::{self, ClientScope, Request};
+use crate::tools::{self, ClientScope, Declaration, Request};
 
 /// Identifies the daemon.
 pub const ABOUT: &str = "ixmcp/about";
@@ -118,11 +118,9 @@ impl DaemonService {
         }
     }
 
-    fn call_and_record(&self, request: Request, way: &'static str) -> Result<Value> {
-        // Unknown names are not recorded, because they would fill the memory.
-        let Ok(tool) = tools::find(&request.tool) else { return self.router.call(request) };
-        let running = self.recent.begin(tool.name, &request.arguments, way);
-        let answer = self.meters.counted(tool.name, || self.router.call(request));
+    fn call_and_record(&self, tool: &'static Declaration, request: Request, way: &'static str) -> Result<Value> {
+        let running = self.recent.begin(tool, &request.arguments, way);
+        let answer = self.meters.counted(tool.name, || self.router.call_tool(tool, request));
         running.end(&answer);
         answer
     }
@@ -140,7 +138,8 @@ impl DaemonService {
             unlisted: bool,
         }
         let Params { tool, arguments, cap, waits, unlisted } = parse(&mut control)?;
-        if waits && tools::find(&tool).is_ok_and(|tool| tool.asks_index) {
+        let declared = tools::find(&tool)?;
+        if waits && declared.asks_index {
             let freshen = || self.workspace.freshen(Some(Duration::MAX), &control.budget);
             with_progress(&control, || self.workspace.progress().map(|progress| progress.bytes()), freshen)?;
         }
@@ -148,7 +147,11 @@ impl DaemonService {
         // The page reaches only its own repository.
         let scope = if unlisted { ClientScope::Repository } else { control.scope };
         let request = Request { tool, arguments, cap, index_wait, scope, ..control };
-        if unlisted { self.router.call(request) } else { self.call_and_record(request, "command") }
+        if unlisted {
+            self.router.call_tool(declared, request)
+        } else {
+            self.call_and_record(declared, request, "command")
+        }
     }
 
     fn control_view(&self, mut control: Request) -> Result<Value> {
@@ -236,7 +239,8 @@ impl Service for DaemonService {
             _ => {
                 // Only MCP limits the size of answers.
                 let way = if request.cap.is_some() { "mcp" } else { "plain" };
-                self.call_and_record(request, way)
+                // Unknown names are not recorded, because they would fill the memory.
+                self.call_and_record(tools::find(&request.tool)?, request, way)
             }
         }
     }

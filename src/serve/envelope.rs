@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Error, ErrorKind};
 use crate::model::printable;
+use crate::wording::Wording;
 
 pub const PARSE_ERROR: i32 = -32700;
 pub const INVALID_REQUEST: i32 = -32600;
@@ -170,7 +171,7 @@ impl RpcError {
     }
 
     /// The error for invalid params, in the form of the plain methods.
-    pub fn params(message: impl Into<String>) -> Self {
+    pub fn params(message: impl Into<Wording>) -> Self {
         Self::from(&Error::invalid_argument(message))
     }
 
@@ -198,9 +199,13 @@ impl From<&Error> for RpcError {
         };
         let mut data = json!({ "code": error.kind.name() });
         if let Some(hint) = &error.hint {
-            data["hint"] = json!(hint);
+            data["hint"] = json!(hint.to_string());
         }
-        Self { code, message: error.message.clone(), data: Some(data) }
+        // For the edges of this program, which have other words.
+        if !(error.message.is_text() && error.hint.as_ref().is_none_or(Wording::is_text)) {
+            data["wording"] = json!({ "message": error.message, "hint": error.hint });
+        }
+        Self { code, message: error.message.to_string(), data: Some(data) }
     }
 }
 

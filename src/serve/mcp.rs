@@ -23,8 +23,8 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use super::ToolCard;
+use super::connection::Connection;
 use super::envelope::{self, Params, RpcError};
-use super::mux::Connection;
 use crate::error::{Error, ErrorKind};
 use crate::tools::{InOrder, MODEL_BYTES};
 
@@ -139,7 +139,8 @@ fn check_revision(meta: &RequestMetaObject) -> Result<(), ErrorData> {
     Err(ErrorData::invalid_params(message, None))
 }
 
-/// The result of a call. Errors are results, too, because the model reads them, except those of the protocol.
+/// The result of a call. Errors are results, too, because the model reads them, except those of the protocol. They are text alone:
+/// findings/mcp-error-with-structured-content.sh.
 pub fn call_result(answer: Result<Value, Error>, is_modern: bool) -> Result<String, RpcError> {
     let mut result = match answer {
         Ok(value) => CallToolResult::structured(value),
@@ -307,6 +308,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        // The Python SDK reads the first page only: findings/mcp-python-lists-by-itself.sh.
         if request.is_some_and(|request| request.cursor.is_some()) {
             return Err(ErrorData::invalid_params("unknown cursor: the list of tools has one page", None));
         }

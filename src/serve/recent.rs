@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::error::{Error, Result};
 use crate::locked::locked;
 use crate::panics;
-use crate::tools;
+use crate::tools::Declaration;
 
 /// Calls that are kept: an afternoon of one agent, a few hundred kilobytes.
 const MAX_CALLS: usize = 500;
@@ -59,14 +59,14 @@ struct Ended {
 pub struct RunningCall {
     recent: Arc<RecentCalls>,
     id: u64,
-    tool: String,
+    tool: &'static Declaration,
     begun: Instant,
     is_ended: bool,
 }
 
 impl RecentCalls {
     /// Records the start of a call. `way` is how it arrived, such as `mcp`.
-    pub fn begin(self: &Arc<Self>, tool: &str, arguments: &Value, way: &'static str) -> RunningCall {
+    pub fn begin(self: &Arc<Self>, tool: &'static Declaration, arguments: &Value, way: &'static str) -> RunningCall {
         let arguments = cut_arguments(arguments);
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut ring = self.ring();
@@ -78,7 +78,7 @@ impl RecentCalls {
         ring.calls.push_back(Entry {
             id,
             version: id,
-            tool: tool.to_owned(),
+            tool: tool.name.to_owned(),
             way,
             arguments,
             begun_ms: u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX),
@@ -86,7 +86,7 @@ impl RecentCalls {
         });
         drop(ring);
         self.changed.notify_all();
-        RunningCall { recent: Arc::clone(self), id, tool: tool.to_owned(), begun: Instant::now(), is_ended: false }
+        RunningCall { recent: Arc::clone(self), id, tool, begun: Instant::now(), is_ended: false }
     }
 
     /// The calls that began or ended after `version`, oldest first. Waits up to `wait` until there is one or `is_over`.
@@ -109,7 +109,7 @@ impl RecentCalls {
 impl RunningCall {
     pub fn end(mut self, answer: &Result<Value>) {
         let outcome = match answer {
-            Ok(answer) => summary(&self.tool, answer),
+            Ok(answer) => summary(self.tool, answer),
             Err(error) => fault(error),
         };
         self.settle(outcome);
@@ -157,11 +157,11 @@ impl Entry {
 }
 
 fn fault(error: &Error) -> Value {
-    json!({ "error": error.kind.name(), "message": cut(&error.message) })
+    json!({ "error": error.kind.name(), "message": cut(&error.message.to_string()) })
 }
 
 /// The size of an answer, and the locations of its first items.
-fn summary(tool: &str, answer: &Value) -> Value {
+fn summary(tool: &Declaration, answer: &Value) -> Value {
     let (bytes, is_exact) = size(answer);
     let mut summary = json!({ "bytes": bytes });
     if !is_exact {
@@ -172,8 +172,7 @@ fn summary(tool: &str, answer: &Value) -> Value {
             summary[field] = value.clone();
         }
     }
-    let list = tools::find(tool).ok().and_then(|tool| tool.list);
-    let items = list.and_then(|list| answer[list].as_array());
+    let items = tool.list.and_then(|list| answer[list].as_array());
     if let Some(items) = items {
         summary["items"] = json!(items.len());
     }
@@ -250,11 +249,16 @@ fn size(value: &Value) -> (usize, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tools;
+
+    fn tool(name: &str) -> &'static Declaration {
+        tools::find(name).unwrap()
+    }
 
     #[test]
     fn a_call_is_listed_while_it_runs_and_then_with_its_outcome() {
         let recent = Arc::new(RecentCalls::default());
-        let running = recent.begin("query", &json!({ "text": "cart" }), "mcp");
+        let running = recent.begin(tool("query"), &json!({ "text": "cart" }), "mcp");
         let seen = recent.since(0, Duration::ZERO, || false);
         assert_eq!(seen["calls"][0]["arguments"]["text"], "cart");
         assert!(seen["calls"][0].get("outcome").is_none());
@@ -270,9 +274,9 @@ mod tests {
     #[test]
     fn a_failed_call_has_an_error_as_its_outcome() {
         let recent = Arc::new(RecentCalls::default());
-        drop(recent.begin("check", &json!({}), "mcp"));
+        drop(recent.begin(tool("check"), &json!({}), "mcp"));
         assert_eq!(recent.since(0, Duration::ZERO, || false)["calls"][0]["outcome"]["error"], "INTERNAL");
-        recent.begin("query", &json!({}), "mcp").end(&Err(Error::invalid_argument("argument `text` is empty")));
+        recent.begin(tool("query"), &json!({}), "mcp").end(&Err(Error::invalid_argument("argument `text` is empty")));
         assert_eq!(recent.since(2, Duration::ZERO, || false)["calls"][0]["outcome"]["error"], "INVALID_ARGUMENT");
     }
 
@@ -283,12 +287,14 @@ mod tests {
         let arguments = json!({ "text": long, "include": vec![&long; 3], "a": long, "b": long, "c": long });
         let answer = Ok(json!({ "results": [&long], "x": vec![&long; 3] }));
         for _ in 0..2 * MAX_CALLS {
-            recent.begin("query", &arguments, "plain").end(&answer);
+            recent.begin(tool("query"), &arguments, "plain").end(&answer);
         }
         let seen = recent.since(0, Duration::ZERO, || false);
         assert_eq!(seen["calls"].as_array().unwrap().len(), MAX_CALLS);
         assert!(seen.to_string().len() < MAX_CALLS * 3000, "{}", seen.to_string().len());
-        recent.begin("query", &arguments, "plain").end(&Ok(json!({ "results": ["a".repeat(2 * MAX_COUNTED_BYTES)] })));
+        recent
+            .begin(tool("query"), &arguments, "plain")
+            .end(&Ok(json!({ "results": ["a".repeat(2 * MAX_COUNTED_BYTES)] })));
         let seen = recent.since(seen["version"].as_u64().unwrap(), Duration::ZERO, || false);
         assert_eq!(seen["calls"][0]["outcome"]["more"], true);
     }
@@ -298,7 +304,7 @@ mod tests {
         let recent = Arc::new(RecentCalls::default());
         let other = Arc::clone(&recent);
         let waiting = std::thread::spawn(move || other.since(0, Duration::from_secs(60), || false));
-        recent.begin("stats", &json!({}), "mcp").end(&Ok(json!({})));
+        recent.begin(tool("stats"), &json!({}), "mcp").end(&Ok(json!({})));
         assert_eq!(waiting.join().unwrap()["calls"][0]["tool"], "stats");
         let begun = Instant::now();
         recent.since(9, Duration::from_secs(60), || true);

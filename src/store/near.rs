@@ -2,7 +2,8 @@
 //!
 //! Candidates are preselected by the Hamming distance of sign bits and rescored by int8 cosine similarity. The vector of an
 //! id never changes (see `vectors`), so the loaded vectors can be outdated in two ways only: there are too many, which is noticed
-//! when a chunk is gone, or too few, which the highest embedded id shows. `loaded` owns loading.
+//! when a chunk is gone, or too few, which the highest embedded id shows. `loaded` owns loading. The limit
+//! of a search by sqlite-vec has other rules for each condition: findings/vec0-k.sh.
 
 use std::sync::Arc;
 

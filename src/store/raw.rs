@@ -171,7 +171,8 @@ fn add_functions(connection: &Connection, embedding: Arc<dyn Embedding>) -> Resu
     Ok(())
 }
 
-/// Adds the functions and modules of sqlite-vec to all connections that this process opens from now on.
+/// Adds the functions and modules of sqlite-vec to all connections that this process opens from now on. Our own vectors are not in
+/// its tables: findings/vec0-replace.sh.
 fn register_sqlite_vec() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -21,6 +21,8 @@ statements! {
         LEFT JOIN files f ON f.path = d.path
         WHERE d.path = :path AND o.line = :line AND o.end_line = :line AND o.start_column <= :column AND o.end_column >= :column
         ORDER BY o.end_column - o.start_column, o.start_column DESC, o.roles & 1 DESC, d.scip_file, s.id";
+    /// Those that begin like a symbol, with their texts.
+    BELOW = "SELECT id, symbol FROM scip_symbols WHERE symbol > :from AND symbol < :to AND document IS NULL";
     SAME = "SELECT id FROM scip_symbols WHERE symbol = :symbol AND document IS NULL";
     OF_SYMBOL = "SELECT s.id, s.symbol, s.name, s.document, d.path, o.line, o.start_column, o.end_line, o.end_column, o.roles,
         d.hash IS NOT NULL AND d.hash = f.hash
@@ -35,7 +37,6 @@ statements! {
         WHERE r.symbol = :symbol AND r.kinds & :kinds";
     IMPLEMENTED_BY = "SELECT s.id, s.symbol, s.document IS NULL FROM scip_relationships r JOIN scip_symbols s ON s.id = r.symbol
         WHERE r.related = :symbol AND r.kinds & :kinds";
-    IS_COVERED = "SELECT 1 FROM scip_documents d JOIN files f ON f.path = d.path AND f.hash = d.hash WHERE d.path = :path LIMIT 1";
     HAS_ANY = "SELECT 1 FROM scip_documents LIMIT 1";
     FILE_ID = "SELECT id FROM scip_files WHERE path = :path";
     DELETE_OCCURRENCES = "DELETE FROM scip_occurrences WHERE document IN (SELECT id FROM scip_documents WHERE scip_file = :file)";
@@ -159,6 +160,12 @@ impl Snapshot<'_> {
         self.rows(SAME, named_params! { ":symbol": symbol }, |row| row.get(0))
     }
 
+    /// The ids and texts of symbols that begin with another and go on, in all SCIP files. None is local.
+    pub fn scip_symbols_below(&self, symbol: &str) -> Result<Vec<(i64, String)>> {
+        let to = format!("{symbol}\u{10ffff}");
+        self.rows(BELOW, named_params! { ":from": symbol, ":to": to }, |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     pub fn scip_occurrences(&self, symbol: i64) -> Result<Vec<ScipOccurrence>> {
         self.rows(OF_SYMBOL, named_params! { ":symbol": symbol }, occurrence)
     }
@@ -175,11 +182,6 @@ impl Snapshot<'_> {
         let statement = if is_above { IMPLEMENTS } else { IMPLEMENTED_BY };
         let params = named_params! { ":symbol": symbol, ":kinds": kinds };
         self.rows(statement, params, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-    }
-
-    /// Whether a SCIP file is about the file as it is now.
-    pub fn is_covered_by_scip(&self, path: &str) -> Result<bool> {
-        Ok(self.row(IS_COVERED, named_params! { ":path": path }, |_| Ok(()))?.is_some())
     }
 }
 

@@ -41,7 +41,7 @@ pub enum ScopeOf<'a> {
     Documents { language: &'a str, tag: Option<&'a str> },
 }
 
-/// Chunks to search among.
+/// Chunks to search among. No query of the FTS lists them: findings/fts5-rowid-in.sh.
 #[derive(Debug, Default)]
 pub struct Scope {
     chunks: Bitmap,

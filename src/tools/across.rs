@@ -5,6 +5,7 @@
 //! (`index`), or the ranking of several ([`crate::query::corpus`]).
 
 mod lists;
+mod search;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-pub(super) use self::lists::in_order;
-use self::lists::{by_score, combined, files, slice, stats, symbols, tags};
+use self::lists::{by_score, combined, files, in_order, slice, stats, symbols, tags};
 use super::incomplete::Prepared;
 use super::{Call, Declaration, Request, Tools, get_symbol, query, render, run};
 use crate::budget::Budget;
@@ -28,6 +28,7 @@ use crate::query::corpus::Corpus;
 use crate::query::symbols::OtherFiles;
 use crate::store::{HeldState, Snapshot};
 use crate::threads::{WorkList, on_threads};
+use crate::wording::Argument;
 
 /// The daemons of other repositories that are running. None is started.
 pub trait Daemons: Send + Sync {
@@ -40,7 +41,7 @@ type Combine = fn(&ScopedCall) -> Result<Value>;
 
 /// The tools that several repositories can be asked by.
 static COMBINED: &[(&str, Combine)] = &[
-    ("query", query::across),
+    ("query", search::search),
     ("get_slice", slice),
     ("get_symbol", symbols),
     ("list_files", files),
@@ -107,7 +108,7 @@ impl Tools {
     ) -> Result<Value> {
         let Some((_, combine)) = COMBINED.iter().find(|(name, _)| *name == tool.name) else {
             let names: Vec<&str> = COMBINED.iter().map(|(name, _)| *name).collect();
-            return Err(Error::invalid_argument(format!("argument `repo`: {} takes one repository", tool.name))
+            return Err(Error::invalid_argument((Argument("repo"), format!(": {} takes one repository", tool.name)))
                 .hint(format!("Name one. Several can be asked by {}.", names.join(", "))));
         };
         let Members { roots, published, failed, without, in_parts, .. } = members;
@@ -449,7 +450,7 @@ fn none_answers(mut failed: Vec<(String, Error)>) -> Error {
     let is_wrong = |error: &Error| matches!(error.kind, ErrorKind::InvalidArgument | ErrorKind::UnknownTool);
     let of_arguments = failed.iter().position(|(_, error)| is_wrong(error));
     if failed.is_empty() {
-        return Error::invalid_argument("argument `repo` names no repository").hint("Name one.");
+        return Error::invalid_argument((Argument("repo"), " names no repository")).hint("Name one.");
     }
     let (first, error) = failed.swap_remove(of_arguments.unwrap_or(0));
     if of_arguments.is_some() || count == 1 {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::refusal::refused;
 use super::schema::input_schema;
 use crate::error::{Error, Result};
+use crate::wording::Argument;
 
 /// Arguments that every tool takes, separated from its own.
 #[derive(Debug, Default)]
@@ -87,13 +88,13 @@ pub fn repositories(repo: Option<&Value>) -> Result<Vec<String>> {
             name if name.len() > MAX_PATH => format!("is longer than {MAX_PATH} bytes"),
             _ => continue,
         };
-        return Err(Error::invalid_path(format!("argument `repo` {fault}")).hint("Give the path of a repository."));
+        return Err(Error::invalid_path((Argument("repo"), format!(" {fault}"))).hint("Give the path of a repository."));
     }
     Ok(names.into_iter().filter(|name| !name.is_empty()).collect())
 }
 
 fn wrong(name: &str, what: &str, got: &Value) -> Error {
-    Error::invalid_argument(format!("argument `{name}`: expected {what}, got {}", type_name(got)))
+    Error::invalid_argument((Argument(name), format!(": expected {what}, got {}", type_name(got))))
         .hint("See the tool's input schema.")
 }
 
@@ -101,7 +102,7 @@ fn wrong(name: &str, what: &str, got: &Value) -> Error {
 pub(super) fn parse<A: DeserializeOwned + JsonSchema>(arguments: Map<String, Value>) -> Result<A> {
     for (name, value) in &arguments {
         if value.as_str().is_some_and(|text| text.len() > MAX_TEXT) {
-            return Err(Error::invalid_argument(format!("argument `{name}` is longer than {MAX_TEXT} bytes"))
+            return Err(Error::invalid_argument((Argument(name), format!(" is longer than {MAX_TEXT} bytes")))
                 .hint("Give a shorter one."));
         }
     }

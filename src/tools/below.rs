@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::platform::paths::canonical;
+use crate::wording::{Argument, Name};
 
 /// Arguments that are the path of a file or folder, also inside `options`.
 const PATHS: &[&str] = &["file", "file_path", "filePath", "folderPath", "changes"];
@@ -40,8 +41,11 @@ pub fn check_paths_below(root: &Path, arguments: &Value) -> Result<()> {
 
 /// The error for an argument that leads out of the repository.
 pub fn outside(argument: &str) -> Error {
-    Error::invalid_path(format!("argument `{argument}`: this connection reaches only files of its own repository"))
-        .hint("Use paths relative to the repository, and omit `repo`.")
+    Error::invalid_path((Argument(argument), ": this connection reaches only files of its own repository")).hint((
+        "Use paths relative to the repository, and omit ",
+        Name("repo"),
+        ".",
+    ))
 }
 
 fn is_below(root: &Path, given: &str) -> bool {

@@ -9,6 +9,7 @@ use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Diagnostic, INVALID_SETTING, PANICKED, Query, Severity, UNREADABLE};
 use crate::query::Page;
+use crate::wording::Argument;
 
 pub(super) static CHECK: Declaration = Declaration {
     asks_index: false,
@@ -92,7 +93,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         }
         let file = engine::file(call, given)?;
         if !file.is_python {
-            return Err(Error::invalid_argument("argument `file`: only Python files have types to check")
+            return Err(Error::invalid_argument((Argument("file"), ": only Python files have types to check"))
                 .hint("Name a .py, .pyi or .ipynb file, or a folder."));
         }
         within.push(file.absolute);

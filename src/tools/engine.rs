@@ -12,6 +12,7 @@ use crate::locked::locked;
 use crate::model::printable;
 use crate::pytypes::values::{Answer, Position, Query};
 use crate::pytypes::{ChangeFeed, EngineSpec, FileChanges, MemoryBudget, TypeService};
+use crate::wording::Argument;
 
 /// A file named in a call.
 pub(super) struct File {
@@ -50,12 +51,12 @@ pub(super) fn admit_libraries(call: &Call, given: &str) -> bool {
 pub(super) fn position(file: &File, cell: Option<u32>, line: u32, column: u32) -> Result<Position> {
     for (name, number) in [("cell", cell.unwrap_or(1)), ("line", line), ("column", column)] {
         if number == 0 {
-            return Err(Error::invalid_argument(format!("argument `{name}`: cells, lines and columns are 1-based"))
+            return Err(Error::invalid_argument((Argument(name), ": cells, lines and columns are 1-based"))
                 .hint("Give 1 or more."));
         }
     }
     if cell.is_some() && file.absolute.extension().is_none_or(|extension| extension != "ipynb") {
-        return Err(Error::invalid_argument("argument `cell`: only notebooks have cells").hint("Omit it."));
+        return Err(Error::invalid_argument((Argument("cell"), ": only notebooks have cells")).hint("Omit it."));
     }
     Ok(Position { file: file.absolute.to_string_lossy().into_owned(), cell, line, column })
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::query::documents;
+use crate::wording::Command;
 
 pub(super) static CHUNKS: Declaration = declare! {
     run;
@@ -50,7 +51,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let cuts = call.read_file(&path, |snapshot| documents::cuts(snapshot, &path))?;
     let cuts = cuts.ok_or_else(|| {
         Error::invalid_path(format!("{} is not in the index", crate::model::printable(&path)))
-            .hint("`ixmcp files --skipped` says why a file was left out.")
+            .hint((Command("files --skipped"), " says why a file was left out."))
     })?;
     let total = cuts.len();
     let (offset, _) = super::page(arguments.offset, None, usize::MAX, usize::MAX);

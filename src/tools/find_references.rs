@@ -1,19 +1,20 @@
 //! `find_references`: the references to a symbol.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::goto_definition::{named, preview, span_of, span_of_occurrence};
+use super::goto_definition::{preview, readings, span_of, span_of_occurrence};
 use super::target::{Candidate, Located, Subject, has_target};
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
+use crate::extract::position::Named;
 use crate::pytypes::values::{Answer as Answered, Position, Query, Reference};
 use crate::query::Page;
 use crate::query::occurrences::{self, Mention, Mentions, ReadingTime};
-use crate::query::positions::{self, Named};
+use crate::query::positions;
 use crate::query::scip;
 use crate::store::{Definition, ScipOccurrence};
 
@@ -108,21 +109,23 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         left_out = unlisted;
         (found.len(), Page::of(found, offset, limit), "types")
     } else {
-        let named = named(call, &at.file, at.line, at.column)?;
-        let name = named.as_ref().map_or("", |named| &named.name);
-        let found = match &named {
-            Some(named) => found(call, &at, named, &reading_time(call, offset))?,
+        let readings = readings(call, &at.file, at.line, at.column)?;
+        let found = match readings.first() {
+            Some(first) => found(call, &at, &first.name, &readings, &reading_time(call, offset))?,
             None => Found::BySyntax(Mentions::default()),
+        };
+        let name = match &found {
+            Found::BySyntax(mentions) | Found::Stated { others: mentions, .. } => mentions.name.clone(),
         };
         let (mut listed, precision) = match found {
             Found::BySyntax(found) => {
-                reason = why_incomplete(&found, named.is_some());
+                reason = why_incomplete(&found, !readings.is_empty());
                 is_unfinished = found.unfinished.is_some();
                 (found.found.into_iter().map(UnreadReference::BySyntax).collect::<Vec<_>>(), "syntax")
             }
             Found::Stated { stated, others } => {
-                reason = why_uncovered(others.len());
-                let others = others.into_iter().map(UnreadReference::Uncovered);
+                reason = why_unstated(others.found.len());
+                let others = others.found.into_iter().map(UnreadReference::Uncovered);
                 let mut all: Vec<UnreadReference> =
                     stated.into_iter().map(UnreadReference::Stated).chain(others).collect();
                 all.sort_by(|one, other| one.position().cmp(&other.position()));
@@ -131,7 +134,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         };
         listed.retain(|one| include_declaration || !one.is_definition());
         // The lines of those that are returned are read, not of all.
-        (listed.len(), Page::of(listed, offset, limit).map(|one| one.item(call, name)), precision)
+        (listed.len(), Page::of(listed, offset, limit).map(|one| one.item(call, &name)), precision)
     };
     // More is found on the next page, or in a longer time.
     let after = references.offset + references.items.len();
@@ -150,10 +153,10 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 
 /// Where a name is used.
 enum Found {
-    /// By SCIP files, and by syntax in files that they do not cover as they are now.
+    /// By SCIP files, and by syntax where they say nothing.
     Stated {
         stated: Vec<ScipOccurrence>,
-        others: Vec<Mention>,
+        others: Mentions,
     },
     BySyntax(Mentions),
 }
@@ -183,26 +186,33 @@ pub(super) fn why_outside(words: usize) -> Option<String> {
     (words > 0).then(|| format!("Occurrences in templates that were not resolved: {words}."))
 }
 
-fn found(call: &Call, at: &Located, named: &Named, time: &ReadingTime) -> Result<Found> {
+fn found(call: &Call, at: &Located, name: &str, readings: &[Named], time: &ReadingTime) -> Result<Found> {
     call.refresh_scip()?;
-    call.read_name(&named.name, |snapshot| {
+    call.read_name(name, |snapshot| {
         let subject = scip::subject(snapshot, &at.file.path, at.line, at.column)?;
         let by_syntax = || -> Result<Mentions> {
-            let (path, position) = (at.file.path.as_str(), (at.line, named.column));
+            let path = at.file.path.as_str();
             let is_at = |one: &Definition, (line, column): (u32, u32)| {
                 (one.path.as_str(), one.line, one.column) == (path, line, column)
             };
-            let mut referred = positions::definitions_at(snapshot, path, at.line, named)?;
-            if !referred.definitions.iter().any(|one| is_at(one, position)) {
-                // What binds a variable is not what else has its name.
-                let binder = occurrences::binder_at(snapshot, path, position.0, position.1)?;
-                if let Some((line, column)) = binder {
-                    let asked = Named { name: named.name.clone(), column };
-                    referred = positions::definitions_at(snapshot, path, line, &asked)?;
-                    referred.definitions.retain(|one| is_at(one, (line, column)));
-                }
-                if referred.definitions.is_empty() {
-                    return occurrences::in_file(snapshot, path, position, &named.name, binder);
+            let mut referred = positions::definitions_at(snapshot, path, at.line, readings)?;
+            let is_own = |one: &Definition| readings.iter().any(|named| is_at(one, (at.line, named.column)));
+            if !referred.definitions.iter().any(is_own) {
+                for named in readings {
+                    // What binds a variable is not what else has its name.
+                    let position = (at.line, named.column);
+                    let binder = occurrences::binder_at(snapshot, path, position.0, position.1)?;
+                    if let Some((line, column)) = binder {
+                        let asked = Named { name: named.name.clone(), column };
+                        referred = positions::definitions_at(snapshot, path, line, &[asked])?;
+                        referred.definitions.retain(|one| is_at(one, (line, column)));
+                    }
+                    if referred.definitions.is_empty() {
+                        let found = occurrences::in_file(snapshot, path, position, &named.name, binder)?;
+                        if !found.found.is_empty() {
+                            return Ok(found);
+                        }
+                    }
                 }
             }
             let mut found = occurrences::mentions(snapshot, &referred.definitions, time)?;
@@ -211,17 +221,15 @@ fn found(call: &Call, at: &Located, named: &Named, time: &ReadingTime) -> Result
         };
         let Some(subject) = subject else { return Ok(Found::BySyntax(by_syntax()?)) };
         let stated = scip::references(snapshot, &subject)?;
-        let mut others = if subject.is_local { Vec::new() } else { by_syntax()?.found };
-        let known: HashSet<_> = stated.iter().map(|one| (one.path.as_str(), one.line, one.column)).collect();
-        others.retain(|one| !known.contains(&(one.path.as_str(), one.line, one.column)));
-        let mut uncovered = Vec::new();
-        for other in others {
-            if !snapshot.is_covered_by_scip(&other.path)? {
-                uncovered.push(other);
+        let mut others = if subject.is_local { Mentions::default() } else { by_syntax()? };
+        let mut unstated = Vec::new();
+        for other in others.found {
+            if !scip::is_stated(snapshot, &other.path, other.line, other.column)? {
+                unstated.push(other);
             }
         }
-        drop(known);
-        Ok(Found::Stated { stated, others: uncovered })
+        others.found = unstated;
+        Ok(Found::Stated { stated, others })
     })
 }
 
@@ -266,11 +274,11 @@ impl UnreadReference {
     }
 }
 
-fn why_uncovered(count: usize) -> Option<String> {
+fn why_unstated(count: usize) -> Option<String> {
     (count > 0).then(|| {
         format!(
-            "{count} references, marked `syntax` or `name`, are in files that changed since the SCIP file was written or that it does \
-             not cover."
+            "{count} references, marked `syntax` or `name`, are where the SCIP file says nothing, or in files that changed since the SCIP \
+             file was written or that it does not cover."
         )
     })
 }

@@ -9,6 +9,7 @@ use crate::extract;
 use crate::model::{RepoPath, is_in, printable};
 use crate::query::{documents, files};
 use crate::store::{FileProblem, SkippedFile};
+use crate::wording::{Argument, Command, Tool, Wording};
 
 pub(super) static GET_FILE_DETAILS: Declaration = declare! {
     run;
@@ -92,15 +93,16 @@ fn absent(call: &Call, path: &str) -> Result<Error> {
             .hint("Check the permissions of that folder."));
     }
     if call.workspace().root().join(path).is_dir() {
-        return Ok(
-            Error::invalid_path(format!("{shown} is a folder")).hint("Name one of its files; `list_files` shows them.")
-        );
+        return Ok(Error::invalid_path(format!("{shown} is a folder"))
+            .hint(Wording::from("Name one of its files.").then((Tool("list_files"), " shows them."))));
     }
     Ok(match left_out.iter().find(|file| file.path == path) {
         Some(file) => Error::invalid_path(format!("{shown} was left out of the index ({})", file.reason.explained()))
             .hint("It is read again when it changes."),
-        None => Error::invalid_path(format!("{shown} is not in the index"))
-            .hint("`ixmcp files --skipped` says why a file was left out; `get_slice` reads it as it is on disk."),
+        None => Error::invalid_path(format!("{shown} is not in the index")).hint(
+            Wording::from((Command("files --skipped"), " says why a file was left out."))
+                .then((Tool("get_slice"), " reads it as it is on disk.")),
+        ),
     })
 }
 
@@ -124,7 +126,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let begin = details.content.char_indices().nth(skipped).map_or(details.content.len(), |(at, _)| at);
     let rest = &details.content[begin..];
     if rest.is_empty() && offset > 0 {
-        return Err(Error::invalid_argument(format!("argument `offset`: the text ends before {offset}"))
+        return Err(Error::invalid_argument((Argument("offset"), format!(": the text ends before {offset}")))
             .hint("Give a next_offset of an answer."));
     }
     let budget = call.cap().map_or(usize::MAX, |cap| cap.saturating_sub(FIELDS + path.len()).max(1000));

@@ -9,6 +9,7 @@ use crate::extract;
 use crate::model::printable;
 use crate::query::{files, slice};
 use crate::secrets::mask_text;
+use crate::wording::{Argument, Tool};
 
 pub(super) static GET_SLICE: Declaration = declare! {
     run;
@@ -72,18 +73,23 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let near = || call.read_completed(|snapshot, _| files::near(snapshot, &arguments.file_path)).ok().flatten();
         match missing.then(near).flatten() {
             Some(near) => error.hint(near),
-            None if missing => error.hint("`list_files` lists the indexed files."),
+            None if missing => error.hint((Tool("list_files"), " lists the indexed files.")),
             None => error,
         }
     })?;
     let column = arguments.start_column.unwrap_or(1);
     if column == 0 {
-        return Err(Error::invalid_argument("argument `start_column`: columns are 1-based").hint("Give 1 or more."));
+        return Err(
+            Error::invalid_argument((Argument("start_column"), ": columns are 1-based")).hint("Give 1 or more.")
+        );
     }
     if let Some(format) = extract::without_lines(&path, &bytes) {
         let what = format!("{} is a document ({format}) that has no lines on disk", printable(&path));
-        return Err(Error::new(ErrorKind::UnsupportedFormat, what)
-            .hint("Read its text with `get_file_details`; the lines of hits are those of that text."));
+        return Err(Error::new(ErrorKind::UnsupportedFormat, what).hint((
+            "Read its text with ",
+            Tool("get_file_details"),
+            "; the lines of hits are those of that text.",
+        )));
     }
     let cap = call.cap().map(|cap| cap.saturating_sub(FIELDS + path.len()));
     // Lines and columns are those that `query` names, so the text is the one that it searched. UTF-8 stays as it is, its

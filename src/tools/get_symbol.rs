@@ -16,6 +16,7 @@ use crate::query::relations::{self, Group, Resolver};
 use crate::query::symbols::{self, Match, Occurrence};
 use crate::query::{exact, near};
 use crate::store::Snapshot;
+use crate::wording::Argument;
 
 pub(super) static GET_SYMBOL: Declaration = declare! {
     run;
@@ -117,7 +118,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let how = arguments.how.unwrap_or_default();
     let depth = arguments.depth.unwrap_or(1);
     if !(1..=call_graph::MAX_DEPTH).contains(&depth) {
-        return Err(Error::invalid_argument(format!("argument `depth`: {depth} is not between 1 and 3"))
+        return Err(Error::invalid_argument((Argument("depth"), format!(": {depth} is not between 1 and 3")))
             .hint("Give 1, 2 or 3."));
     }
     let (offset, limit) = super::page(arguments.offset, arguments.limit, MAX_LIMIT, MAX_LIMIT);
@@ -165,7 +166,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 
 fn check_name(arguments: &Arguments) -> Result<()> {
     if arguments.symbol_name.trim().is_empty() {
-        return Err(Error::invalid_argument("argument `symbol_name` is empty").hint("Give a name such as QuerySet."));
+        return Err(
+            Error::invalid_argument((Argument("symbol_name"), " is empty")).hint("Give a name such as QuerySet.")
+        );
     }
     Ok(())
 }
@@ -276,6 +279,6 @@ fn unknown_kind(unknown: &str) -> Error {
     let shown: String = unknown.chars().take(80).collect();
     let near = near::did_you_mean(&near::nearest(&shown, kinds::all(), 3));
     let known = format!("Kinds are: {}.", kinds::all().collect::<Vec<_>>().join(", "));
-    Error::invalid_argument(format!("argument `kind`: there is no kind {:?}", printable(&shown)))
+    Error::invalid_argument((Argument("kind"), format!(": there is no kind {:?}", printable(&shown))))
         .hint(near.map_or_else(|| known.clone(), |near| format!("{near} {known}")))
 }

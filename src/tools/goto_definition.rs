@@ -7,8 +7,10 @@ use super::engine::{self, File};
 use super::target::{Candidate, Subject, has_target};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
+use crate::extract::position::{self, Named};
+use crate::model::RepoPath;
 use crate::pytypes::values::{Answer as Answered, Definition, Query, Span};
-use crate::query::positions::{self, Named};
+use crate::query::positions;
 use crate::query::scip::{self, ScipSubject};
 use crate::query::slice;
 use crate::store::{ScipOccurrence, Snapshot};
@@ -76,7 +78,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         };
         return Ok(answer(definitions, "types"));
     }
-    let Some(named) = named(call, &at.file, at.line, at.column)? else { return Ok(answer(Vec::new(), "syntax")) };
+    let readings = readings(call, &at.file, at.line, at.column)?;
+    let Some(first) = readings.first() else { return Ok(answer(Vec::new(), "syntax")) };
     call.refresh_scip()?;
     let (path, line) = (&at.file.path, at.line);
     let definitions = |snapshot: &Snapshot| {
@@ -85,14 +88,14 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             let kinds = found.iter().map(|one| kind_of(snapshot, one)).collect::<Result<Vec<_>>>()?;
             return Ok(Found::Stated(subject, found.into_iter().zip(kinds).collect()));
         }
-        Ok(Found::ByName(positions::definitions_at(snapshot, path, line, &named)?))
+        Ok(Found::ByName(positions::definitions_at(snapshot, path, line, &readings)?))
     };
-    let found = match call.read_name(&named.name, definitions)? {
+    let found = match call.read_name(&first.name, definitions)? {
         Found::Stated(subject, stated) => {
             let external = stated.is_empty().then(|| subject.external()).flatten();
             let item = |(one, kind): (ScipOccurrence, String)| Definition {
                 preview: preview(call, &one.path, one.line),
-                name: if one.name.is_empty() { named.name.clone() } else { one.name.clone() },
+                name: if one.name.is_empty() { first.name.clone() } else { one.name.clone() },
                 span: span_of_occurrence(one),
                 kind,
                 precision: None,
@@ -133,8 +136,8 @@ pub(super) fn span_of_occurrence(one: ScipOccurrence) -> Span {
     Span { file, cell: None, line, column, end_line, end_column }
 }
 
-/// The name at a position of a file. Fails if the position is past the end of the file or line.
-pub(super) fn named(call: &Call, file: &File, line: u32, column: u32) -> Result<Option<Named>> {
+/// The readings of the name at a position of a file. Fails if the position is past the end of the file or line.
+pub(super) fn readings(call: &Call, file: &File, line: u32, column: u32) -> Result<Vec<Named>> {
     let (_, bytes) = call.workspace().files.read(&file.path)?;
     let found = slice::slice(&bytes, line.into(), line.into(), 1, None).map_err(|error| {
         Error::not_found(error.message).hint("Lines and columns are 1-based; columns count characters.")
@@ -144,7 +147,8 @@ pub(super) fn named(call: &Call, file: &File, line: u32, column: u32) -> Result<
         return Err(Error::not_found(format!("column {column} is past the end of line {line}"))
             .hint("Lines and columns are 1-based; columns count characters."));
     }
-    Ok(positions::name_at(text, column))
+    let path = RepoPath::new(file.path.as_str()).or_else(|| RepoPath::outside(file.path.as_str()));
+    Ok(path.map(|path| position::names_at(&path, &bytes, line, column)).unwrap_or_default())
 }
 
 /// A line as shown in answers; empty if it cannot be read.

@@ -11,6 +11,7 @@ use crate::index::{FolderOptions, FolderReport};
 use crate::model::first_of;
 use crate::query::Page;
 use crate::store::FileProblem;
+use crate::wording::Argument;
 
 pub(super) static INDEX_FILES: Declaration = declare! {
     long run;
@@ -152,26 +153,27 @@ fn emptied(types: &[String], report: &FolderReport) -> Option<String> {
 }
 
 fn chosen(options: &Options) -> Result<FolderOptions> {
-    let wrong = |what: String, hint: &str| Err(Error::invalid_argument(what).hint(hint));
     let size = options.chunk_size.unwrap_or(DEFAULT_SIZE);
     // A small chunk overlaps by its share of the usual, where nothing else is said.
     let overlap = options.overlap.unwrap_or(DEFAULT_OVERLAP.min(size / 5));
     let files = options.max_files.unwrap_or(DEFAULT_FILES);
     if !SIZES.contains(&size) {
-        let what = format!("argument `options.chunkSize` must be from {} to {}", SIZES.start(), SIZES.end());
-        return wrong(what, "Give the most characters of a chunk.");
+        let what = (Argument("options.chunkSize"), format!(" must be from {} to {}", SIZES.start(), SIZES.end()));
+        return Err(Error::invalid_argument(what).hint("Give the most characters of a chunk."));
     }
     if overlap >= size {
-        let what = format!("argument `options.overlap` must be from 0 to {}, less than the chunk size", size - 1);
-        return wrong(what, "Give fewer characters than a chunk has.");
+        let what = (Argument("options.overlap"), format!(" must be from 0 to {}, less than the chunk size", size - 1));
+        return Err(Error::invalid_argument(what).hint("Give fewer characters than a chunk has."));
     }
     if files == 0 {
-        return wrong("argument `options.maxFiles` is 0".to_owned(), "Give 1 or more, or leave it out.");
+        return Err(
+            Error::invalid_argument((Argument("options.maxFiles"), " is 0")).hint("Give 1 or more, or leave it out.")
+        );
     }
     let types = options.file_types.clone().unwrap_or_default();
     if types.len() > MOST_TYPES || (types.is_empty() && options.file_types.is_some()) {
-        let what = format!("argument `options.fileTypes`: a list of {} types", types.len());
-        return wrong(what, "Name some, or leave it out to read all that can be read.");
+        let what = (Argument("options.fileTypes"), format!(": a list of {} types", types.len()));
+        return Err(Error::invalid_argument(what).hint("Name some, or leave it out to read all that can be read."));
     }
     let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     // The state file knows signed numbers alone.

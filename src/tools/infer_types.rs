@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare, engine, render};
 use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Confidence, Query, Skipped, Suggestion};
+use crate::wording::{Argument, Name};
 
 pub(super) static INFER_TYPES: Declaration = Declaration {
     asks_index: false,
@@ -65,8 +66,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let query = match only_file(call, arguments)? {
         Some(file) => Query::Infer { file, symbol, min_confidence },
         None if symbol.is_some() => {
-            return Err(Error::invalid_argument("argument `symbol`: a symbol is in one file")
-                .hint("Name its file in `file`, or leave `symbol` out."));
+            return Err(Error::invalid_argument((Argument("symbol"), ": a symbol is in one file")).hint((
+                "Name its file in ",
+                Name("file"),
+                ", or leave ",
+                Name("symbol"),
+                " out.",
+            )));
         }
         None => Query::InferAll { within: within(call, arguments)?, min_confidence },
     };
@@ -118,9 +124,8 @@ fn within(call: &Call, arguments: &Arguments) -> Result<Vec<String>> {
 fn python_file(call: &Call, given: &str) -> Result<String> {
     let file = engine::file(call, given)?;
     if !file.is_python {
-        return Err(
-            Error::invalid_argument("argument `file`: only Python files have annotations").hint("Name a .py file.")
-        );
+        return Err(Error::invalid_argument((Argument("file"), ": only Python files have annotations"))
+            .hint("Name a .py file."));
     }
     Ok(file.absolute.to_string_lossy().into_owned())
 }

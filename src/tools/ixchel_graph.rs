@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare, render};
 use crate::error::{Error, Result};
 use crate::query::graph::{self, Direction, Neighbourhood};
+use crate::wording::Argument;
 
 pub(super) static IXCHEL_GRAPH: Declaration = declare! {
     run;
@@ -98,7 +99,7 @@ struct Beyond {
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let depth = arguments.depth.unwrap_or(1);
     if depth == 0 {
-        return Err(Error::invalid_argument("argument `depth` must be 1 or more").hint("Omit it for one edge."));
+        return Err(Error::invalid_argument((Argument("depth"), " must be 1 or more")).hint("Omit it for one edge."));
     }
     let direction = arguments.direction.unwrap_or_default();
     let around = call

@@ -7,6 +7,7 @@ use super::incomplete::Needs;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::query::entities::{self, FoundEntity};
+use crate::wording::Argument;
 
 pub(super) static IXCHEL_SEARCH: Declaration = declare! {
     run;
@@ -54,7 +55,7 @@ pub(crate) struct Answer {
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     if arguments.query.trim().is_empty() {
-        return Err(Error::invalid_argument("argument `query` is empty").hint("Give a query."));
+        return Err(Error::invalid_argument((Argument("query"), " is empty")).hint("Give a query."));
     }
     let page = super::page(arguments.offset, arguments.limit, 10, 100);
     let narrowed = (arguments.kind.as_deref(), arguments.tag.as_deref());

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::extract;
 use crate::model::RepoPath;
 use crate::query::{Page, PathFilter, files, near};
+use crate::wording::Argument;
 
 pub(super) static LIST_FILES: Declaration = declare! {
     run;
@@ -128,9 +129,9 @@ fn known_language(name: &str) -> Result<&'static str> {
     extract::named(name).ok_or_else(|| {
         let names = extract::names();
         let near = near::did_you_mean(&near::nearest(name, names.iter().copied(), 2));
-        Error::invalid_argument(format!(
-            "argument `language`: {:?} is not a known language",
-            crate::model::printable(name)
+        Error::invalid_argument((
+            Argument("language"),
+            format!(": {:?} is not a known language", crate::model::printable(name)),
         ))
         .hint(near.unwrap_or_else(|| format!("Known: {}.", names.join(", "))))
     })

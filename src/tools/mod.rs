@@ -7,8 +7,11 @@ mod across;
 mod analyze_project;
 mod arguments;
 mod below;
+mod call_plan;
 pub(crate) mod changes;
 pub(crate) mod check;
+#[cfg(test)]
+pub(crate) mod counted;
 mod engine;
 mod file_chunks;
 mod file_highlight;
@@ -51,7 +54,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -61,18 +64,18 @@ use serde_json::{Map, Value, json};
 pub use across::Daemons;
 pub use arguments::repositories;
 pub use below::{check_paths_below, outside};
+pub use call_plan::CallPlan;
 pub use request::{ClientScope, OnProgress, Request};
 pub use schema::InOrder;
 pub use worktree::{name_worktree, worktree_of_path};
 
+use call_plan::CallScope;
 use incomplete::{Incomplete, Needs, UnindexedWords};
 use jobs::{Jobs, Outcome};
 
 use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{EntityReport, Freshness, Members, ModelAvailability, Part, Workspace, Workspaces};
-use crate::locked::locked;
-use crate::organisation::MirrorRequest;
+use crate::index::{EntityReport, Freshness, ModelAvailability, Part, Workspace, Workspaces};
 use crate::query::near;
 use crate::query::smart::Reranker;
 use crate::store::Snapshot;
@@ -149,12 +152,6 @@ pub struct Declaration {
     run: fn(&Call, Map<String, Value>) -> Result<Value>,
 }
 
-/// The repositories of a call.
-enum CallScope {
-    One(PathBuf),
-    Several(Members),
-}
-
 /// A running call: its request, and what becomes known while it runs.
 struct Call<'a> {
     workspace: &'a Arc<Workspace>,
@@ -176,14 +173,8 @@ struct Call<'a> {
 pub const DEADLINE: Duration = Duration::from_secs(30);
 /// The maximum size of an answer that a model reads. A caller with a larger cap, such as the page, is not a model.
 pub const MODEL_BYTES: usize = 40 << 10;
-/// The same if no argument sets the size: clients cut larger answers.
-const DEFAULT_BYTES: usize = 10_000;
-/// Arguments that set the size of the answer.
-const SIZES: &[&str] = &["limit", "budget_tokens", "end_line"];
 /// What `repo` is where it may name several repositories.
 const SEVERAL: &str = "Path, list, glob, @group, @deps or org:NAME.";
-/// Bytes of `"warning":,` in an answer.
-const WARNING_FIELD: usize = 12;
 /// A long-running call over MCP is answered after this time: some clients have a timeout of 60 s.
 const RUNNING_AFTER: Duration = Duration::from_secs(45);
 
@@ -303,100 +294,38 @@ impl Tools {
     /// Answers a call. The error has the kind `UnknownTool`, a protocol error, only if no tool has that name or the
     /// arguments are not an object.
     pub fn call(&self, request: Request) -> Result<Value> {
-        self.answer(find(&request.tool)?, request, None)
+        self.call_tool(find(&request.tool)?, request, None)
     }
 
-    /// The same for a call that is about the repository at `root`.
-    pub fn call_in(&self, root: PathBuf, request: Request) -> Result<Value> {
-        self.answer(find(&request.tool)?, request, Some(root))
+    /// Answers a call of a tool; `root` is the repository that it is about, if that is known.
+    pub fn call_tool(&self, tool: &'static Declaration, request: Request, root: Option<PathBuf>) -> Result<Value> {
+        self.run(self.plan(tool, request, root)?)
     }
 
-    /// The same for a view of the web page.
+    /// Answers a request for a view of the web page.
     pub fn view(&self, request: Request) -> Result<Value> {
         let view = VIEWS.iter().find(|view| view.name == request.tool);
-        self.answer(view.ok_or_else(|| Error::new(ErrorKind::UnknownTool, "there is no such view"))?, request, None)
+        self.call_tool(view.ok_or_else(|| Error::new(ErrorKind::UnknownTool, "there is no such view"))?, request, None)
     }
 
-    /// Normalizes the arguments, runs the tool, and adds the warning about ignored arguments.
-    fn answer(&self, tool: &'static Declaration, mut request: Request, root: Option<PathBuf>) -> Result<Value> {
-        let given = match request.arguments.take() {
-            Value::Object(arguments) => arguments,
-            Value::Null => Map::new(),
-            _ => {
-                let message = format!("the arguments of {} must be an object", tool.name);
-                return Err(Error::new(ErrorKind::UnknownTool, message));
+    /// Runs a call that was planned, and adds the warning about ignored arguments.
+    pub fn run(&self, plan: CallPlan) -> Result<Value> {
+        let CallPlan { tool, arguments, scope, request, timeout, warning } = plan;
+        let mut answer = match scope {
+            CallScope::Several(members) => self.across(tool, members, &request, &arguments)?,
+            CallScope::One(root) => {
+                let workspace = self.workspaces.of_root(&root)?;
+                if tool.long {
+                    self.join(tool, &workspace, &request, timeout, arguments)?
+                } else {
+                    run(tool, &workspace, &request, &Arc::default(), &arguments)?
+                }
             }
         };
-        let schema =
-            Arc::clone(locked(&self.schemas).entry(tool.name).or_insert_with(|| Arc::new(tool.input_schema())));
-        let (mut arguments, warning) = normalize::normalize(given, &schema, tool.access)?;
-        arguments.values_mut().for_each(arguments::make_whole);
-        let Some(warning) = warning else { return self.answer_normalized(tool, request, root, arguments) };
-        request.cap = request.cap.map(|cap| cap.saturating_sub(render::json_size(&warning) + WARNING_FIELD));
-        let mut answer = self.answer_normalized(tool, request, root, arguments)?;
-        render::warn(&mut answer, &warning);
+        if let Some(warning) = warning {
+            render::warn(&mut answer, &warning);
+        }
         Ok(answer)
-    }
-
-    /// Finds the repository unless its root is known, sets the deadline, and runs the tool.
-    fn answer_normalized(
-        &self,
-        tool: &'static Declaration,
-        mut request: Request,
-        root: Option<PathBuf>,
-        mut arguments: Map<String, Value>,
-    ) -> Result<Value> {
-        let common = arguments::common(&mut arguments)?;
-        if !asks_for_size(&arguments) {
-            request.cap = request.cap.map(|cap| if cap > MODEL_BYTES { cap } else { cap.min(DEFAULT_BYTES) });
-        }
-        let timeout = common.timeout_ms.map(Duration::from_millis);
-        request.has_timeout |= timeout.is_some();
-        // If the call may have waited in a queue, its transport has set the deadline.
-        let limited = match timeout {
-            None if request.budget.deadline().is_some() => request.budget.clone(),
-            timeout => request.budget.with_deadline(Instant::now().checked_add(timeout.unwrap_or(DEADLINE))),
-        };
-        let wanted = || across::mirror_request(tool, &arguments);
-        let scope = match root {
-            Some(root) => CallScope::One(root),
-            None => self.named(&common.repo, wanted, &request, &limited)?,
-        };
-        let workspace = match scope {
-            CallScope::One(root) => self.workspaces.of_root(&root)?,
-            CallScope::Several(members) => {
-                request.budget = limited;
-                return self.across(tool, members, &request, &arguments);
-            }
-        };
-        if tool.long {
-            return self.join(tool, &workspace, &request, timeout, arguments);
-        }
-        request.budget = limited;
-        run(tool, &workspace, &request, &Arc::default(), &arguments)
-    }
-
-    /// The repositories that a call is about.
-    fn named(
-        &self,
-        names: &[String],
-        wanted: impl Fn() -> Result<MirrorRequest>,
-        request: &Request,
-        budget: &Budget,
-    ) -> Result<CallScope> {
-        if !self.workspaces.may_be_several(names, &request.root) {
-            let root = self.workspaces.root_of(names.first().map(String::as_str), &request.root)?;
-            return Ok(CallScope::One(root));
-        }
-        if request.scope != ClientScope::Machine {
-            return Err(Error::invalid_path("this connection reaches one repository")
-                .hint("Use `ixmcp mcp` or the command line to search several."));
-        }
-        let members = self.workspaces.members_with(names, &wanted()?, &request.root, budget)?;
-        match &members.roots[..] {
-            [only] if members.failed.is_empty() && !members.names_published => Ok(CallScope::One(only.clone())),
-            _ => Ok(CallScope::Several(members)),
-        }
     }
 
     /// Runs a long-running tool as a job, or joins the job of an equal call, and waits for it until the timeout.
@@ -449,25 +378,9 @@ pub fn read_name<T>(
     Ok((answer, call.incomplete.take().map(|incomplete| incomplete.progress())))
 }
 
-/// What a call to a tool needs of published repositories, if they are many.
-pub fn mirror_request(tool: &str, arguments: &Value) -> Result<MirrorRequest> {
-    let tool = find(tool)?;
-    let given = arguments.as_object().cloned().unwrap_or_default();
-    let (mut arguments, _) = normalize::normalize(given, &tool.input_schema(), tool.access)?;
-    arguments.values_mut().for_each(arguments::make_whole);
-    arguments::common(&mut arguments)?;
-    across::mirror_request(tool, &arguments)
-}
-
 /// The names of all views.
 pub fn views() -> impl Iterator<Item = &'static str> {
     VIEWS.iter().map(|view| view.name)
-}
-
-/// Whether the arguments say how large the answer may be.
-fn asks_for_size(arguments: &Map<String, Value>) -> bool {
-    let names_size = |arguments: &Map<String, Value>| SIZES.iter().any(|name| arguments.contains_key(*name));
-    names_size(arguments) || arguments.get("options").and_then(Value::as_object).is_some_and(names_size)
 }
 
 fn run(
@@ -512,11 +425,13 @@ fn run(
 /// Adds a hint to the error for an invalid path that has none.
 fn with_next_step(error: Error) -> Error {
     let is_silent = error.kind == ErrorKind::InvalidPath && error.hint.is_none();
-    if is_silent { error.hint("`list_files` lists the indexed files.") } else { error }
+    if is_silent { error.hint((Tool("list_files"), " lists the indexed files.")) } else { error }
 }
 
 /// The tool of that name; else an error that names the nearest ones.
 pub fn find(name: &str) -> Result<&'static Declaration> {
+    #[cfg(test)]
+    counted::note(counted::Step::Lookup);
     TOOLS.iter().find(|tool| tool.name == name).copied().ok_or_else(|| {
         let names = || TOOLS.iter().map(|tool| tool.name);
         let near = near::did_you_mean(&near::nearest(name, names(), 3));
@@ -560,6 +475,7 @@ macro_rules! declare {
     };
     ($run:path; $($rest:tt)*) => { declare!(@ false, $run; $($rest)*) };
 }
+use crate::wording::Tool;
 use declare;
 
 fn arguments_schema_of<A: JsonSchema, O>(_: fn(&Call, &A) -> Result<O>) -> Value {

@@ -37,6 +37,8 @@ pub(super) fn normalize(
     schema: &Value,
     access: Access,
 ) -> Result<(Map<String, Value>, Option<String>)> {
+    #[cfg(test)]
+    super::counted::note(super::counted::Step::Normalization);
     let mut ignored = Vec::new();
     rename(&mut given, &schema["properties"]);
     fit_fields(&mut given, schema, None, access, schema, &mut ignored)?;

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::error::Error;
 use crate::model::printable;
 use crate::query::near;
+use crate::wording::{Argument, Name, Wording};
 
 /// What serde quotes back may be as long as the argument.
 const MAX_CHARS: usize = 300;
@@ -32,12 +33,15 @@ pub(super) fn refused(error: &serde_path_to_error::Error<serde_json::Error>, sch
     let (path, said) = (error.path().to_string(), error.inner().to_string());
     let quoted = |prefix: &str| said.strip_prefix(prefix).and_then(|rest| rest.split('`').next());
     if let Some(missing) = quoted("missing field `") {
-        return Error::invalid_argument(format!("argument `{missing}` is missing")).hint(format!("Give `{missing}`."));
+        return Error::invalid_argument((Argument(missing), " is missing")).hint(("Give ", Name(missing), "."));
     }
     let message = brief(&misfit(&said).unwrap_or_else(|| format!(": {said}")));
-    let whose = if path == "." { "the arguments".to_owned() } else { format!("argument `{}`", brief(&path)) };
     let about = described(&path, schema).unwrap_or("See the tool's input schema.");
-    Error::invalid_argument(format!("{whose}{message}")).hint(about)
+    let said = match path.as_str() {
+        "." => Wording::from(format!("the arguments{message}")),
+        path => (Argument(&brief(path)), message).into(),
+    };
+    Error::invalid_argument(said).hint(about)
 }
 
 fn brief(text: &str) -> String {

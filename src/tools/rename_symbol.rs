@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 use crate::pytypes::values::{Answer as Answered, Query, Refusal, Span, TextEdit};
 use crate::query::{Page, patch};
+use crate::wording::{Argument, Name, Tool, Wording};
 
 pub(super) static RENAME_SYMBOL: Declaration = declare! {
     long run;
@@ -118,8 +119,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         }
     };
     if !at.file.is_python {
-        return Err(Error::invalid_argument("argument `file`: only Python symbols can be renamed")
-            .hint("`find_references` lists the references in other languages."));
+        return Err(Error::invalid_argument((Argument("file"), ": only Python symbols can be renamed"))
+            .hint((Tool("find_references"), " lists the references in other languages.")));
     }
     let at = at.position()?;
     let new_name = arguments.new_name.clone();
@@ -196,8 +197,13 @@ fn with_diff(call: &Call, mut answer: Answer, files: &[FileEdits], offset: usize
         if at == 0 && budget.is_some_and(|budget| used > budget) {
             // Half a diff would rename half of a file.
             let message = format!("the diff of {} alone is too large for one answer", printable(&file.file));
-            return Err(Error::invalid_argument(message)
-                .hint("Leave out `format`: edits are paged within a file. With `limit`, an answer may be larger."));
+            return Err(Error::invalid_argument(message).hint(
+                Wording::from(("Leave out ", Name("format"), ": edits are paged within a file.")).then((
+                    "With ",
+                    Name("limit"),
+                    ", an answer may be larger.",
+                )),
+            ));
         }
         if at > 0 && budget.is_some_and(|budget| used > budget) {
             answer.truncated = true;
@@ -215,7 +221,7 @@ const FIELDS: usize = 64;
 fn unified(call: &Call, FileEdits { file, edits }: &FileEdits) -> Result<String> {
     if edits.iter().any(|edit| edit.cell.is_some()) {
         let message = format!("{} is a notebook, for which there is no diff", printable(file));
-        return Err(Error::new(ErrorKind::UnsupportedFormat, message).hint("Leave out `format`."));
+        return Err(Error::new(ErrorKind::UnsupportedFormat, message).hint(("Leave out ", Name("format"), ".")));
     }
     let (shown, bytes) = call.workspace().files.read_exactly(file)?;
     let edits: Vec<patch::Edit> = edits.iter().map(LineEdit::in_text).collect();

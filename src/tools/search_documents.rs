@@ -13,6 +13,7 @@ use crate::model::{first_of, printable};
 use crate::query::PathFilter;
 use crate::query::documents::{self, Answer as Found};
 use crate::store::Snapshot;
+use crate::wording::{Argument, Command, Tool, Wording};
 
 pub(super) static SEARCH_DOCUMENTS: Declaration = declare! {
     run;
@@ -113,22 +114,23 @@ const DEFAULT_SCORE: f64 = 0.7;
 fn nothing(folders: &[DocumentFolder]) -> Error {
     let error = |message: String| Error::new(ErrorKind::IndexNotFound, message);
     let Some(first) = folders.first() else {
-        return error("nothing is indexed".to_owned()).hint("Index a folder with `index_files`.");
+        return error("nothing is indexed".to_owned()).hint(("Index a folder with ", Tool("index_files"), "."));
     };
     let more = if folders.len() > 1 { format!(" and {} more", folders.len() - 1) } else { String::new() };
-    error(format!("nothing is indexed: no file can be read in {}{more}", printable(&first.folder_path)))
-        .hint("Check whether it was moved; `ixmcp documents remove` stops indexing a folder.")
+    error(format!("nothing is indexed: no file can be read in {}{more}", printable(&first.folder_path))).hint(
+        Wording::from("Check whether it was moved.").then((Command("documents remove"), " stops indexing a folder.")),
+    )
 }
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let none = Options::default();
     let options = arguments.options.as_ref().unwrap_or(&none);
     if arguments.query.trim().is_empty() {
-        return Err(Error::invalid_argument("argument `query` is empty").hint("Give a query."));
+        return Err(Error::invalid_argument((Argument("query"), " is empty")).hint("Give a query."));
     }
     let least = options.min_score.unwrap_or(DEFAULT_SCORE);
     if !(0.0..=1.0).contains(&least) {
-        return Err(Error::invalid_argument("argument `options.minScore` is not between 0 and 1")
+        return Err(Error::invalid_argument((Argument("options.minScore"), " is not between 0 and 1"))
             .hint("0 shows everything that was found, 1 only what is certain."));
     }
     let filter = filter(call, options)?;
@@ -185,9 +187,8 @@ fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
         options.folder_path.as_deref().map(|folder| call.workspace().files.indexed_path(folder)).transpose()?;
     let types = options.file_types.as_ref();
     if types.is_some_and(|types| types.is_empty() || types.len() > MOST_TYPES) {
-        return Err(
-            Error::invalid_argument("argument `options.fileTypes` is empty or too long").hint("Name some, or omit it.")
-        );
+        return Err(Error::invalid_argument((Argument("options.fileTypes"), " is empty or too long"))
+            .hint("Name some, or omit it."));
     }
     let extensions = types.map(|types| types.iter().flat_map(|typed| extract::extensions(typed)).collect());
     Ok(PathFilter::of_folder(folder, extensions))

@@ -113,7 +113,7 @@ fn transformer(call: &Call) -> Option<Transformer> {
     let workspace = call.workspace();
     let name = workspace.model.selected()?;
     let state = workspace.model.state(&name, call.budget());
-    let warning = state.as_ref().err().map(|error| error.message.clone());
+    let warning = state.as_ref().err().map(|error| error.message.to_string());
     let state = state.unwrap_or_default();
     Some(Transformer {
         name,

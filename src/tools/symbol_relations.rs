@@ -7,6 +7,7 @@ use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::query::relations::{self, Resolver};
+use crate::wording::{Tool, Wording};
 
 pub(super) static RELATIONS: Declaration = declare! {
     run;
@@ -76,7 +77,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     })?;
     let (definition, relations) = found.ok_or_else(|| {
         Error::not_found(format!("nothing is defined on line {} of {}", arguments.line, printable(&path)))
-            .hint("Give the line of a definition; `symbols` lists them.")
+            .hint(Wording::from("Give the line of a definition.").then((Tool("symbols"), " lists them.")))
     })?;
     let groups = relations.groups.into_iter().map(|group| Group {
         relation: group.relation.to_owned(),

@@ -8,6 +8,7 @@ use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Query};
 use crate::query::positions;
+use crate::wording::Command;
 
 pub(super) static SYMBOLS: Declaration = Declaration {
     asks_index: false,
@@ -76,7 +77,7 @@ fn by_syntax(call: &Call, path: &str) -> Result<Vec<serde_json::Value>> {
     let found = call.read_file(path, |snapshot| positions::outline(snapshot, path))?;
     let found = found.ok_or_else(|| {
         Error::invalid_path(format!("{} is not indexed", crate::model::printable(path)))
-            .hint("`ixmcp files --skipped` says why.")
+            .hint((Command("files --skipped"), " says why."))
     })?;
     Ok(found.iter().map(|symbol| json!(symbol)).collect())
 }

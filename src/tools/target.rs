@@ -13,6 +13,7 @@ use crate::model::printable;
 use crate::pytypes::values::Position;
 use crate::query::{near, symbols};
 use crate::store::Definition;
+use crate::wording::{self, Argument, Name, Tool, Wording};
 
 /// The arguments that give a symbol.
 pub(super) struct Target<'a> {
@@ -91,8 +92,13 @@ impl Target<'_> {
     fn incomplete(&self) -> Error {
         let absent = [("file", self.file.is_none()), ("line", self.line.is_none()), ("column", self.column.is_none())];
         let first = absent.iter().find(|(_, is_absent)| *is_absent).map_or("file", |(name, _)| name);
-        Error::invalid_argument(format!("argument `{first}` is missing"))
-            .hint("Give `file`, `line` and `column`, or `symbol_name`.")
+        Error::invalid_argument((Argument(first), " is missing")).hint(Wording::from((
+            "Give ",
+            wording::Position,
+            ", or ",
+            Name("symbol_name"),
+            ".",
+        )))
     }
 
     fn named(&self, call: &Call, name: &str, prefers_python: bool) -> Result<Subject> {
@@ -122,8 +128,10 @@ fn unknown(name: &str, path: Option<&str>, similar: &[String]) -> Error {
     let place = path.map_or_else(String::new, |path| format!(" in {}", printable(path)));
     let similar: Vec<&str> = similar.iter().map(String::as_str).collect();
     Error::not_found(format!("no definition of `{shown}` is indexed{place}")).hint(
-        near::did_you_mean(&similar)
-            .unwrap_or_else(|| "Give `file`, `line` and `column`, or search with `query`.".into()),
+        near::did_you_mean(&similar).map_or_else(
+            || Wording::from(("Give ", wording::Position, ".")).then(("Search with ", Tool("query"), ".")),
+            Wording::from,
+        ),
     )
 }
 

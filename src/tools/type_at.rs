@@ -8,6 +8,7 @@ use super::target::{Candidate, Subject, has_target};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Definition, Query};
+use crate::wording::{Argument, Tool, Wording};
 
 pub(super) static TYPE_AT: Declaration = Declaration {
     asks_index: false,
@@ -75,8 +76,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         Subject::OneOf(candidates) => return Ok(Answer { found: None, candidates, precision: "name".to_owned() }),
     };
     if !at.file.is_python {
-        return Err(Error::invalid_argument("argument `file`: only Python files have types")
-            .hint("For other languages use `goto_definition` or `get_symbol`."));
+        return Err(Error::invalid_argument((Argument("file"), ": only Python files have types")).hint((
+            "For other languages use ",
+            Tool("goto_definition"),
+            " or ",
+            Tool("get_symbol"),
+            ".",
+        )));
     }
     let Answered::TypeAt { found } = engine::ask(call, &Query::TypeAt(at.position()?))? else {
         return Err(engine::unexpected());
@@ -84,7 +90,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let Some(found) = found else {
         let position = format!("{}:{}:{}", at.file.path, at.line, at.column);
         return Err(Error::not_found(format!("no expression at {position}"))
-            .hint("Point at a name; `symbols` lists those of the file."));
+            .hint(Wording::from("Point at a name.").then((Tool("symbols"), " lists those of the file."))));
     };
     let found = TypeAtPosition {
         r#type: found.display,

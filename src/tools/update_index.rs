@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::index_files::{LeftOut, Partial};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
+use crate::wording::{Argument, Name};
 
 pub(super) static UPDATE_INDEX: Declaration = declare! {
     long run;
@@ -58,14 +59,14 @@ const MOST_CHANGES: usize = 10_000;
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let changes = arguments.changes.as_deref().unwrap_or_default();
     if changes.len() > MOST_CHANGES {
-        return Err(Error::invalid_argument(format!("argument `changes`: more than {MOST_CHANGES} paths"))
+        return Err(Error::invalid_argument((Argument("changes"), format!(": more than {MOST_CHANGES} paths")))
             .hint("Omit it to update the whole folder."));
     }
     let workspace = call.workspace();
     if arguments.forget == Some(true) {
         if !changes.is_empty() {
-            return Err(Error::invalid_argument("argument `changes`: a folder that is to be forgotten has none")
-                .hint("Leave out `changes`, or `forget`."));
+            return Err(Error::invalid_argument((Argument("changes"), ": a folder that is to be forgotten has none"))
+                .hint(("Leave out ", Name("changes"), ", or ", Name("forget"), ".")));
         }
         let report = workspace.documents.remove_folder(&arguments.folder_path, call.progress(), call.budget())?;
         return Ok(Answer {

@@ -154,7 +154,7 @@ fn an_unknown_name_is_not_found_and_similar_ones_are_named() {
         find_references {"symbol_name":"Cartt"}
         NOT_FOUND: no definition of `Cartt` is indexed. Did you mean Cart?
         find_references {"symbol_name":"qzqzqz"}
-        NOT_FOUND: no definition of `qzqzqz` is indexed. Give `file`, `line` and `column`, or search with `query`.
+        NOT_FOUND: no definition of `qzqzqz` is indexed. Give `file`, `line` and `column`. Search with `query`.
         find_references {"symbol_name":"::"}
         INVALID_ARGUMENT: argument `symbol_name` contains no name. Give a name such as QuerySet.
         find_references {"file":"other.py","symbol_name":"Cart"}
@@ -166,7 +166,7 @@ fn an_unknown_name_is_not_found_and_similar_ones_are_named() {
         goto_definition {"symbol_name":"Cartt"}
         NOT_FOUND: no definition of `Cartt` is indexed. Did you mean Cart?
         goto_definition {"symbol_name":"qzqzqz"}
-        NOT_FOUND: no definition of `qzqzqz` is indexed. Give `file`, `line` and `column`, or search with `query`.
+        NOT_FOUND: no definition of `qzqzqz` is indexed. Give `file`, `line` and `column`. Search with `query`.
         goto_definition {"symbol_name":"::"}
         INVALID_ARGUMENT: argument `symbol_name` contains no name. Give a name such as QuerySet.
         goto_definition {"file":"other.py","symbol_name":"Cart"}
@@ -178,7 +178,7 @@ fn an_unknown_name_is_not_found_and_similar_ones_are_named() {
         type_at {"symbol_name":"Cartt"}
         NOT_FOUND: no definition of `Cartt` is indexed. Did you mean Cart?
         type_at {"symbol_name":"qzqzqz"}
-        NOT_FOUND: no definition of `qzqzqz` is indexed. Give `file`, `line` and `column`, or search with `query`.
+        NOT_FOUND: no definition of `qzqzqz` is indexed. Give `file`, `line` and `column`. Search with `query`.
         type_at {"symbol_name":"::"}
         INVALID_ARGUMENT: argument `symbol_name` contains no name. Give a name such as QuerySet.
         type_at {"file":"other.py","symbol_name":"Cart"}
@@ -190,7 +190,7 @@ fn an_unknown_name_is_not_found_and_similar_ones_are_named() {
         rename_symbol {"symbol_name":"Cartt"}
         NOT_FOUND: no definition of `Cartt` is indexed. Did you mean Cart?
         rename_symbol {"symbol_name":"qzqzqz"}
-        NOT_FOUND: no definition of `qzqzqz` is indexed. Give `file`, `line` and `column`, or search with `query`.
+        NOT_FOUND: no definition of `qzqzqz` is indexed. Give `file`, `line` and `column`. Search with `query`.
         rename_symbol {"symbol_name":"::"}
         INVALID_ARGUMENT: argument `symbol_name` contains no name. Give a name such as QuerySet.
         rename_symbol {"file":"other.py","symbol_name":"Cart"}

@@ -39,6 +39,35 @@ fn a_sync_counts_what_changed_since_the_last_one() {
 }
 
 #[test]
+fn advice_names_only_what_the_command_takes_also_if_a_daemon_answers() {
+    let repo = Repo::new(SMALL);
+    let said = || {
+        let commands: [&[&str]; 3] =
+            [&["rename", "qzqzqz", "x"], &["slice", "src/shop.py", "5", "2"], &["symbol", "Cart", "--kind", "cartoon"]];
+        let stderr = commands.map(|words| String::from_utf8(repo.run(words).stderr).unwrap());
+        stderr.map(|text| text.split_inclusive("cartoon\"").next().unwrap().trim_end().to_owned()).join("\n")
+    };
+    let alone = said();
+    expect![[r#"
+        ixmcp: NOT_FOUND: no definition of `qzqzqz` is indexed. Give `FILE:LINE:COLUMN`. Search with `ixmcp query`.
+        ixmcp: INVALID_ARGUMENT: `END` 2 is before `START` 5; the file has 6 lines. Give 1-based lines with `START` ≤ `END`.
+        ixmcp: INVALID_ARGUMENT: option `--kind`: there is no kind "cartoon""#]]
+    .assert_eq(&alone);
+    repo.ok(&["daemon", "start"]);
+    assert_eq!(said(), alone);
+}
+
+#[test]
+fn a_symbol_that_is_not_there_has_the_suggestions_of_the_answer() {
+    let repo = Repo::new(SMALL);
+    let printed = repo.run(&["symbol", "Carts"]);
+    assert_eq!(printed.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&printed.stderr).contains("did you mean: Cart\n"), "{printed:?}");
+    let answer: serde_json::Value = serde_json::from_slice(&repo.run(&["symbol", "Carts", "--json"]).stdout).unwrap();
+    assert_eq!(answer["suggestions"], json!(["Cart"]));
+}
+
+#[test]
 fn errors_name_commands_to_people_and_tools_to_clients() {
     let (repo, empty) = (Repo::new(SMALL), Repo::new(""));
     let commands = repo.failures(
@@ -58,7 +87,7 @@ fn errors_name_commands_to_people_and_tools_to_clients() {
         $ ixmcp documents remove src
         ixmcp: INDEX_NOT_FOUND: the folder REPOSITORY/src is not indexed as documents. No folder is indexed. Index one with `ixmcp documents index`.
         $ ixmcp documents show src
-        ixmcp: INVALID_PATH: src is a folder. Name one of its files; `ixmcp files` shows them.
+        ixmcp: INVALID_PATH: src is a folder. Name one of its files. `ixmcp files` shows them.
         $ ixmcp type-at notes.txt:1:1
         ixmcp: INVALID_ARGUMENT: argument `POSITION`: only Python files have types. For other languages use `ixmcp def` or `ixmcp symbol`.
         $ ixmcp slice /etc/passwd 1

@@ -35,7 +35,8 @@ fn modified(repo: &Repo) -> BTreeSet<String> {
 /// The files of which git would commit another text. `git status` also reports those of another size whose text it would not change.
 fn would_be_committed(repo: &Repo) -> BTreeSet<String> {
     let index = repo.path().join(".git/other-index");
-    // Without its time, git would take a file that changed in the second in which it was added for unchanged.
+    // Without its time, git would take a file that changed in the second in which it was added for unchanged:
+    // findings/git-copied-index.sh.
     let copied = Command::new("cp").arg("-p").arg(repo.path().join(".git/index")).arg(&index).status().unwrap();
     assert!(copied.success());
     let with_other = |arguments: &[&str]| {

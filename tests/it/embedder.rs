@@ -138,7 +138,7 @@ fn a_model_that_does_not_answer_is_killed() {
         let config = RunnerConfig { timeout: Duration::from_millis(500), ..in_child(&script(folder.path(), text)) };
         let error = opened(folder.path(), &config).err().unwrap();
         assert_eq!(error.kind, ErrorKind::UnsupportedFormat, "{text}: {error}");
-        error.message
+        error.message.to_string()
     };
     assert!(tried("exec sleep 100").contains("too long"));
     // Ready, and then silent.

@@ -889,7 +889,7 @@ fn what_is_not_there_is_reported_with_its_reason() {
         $ ixmcp call get_file_details --args '{"filePath":"PAPERS/locked.pdf"}'
         ixmcp: INVALID_PATH: PAPERS/locked.pdf was left out of the index (encrypted: it requires a password). It is read again when it changes.
         $ ixmcp call get_file_details --args '{"filePath":"PAPERS"}'
-        ixmcp: INVALID_PATH: PAPERS is a folder. Name one of its files; `list_files` shows them.
+        ixmcp: INVALID_PATH: PAPERS is a folder. Name one of its files. `list_files` shows them.
     "#]].assert_eq(&refused);
     drop(papers);
     let refused = repo.fails(&["documents", "search", "anything"]);

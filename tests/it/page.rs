@@ -590,6 +590,31 @@ fn waiting_strangers_block_no_client() {
 }
 
 #[test]
+fn errors_name_neither_tools_nor_commands() {
+    let repo = Repo::new(SHOP);
+    repo.sync();
+    let page = Page::of(&repo);
+    let mut said = String::new();
+    for (tool, arguments) in [
+        ("query", r#"{"text":""}"#),
+        ("get_symbol", r#"{"symbol_name":"Cart","kind":"cartoon"}"#),
+        ("get_file_details", r#"{"filePath":"src"}"#),
+        ("get_slice", r#"{"file_path":"src/shop.py","start_line":5,"end_line":2}"#),
+    ] {
+        let (_, answer) = page.ask(&format!("POST /api/tool/{tool}"), arguments);
+        let hint = answer["hint"].as_str().map(|hint| hint.split(':').next().unwrap().to_owned());
+        said += &format!("{tool}: {} {hint:?}\n", answer["message"].as_str().unwrap());
+    }
+    expect![[r#"
+        query: the input is empty Some("Give a query.")
+        get_symbol: there is no kind "cartoon" Some("Kinds are")
+        get_file_details: src is a folder Some("Name one of its files.")
+        get_slice: `end_line` 2 is before `start_line` 5; the file has 3 lines None
+    "#]]
+    .assert_eq(&said);
+}
+
+#[test]
 fn the_page_only_reads_and_only_its_own_repository() {
     let repo = Repo::new(SHOP);
     let other = Repo::new("//- /secret.py\nclass Secret: pass\n");

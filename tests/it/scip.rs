@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::golden::copy;
 use crate::harness::{Repo, Server};
 
-const DEFINITION: i32 = 1;
-const READ: i32 = 8;
+pub const DEFINITION: i32 = 1;
+pub const READ: i32 = 8;
 
 /// A project in which syntax alone cannot tell the two methods `find` from each other.
 const PROJECT: &str = r"
@@ -36,11 +36,11 @@ const USERS_FIND: &str = "scip-typescript npm app 1.0.0 `users.ts`/Users#find().
 const ORDERS_FIND: &str = "scip-typescript npm app 1.0.0 `orders.ts`/Orders#find().";
 const EXTERNAL: &str = "scip-typescript npm lodash 4.17.21 `index.d.ts`/debounce().";
 
-fn occurrence(range: &[i32], symbol: &str, roles: i32) -> Occurrence {
+pub fn occurrence(range: &[i32], symbol: &str, roles: i32) -> Occurrence {
     Occurrence { range: range.to_vec(), symbol: symbol.to_owned(), symbol_roles: roles, ..Occurrence::default() }
 }
 
-fn document(path: &str, encoding: PositionEncoding, occurrences: Vec<Occurrence>) -> Document {
+pub fn document(path: &str, encoding: PositionEncoding, occurrences: Vec<Occurrence>) -> Document {
     Document {
         relative_path: path.to_owned(),
         position_encoding: EnumOrUnknown::new(encoding),
@@ -49,7 +49,7 @@ fn document(path: &str, encoding: PositionEncoding, occurrences: Vec<Occurrence>
     }
 }
 
-fn index(documents: Vec<Document>) -> Index {
+pub fn index(documents: Vec<Document>) -> Index {
     let tool = ToolInfo { name: "scip-typescript".to_owned(), version: "0.4.0".to_owned(), ..ToolInfo::default() };
     Index {
         metadata: MessageField::some(Metadata { tool_info: MessageField::some(tool), ..Metadata::default() }),
@@ -80,12 +80,12 @@ fn of_project() -> Index {
     ])
 }
 
-fn write(repo: &Repo, path: &str, index: &Index) {
+pub fn write(repo: &Repo, path: &str, index: &Index) {
     repo.write(path, index.write_to_bytes().unwrap());
 }
 
 /// `file:line:column` and, if it is not that of the whole answer, the precision.
-fn positions(answer: &Value, list: &str) -> Vec<String> {
+pub fn positions(answer: &Value, list: &str) -> Vec<String> {
     let of = |one: &Value| {
         let precision = one["precision"].as_str().map_or_else(String::new, |precision| format!(" {precision}"));
         format!("{}:{}:{}{precision}", one["file"].as_str().unwrap(), one["line"], one["column"])
@@ -93,11 +93,11 @@ fn positions(answer: &Value, list: &str) -> Vec<String> {
     answer[list].as_array().unwrap().iter().map(of).collect()
 }
 
-fn definition(repo: &Repo, file: &str, line: u32, column: u32) -> Value {
+pub fn definition(repo: &Repo, file: &str, line: u32, column: u32) -> Value {
     repo.call("goto_definition", &json!({ "file": file, "line": line, "column": column }))
 }
 
-fn references(repo: &Repo, file: &str, line: u32, column: u32) -> Value {
+pub fn references(repo: &Repo, file: &str, line: u32, column: u32) -> Value {
     repo.call("find_references", &json!({ "file": file, "line": line, "column": column }))
 }
 
@@ -399,7 +399,7 @@ fn the_rows_are_those_of_a_new_index_whatever_came_before() {
 }
 
 /// Runs scip-typescript in a repository.
-fn indexed_by_scip_typescript(repo: &Repo) -> Index {
+pub fn indexed_by_scip_typescript(repo: &Repo) -> Index {
     let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
     let indexer = clients.join("scip/node_modules/.bin/scip-typescript");
     assert!(indexer.exists(), "{} is missing: run .ci/setup", indexer.display());

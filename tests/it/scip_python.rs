@@ -1,4 +1,5 @@
 //! scip-python on packages from PyPI: what it states, compared with what the type engine answers, which wins in Python.
+//! Two reasons for differences: findings/scip-python-one-definition.sh.
 //!
 //! `UPDATE_EXPECT=1 cargo test scip_python` rewrites the lists of differences; read the difference.
 

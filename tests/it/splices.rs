@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use ixmcp::budget::Budget;
 use ixmcp::error::ErrorKind;
-use ixmcp::extract::{self, LANGUAGES, Options, languages};
+use ixmcp::extract::{self, LANGUAGES, Options, languages, position};
 use ixmcp::index::Workspace;
 use ixmcp::model::RepoPath;
 use ixmcp::query::corpus::Corpus;
@@ -256,10 +256,11 @@ fn ask_of_symbol(snapshot: &Snapshot, resolver: &mut Resolver, declared: &Defini
 
 /// As `goto_definition` and `find_references` do without types.
 fn ask_at(snapshot: &Snapshot, path: &str, bytes: &[u8], line: u32, column: u32) {
-    let Some(cut) = answered(slice::slice(bytes, line.into(), line.into(), 1, None)) else { return };
-    let text = cut.content.trim_end_matches(['\n', '\r']);
+    if answered(slice::slice(bytes, line.into(), line.into(), 1, None)).is_none() {
+        return;
+    }
     answered(slice::slice(bytes, line.into(), u64::from(line) + 3, column.into(), Some(64)));
-    let Some(named) = positions::name_at(text, column) else { return };
+    let named = RepoPath::new(path).map(|path| position::names_at(&path, bytes, line, column)).unwrap_or_default();
     if let Some(found) = answered(positions::definitions_at(snapshot, path, line, &named)) {
         answered(occurrences::mentions(snapshot, &found.definitions, &ReadingTime::unlimited()));
     }

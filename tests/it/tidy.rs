@@ -1,5 +1,6 @@
 //! House rules that the compiler cannot see.
 
+mod cycles;
 mod vocabulary;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 const BASE: &[&str] = &[
     "model",
     "error",
+    "wording",
     "budget",
     "words",
     "cycles",
@@ -29,7 +31,8 @@ const BASE: &[&str] = &[
 /// The modules that each module may import, in the order in which data passes. A module may always import itself.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
-    ("error", &["model"]),
+    ("error", &["model", "wording"]),
+    ("wording", &[]),
     ("budget", &["error", "locked", "model"]),
     ("wildmatch", &[]),
     ("words", &[]),
@@ -39,7 +42,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("git_settings", &["platform"]),
     ("git_config", &["git_layout", "git_settings", "platform", "wildmatch"]),
     ("git_layout", &["git_settings", "platform"]),
-    ("git_objects", &["budget", "child_process", "config", "error", "git_config", "git_layout", "model"]),
+    ("git_objects", &["budget", "child_process", "config", "error", "git_config", "git_layout", "model", "wording"]),
     ("panics", &["error"]),
     ("secrets", &[]),
     ("platform", &["model"]),
@@ -248,18 +251,26 @@ fn one_file_names_the_crates_of_the_type_engine() {
     assert!(wrong.is_empty(), "only {} names these crates:\n{}", home.display(), wrong.join("\n"));
 }
 
-/// The command line replaces tools with commands: backticks distinguish them from names of files and symbols.
+/// Each edge writes tools and arguments in its own words.
 #[test]
-fn hints_name_tools_in_backticks() {
+fn errors_name_tools_and_arguments_as_values() {
     let mut wrong = Vec::new();
-    for (_, path, code) in sources() {
+    for (module, path, code) in sources() {
+        let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let code = code.join("\n");
+        if !matches!(module.as_str(), "wording" | "cli") && code.contains("argument `") {
+            wrong.push(format!("{}: an argument in a text", path.display()));
+        }
         for hint in code.split(".hint(").skip(1) {
             let text = hint.split(";\n").next().unwrap().split("\n}").next().unwrap();
-            for tool in ixmcp::tools::TOOLS.iter().filter(|tool| tool.name.contains('_')) {
-                let mut places = text.match_indices(tool.name).map(|(at, _)| at);
-                if places.any(|at| !text[..at].ends_with('`')) {
-                    wrong.push(format!("{}: {} in a hint without backticks", path.display(), tool.name));
-                }
+            for tool in ixmcp::tools::TOOLS.iter().filter(|tool| text.contains(&format!("`{}`", tool.name))) {
+                wrong.push(format!("{}: {} in the text of a hint", path.display(), tool.name));
+            }
+        }
+        for rest in code.split("Tool(\"").skip(1).filter(|_| module != "cli") {
+            let name = rest.split('"').next().unwrap();
+            if ixmcp::tools::find(name).is_err() {
+                wrong.push(format!("{}: there is no tool {name}", path.display()));
             }
         }
     }

@@ -86,7 +86,7 @@ impl Finding {
     }
 
     fn of(level: Level, error: &Error) -> Self {
-        Self { remedy: error.hint.clone(), ..Self::new(level, error.message.clone()) }
+        Self { remedy: error.hint.as_ref().map(ToString::to_string), ..Self::new(level, error.message.to_string()) }
     }
 
     fn remedy(self, remedy: impl Into<String>) -> Self {

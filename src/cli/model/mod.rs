@@ -187,7 +187,7 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
 /// The error if the selected model cannot be used.
 pub(super) fn answers_nothing(name: &str, why: &Error) -> Error {
     let mut described = why.duplicate();
-    described.message = format!("{} cannot embed: {}", printable(name), why.message);
+    described.message = format!("{} cannot embed: {}", printable(name), why.message).into();
     described
 }
 

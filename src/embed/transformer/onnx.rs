@@ -234,7 +234,7 @@ mod tests {
             bytes(11, &graph),
         ] {
             let error = Outline::read(&model(&attribute)).unwrap_err();
-            assert!(error.message.contains("another file"), "{error:?}");
+            assert!(error.message.to_string().contains("another file"), "{error:?}");
         }
         let body = bytes(25, &bytes(7, &bytes(5, &bytes(5, &tensor))));
         assert!(Outline::read(&[model(b""), body].concat()).is_err());

@@ -90,8 +90,8 @@ impl OnnxRuntimeSession {
             .and_then(|builder| Ok(builder.with_execution_providers([CUDA::default().build().error_on_failure()])?))
             .and_then(|mut builder| builder.commit_from_memory(model))
             .map_err(|error| brief(&error))?;
-        let session = Self::new(vec![session], true).map_err(|error| error.message)?;
-        session.run(&[0, 1, 2, 3]).map_err(|error| error.message)?;
+        let session = Self::new(vec![session], true).map_err(|error| error.message.to_string())?;
+        session.run(&[0, 1, 2, 3]).map_err(|error| error.message.to_string())?;
         Ok(session)
     }
 

@@ -1,4 +1,5 @@
-//! EPUB: the chapters of a book, in the order in which they are read.
+//! EPUB: the chapters of a book, in the order in which they are read. What they are to a parser of HTML:
+//! findings/html-parser-on-a-chapter.sh.
 
 use std::collections::HashMap;
 

@@ -39,7 +39,7 @@
 (assignment_expression
   left: (member_expression object: (_) @_exports property: (property_identifier) @name)
   right: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]
-  (#match? @_exports "^(exports|module\\.exports|this|window|globalThis|self)$")) @definition.function
+  (#match? @_exports "^(exports|module\\.exports|window|globalThis)$")) @definition.function
 ; What `module.exports` is has the name of its own, else that.
 (assignment_expression
   left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
@@ -77,6 +77,13 @@
     (generator_function !name body: (_) @body)
   ]) @definition.function
 (export_statement "default" @name value: (class !name body: (_) @body)) @definition.class
+; In a function, what its object is given is a member of it.
+(assignment_expression
+  left: (member_expression
+    object: [(this) (identifier)] @_this
+    property: [(property_identifier) @name (private_property_identifier) @name])
+  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]
+  (#match? @_this "^(this|_this|self|_self|that)$")) @definition.function @member
 (assignment_expression
   left: (member_expression object: (identifier) @container property: (property_identifier) @name)
   right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]

@@ -36,6 +36,7 @@ pub(super) static CSHARP: [Gap; 6] = [
     gap(r"^[ \t]*#[ \t]*(?:if|elif|else|endif|region|endregion)[^\n]*", ""),
     Gap { pattern: r"^[ \t]*extension\s*(?:<[^{};()]*>)?\s*\([^{};]*\)[^{};()]*\{", filling: Filling::Block },
     gap(r"\b(ref\s+)partial\s+struct\b", ""),
+    // findings/csharp-conditional-assignment.sh
     gap(r"(\?)(?:\.\w+|\[[^\[\]\n]*\])(?:\??\.\w+|\[[^\[\]\n]*\])*\s*(?:\?\?|<<|>>>?|[-+*/%&|^])?=[^=>]", ""),
     gap(r"\boperator\s+(?:checked\s+)?(?:<<|>>>?|[-+*/%&|^])(=)\s*\(", ""),
 ];

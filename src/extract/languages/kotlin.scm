@@ -34,7 +34,8 @@
 (property_declaration
   (multi_variable_declaration (variable_declaration . (identifier) @name @definition.variable))) @signature
 (property_declaration (variable_declaration . (identifier) @name)) @definition.variable
-; Between an annotation and its name, the word that makes it a type looks like an infix function.
+; Between an annotation and its name, the word that makes it a type looks like an infix function:
+; findings/kotlin-annotated-type.sh.
 ((infix_expression (identifier) @_word . (identifier) @name .) @definition.class @misread
   (#match? @_word "^(class|object|interface)$"))
 

@@ -3,6 +3,7 @@
 //! Owns how a file's language is found and when its grammar is loaded. What a query may capture is
 //! described in `captures`.
 
+mod compile;
 mod gaps;
 pub(super) mod heads;
 pub(super) mod nesting;
@@ -13,6 +14,8 @@ mod texts;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+pub(crate) use self::compile::fault_of;
+use super::captures::Compiled;
 use super::gaps::Gap;
 use crate::model::RepoPath;
 
@@ -56,7 +59,7 @@ pub struct Language {
     /// The patterns of what its blocks bind: files of `scopes`, one after the other. None where nothing is known of that.
     pub(super) scopes: &'static [&'static str],
     /// Read when the first file of the language comes.
-    pub(super) compiled: OnceLock<super::captures::Compiled>,
+    pub(super) compiled: OnceLock<Compiled>,
     /// Read when the words of its first text are asked for.
     pub(super) compiled_scopes: OnceLock<Option<super::local_scopes::Compiled>>,
 }

@@ -1,4 +1,4 @@
-(function_statement (function_name) @name "{" @body) @definition.function
+(function_statement (function_name) @name.signed "{" @body) @definition.function
 (class_statement . (simple_name) @name) @definition.class
 (class_method_definition (simple_name) @name) @definition.method
 (class_property_definition (variable) @name.signed) @definition.property

@@ -1,4 +1,4 @@
-; Definitions.
+; Definitions. The type of a result has the field `name`, too: findings/swift-name-of-the-result.sh.
 (class_declaration declaration_kind: "class" name: (type_identifier) @name) @definition.class
 (class_declaration declaration_kind: "actor" name: (type_identifier) @name) @definition.class
 (class_declaration declaration_kind: "struct" name: (type_identifier) @name) @definition.struct

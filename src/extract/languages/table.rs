@@ -26,6 +26,7 @@ static TABLE: [Language; 49] = [
     .parts(parts::of_astro)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
+    .version(2)
     .heads(&heads::ECMASCRIPT),
     // C: functions, prototypes, types, fields, macros and file-level variables, in kernel code too.
     Language::new("c", || tree_sitter_c::LANGUAGE.into(), include_str!("c.scm"))
@@ -218,7 +219,7 @@ static TABLE: [Language; 49] = [
     // PowerShell: functions, classes, enums, variables of the script.
     Language::new("powershell", || tree_sitter_powershell::LANGUAGE.into(), include_str!("powershell.scm"))
         .extensions(&["ps1", "psm1", "psd1"])
-        .version(3)
+        .version(4)
         .interpreters(&["pwsh", "powershell"])
         .gaps(&gaps::POWERSHELL)
         .heads(&heads::POWERSHELL),
@@ -329,6 +330,7 @@ static TABLE: [Language; 49] = [
     .parts(parts::of_component)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
+    .version(2)
     .heads(&heads::ECMASCRIPT),
     // Swift: types, protocols, extensions, functions, properties.
     Language::new("swift", || tree_sitter_swift::LANGUAGE.into(), include_str!("swift.scm"))
@@ -356,7 +358,7 @@ static TABLE: [Language; 49] = [
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
-    // TypeScript: what JavaScript has, and types, interfaces, namespaces, signatures.
+    // TypeScript: what JavaScript has, and types, interfaces, namespaces, signatures. findings/typescript-tags-query.sh
     Language::new(
         "typescript",
         || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
@@ -381,6 +383,7 @@ static TABLE: [Language; 49] = [
     .parts(parts::of_component)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
+    .version(2)
     .heads(&heads::ECMASCRIPT),
     // YAML: keys of the first two levels, anchors.
     Language::new("yaml", || tree_sitter_yaml::LANGUAGE.into(), include_str!("yaml.scm"))

@@ -10,13 +10,14 @@ use std::fs;
 use tokio_postgres::IsolationLevel;
 
 use super::{
-    ATTEMPTS, Answers, Files, MAX_BYTES, MAX_TEXT, Mirror, Mirroring, REPOSITORY, States, id_of, in_digits, path_of,
+    ATTEMPTS, Answers, Files, MAX_BYTES, MAX_TEXT, Mirror, Mirroring, REPOSITORY, States, id_of, in_digits,
     published_too_often, push,
 };
 use crate::error::{Error, Result};
 use crate::organisation::LISTING_BYTES;
 use crate::organisation::access::Published;
-use crate::organisation::publication::term;
+use crate::organisation::published::{path_of, term};
+use crate::wording::Tool;
 
 const FILES_WITH: &str = "SELECT repo, path, key, bytes FROM ixmcp.files_with($1, $2, $3)";
 const FILES_DEFINING: &str = "SELECT repo, path, key, bytes FROM ixmcp.files_defining($1, $2, $3)";
@@ -31,7 +32,8 @@ pub enum MirrorRequest {
     Everything,
     /// Files with any text: the pattern or name has too few letters in a row.
     AnyText { of: &'static str },
-    /// The files that contain all literals of one of the lists, in any case, or that define the name.
+    /// The files that contain all literals of one of the lists, in any case (findings/postgresql-ilike-in-turkish.sh), or that define the
+    /// name.
     Files { literals: Vec<Vec<String>>, name: Option<String> },
 }
 
@@ -56,8 +58,12 @@ impl Mirroring<'_> {
         let narrow = format!("Narrow it: one call searches at most {most} repositories with {mebibytes} MiB of text.");
         let (literals, name) = match wanted {
             MirrorRequest::Everything => {
-                return Err(Error::invalid_argument(scope).hint(format!(
-                    "{narrow} `get_symbol` of a name without a qualifier, and `query` with the mode literal or regex, accept any number of repositories."
+                return Err(Error::invalid_argument(scope).hint((
+                    format!("{narrow} "),
+                    Tool("get_symbol"),
+                    " of a name without a qualifier, and ",
+                    Tool("query"),
+                    " with the mode literal or regex, accept any number of repositories.",
                 )));
             }
             MirrorRequest::AnyText { of } => {

@@ -15,6 +15,7 @@ use super::{Pattern, need};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::store::TrigramNeed;
+use crate::wording::{Argument, Name, Wording};
 
 /// The size limit of compiled patterns, as in ripgrep.
 const PROGRAM_BYTES: usize = 100 << 20;
@@ -222,14 +223,19 @@ fn refused(pattern: &Pattern, what: &str) -> Error {
     } else {
         "Search for a shorter text."
     };
-    Error::invalid_argument(format!("argument `text`: {what}")).hint(hint)
+    Error::invalid_argument((Argument("text"), format!(": {what}"))).hint(hint)
 }
 
 fn too_much() -> Error {
-    Error::invalid_argument(
-        "argument `text`: the pattern is too large for a line as long as one that it was to be looked for in",
-    )
-    .hint("Nested counted repetitions multiply: use smaller counts, or leave the file out with `exclude`.")
+    Error::invalid_argument((
+        Argument("text"),
+        ": the pattern is too large for a line as long as one that it was to be looked for in",
+    ))
+    .hint(Wording::from("Nested counted repetitions multiply: use smaller counts.").then((
+        "Or leave the file out with ",
+        Name("exclude"),
+        ".",
+    )))
 }
 
 #[cfg(test)]

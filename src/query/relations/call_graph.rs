@@ -143,9 +143,8 @@ fn node(definition: &DefinitionNode, distance: i32) -> CallNode {
 
 /// What a definition calls, in the order of its text, and whether there is more.
 fn callees(resolver: &mut Resolver, of: &DefinitionNode) -> Result<(Vec<(Called, ResolutionRule)>, bool)> {
-    let (start, end) = (of.definition.start_line, of.definition.end_line);
-    let mut references = resolver.library.snapshot.references_within(of.file, start, end)?;
-    references.retain(|used| used.kind == "call");
+    let Some(file) = resolver.library.open(&of.definition.path)? else { return Ok((Vec::new(), false)) };
+    let references = resolver.library.calls_within(&file, of)?;
     let is_cut = references.len() > EXAMINED;
     let mut found: Vec<(Called, ResolutionRule)> = Vec::new();
     for used in references.iter().take(EXAMINED) {
@@ -187,10 +186,9 @@ fn callers(resolver: &mut Resolver, of: &DefinitionNode) -> Result<(Vec<(Called,
     let mut found: Vec<(Called, ResolutionRule)> = Vec::new();
     for (used, how) in calls {
         let Some(file) = resolver.library.open(&used.path)? else { continue };
-        let around = resolver.library.around(&file, used.line)?;
+        let around = resolver.library.around_position(&file, (used.line, used.column))?;
         let around = around.into_iter().find(|around| !kinds::is_local(&around.definition.kind));
         let caller = match around {
-            Some(around) if around.id == of.id => continue,
             Some(around) => Called::Definition(around),
             None => Called::File(used.path.clone()),
         };

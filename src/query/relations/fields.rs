@@ -154,6 +154,20 @@ impl Resolver<'_> {
         Ok(true)
     }
 
+    /// The stated type of a field of the types around, which may be written without `this`. A variable hides it.
+    pub(super) fn type_of_bare_field(&mut self, asked: &NameQuery, field: &str) -> Result<Typed> {
+        if self.is_local(&NameQuery { name: field, kind: "use", ..*asked })? {
+            return Ok(Typed::Unknown);
+        }
+        for types in self.types_around(asked)? {
+            let typed = self.type_of_field(asked, &types, field)?;
+            if !matches!(typed, Typed::Unknown) {
+                return Ok(typed);
+            }
+        }
+        Ok(Typed::Unknown)
+    }
+
     /// The type of a field of a field of a value.
     pub(super) fn through_fields(&mut self, asked: &NameQuery, mut typed: Typed, names: &[String]) -> Result<Typed> {
         for name in names {
@@ -172,7 +186,7 @@ impl Resolver<'_> {
         for found in fields.iter().filter(|found| !kinds::is_type(&found.definition.kind)) {
             let definition = &found.definition;
             let line = self.library.text(&definition.path)?.line(definition.line).to_owned();
-            if let Some(written) = variables::type_in(&line, field, &definition.language) {
+            if let Some(written) = variables::type_of_member(&line, field, &definition.language) {
                 return self.type_named(&definition.path, definition.line, &written, asked.depth);
             }
         }
@@ -185,7 +199,10 @@ impl Resolver<'_> {
                 let written = variables::type_in(line, field, &definition.language)?;
                 let before = line.split(field).next().unwrap_or_default();
                 let mut words = before.split(|c: char| !c.is_alphanumeric());
-                words.any(|word| FIELD_WORDS.contains(&word)).then_some((number, written))
+                // In Scala each parameter in the head of a class is a field.
+                let is_in_head =
+                    definition.language == "scala" && before.contains(&format!("class {}", definition.name));
+                (is_in_head || words.any(|word| FIELD_WORDS.contains(&word))).then_some((number, written))
             });
             if let Some((number, written)) = parameter {
                 return self.type_named(&definition.path, number, &written, asked.depth);
@@ -214,15 +231,25 @@ impl Resolver<'_> {
         let Some(name) = qualifiers.pop() else { return Ok(Typed::Unknown) };
         let of_type = NameQuery { file: &file, line, name: &name, kind: "type", depth: depth + 1 };
         let receiver = if qualifiers.is_empty() { Receiver::Bare } else { Receiver::Path(qualifiers) };
-        let Some(found) = self.resolve_asked(&of_type, &receiver)? else { return Ok(Typed::Unknown) };
+        let mut found = self.resolve_asked(&of_type, &receiver)?;
+        if found.is_none() && file.family.spelling == Spelling::Script {
+            found = self.resolve_asked(&NameQuery { kind: "call", ..of_type }, &receiver)?;
+        }
+        let Some(found) = found else { return Ok(Typed::Unknown) };
         if found.targets.is_empty() {
             return Ok(Typed::Outside);
         }
         if found.how == ResolutionRule::Ambiguous {
             return Ok(Typed::Unknown);
         }
-        let mut types = found.targets;
-        types.retain(|d| kinds::is_type(&d.definition.kind));
+        let mut types = Vec::new();
+        for found in found.targets {
+            // A function of a script may construct objects.
+            let is_constructor = file.family.spelling == Spelling::Script && found.definition.kind == "function";
+            if kinds::is_type(&found.definition.kind) || (is_constructor && self.constructs(&found)?) {
+                types.push(found);
+            }
+        }
         Ok(if types.is_empty() { Typed::Unknown } else { Typed::Known(types, found.how) })
     }
 }

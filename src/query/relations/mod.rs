@@ -7,12 +7,14 @@
 mod aliases;
 mod blocks;
 pub(crate) mod call_graph;
+mod dotted;
 mod exports;
 mod families;
 mod fields;
 mod implementations;
 mod kinds;
 mod modules;
+mod objects;
 mod occurrence;
 mod opened;
 mod packages;
@@ -30,7 +32,7 @@ use std::rc::Rc;
 
 use super::qualified_name::qualified;
 use crate::error::Result;
-use crate::store::{Definition, DefinitionNode, Reference, Snapshot};
+use crate::store::{DefinitionNode, Reference, Snapshot};
 
 pub use self::aliases::Alias;
 pub(crate) use self::aliases::MAX_NAMES;
@@ -49,6 +51,8 @@ pub struct Related {
     pub name: String,
     pub kind: String,
     pub how: ResolutionRule,
+    /// Of a reference; 1 for a definition.
+    column: u32,
 }
 
 /// All that relates in one way.
@@ -115,9 +119,14 @@ pub fn of_file(snapshot: &Snapshot, path: &str, limit: usize) -> Result<Option<R
         groups.add(
             "imports",
             match found {
-                Some(path) => {
-                    Related { path, line: 1, name: written, kind: "module".to_owned(), how: ResolutionRule::Import }
-                }
+                Some(path) => Related {
+                    path,
+                    line: 1,
+                    name: written,
+                    kind: "module".to_owned(),
+                    how: ResolutionRule::Import,
+                    column: 1,
+                },
                 None => outside(&file.path, import.line, &written, "module"),
             },
         );
@@ -126,7 +135,7 @@ pub fn of_file(snapshot: &Snapshot, path: &str, limit: usize) -> Result<Option<R
         let name = modules::stem(&importer).to_owned();
         groups.add(
             "imported by",
-            Related { path: importer, line, name, kind: "module".to_owned(), how: ResolutionRule::Import },
+            Related { path: importer, line, name, kind: "module".to_owned(), how: ResolutionRule::Import, column: 1 },
         );
     }
     Ok(Some(groups.done(0)))
@@ -189,36 +198,35 @@ fn contained(
     inside.extend(
         resolver.library.symbols(file)?.iter().filter(|d| types::is_member_of(d, subject)).map(|d| (**d).clone()),
     );
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::from([subject.id]);
     for declared in inside.iter().filter(|d| seen.insert(d.id)) {
         groups.add("contains", related(declared, ResolutionRule::Container));
     }
-    let around = match subject.parent {
-        Some(parent) => {
-            resolver.library.snapshot.declared(parent)?.map(|parent| related(&parent, ResolutionRule::Container))
+    let around = match resolver.owner(file, subject)? {
+        Some(owner) => related(&owner, ResolutionRule::Container),
+        None => {
+            let name = subject.definition.container.clone();
+            let (kind, line) = if name.is_some() { ("container", subject.definition.line) } else { ("file", 1) };
+            let name = name.unwrap_or_else(|| modules::stem(&file.path).to_owned());
+            Related { path: file.path.clone(), line, name, kind: kind.to_owned(), how: ResolutionRule::File, column: 1 }
         }
-        None => None,
     };
-    let around = around.unwrap_or_else(|| {
-        let name = subject.definition.container.clone();
-        let kind = if name.is_some() { "container" } else { "file" };
-        let name = name.unwrap_or_else(|| modules::stem(&file.path).to_owned());
-        Related { path: file.path.clone(), line: 1, name, kind: kind.to_owned(), how: ResolutionRule::File }
-    });
     groups.add("contained by", around);
     Ok(())
 }
 
-fn calls(resolver: &mut Resolver, file: &ParsedFile, subject: &DefinitionNode, groups: &mut Groups) -> Result<()> {
-    let Definition { start_line, end_line, .. } = subject.definition;
-    let mut seen = HashSet::new();
-    let mut references = resolver.library.snapshot.references_within(file.id, start_line, end_line)?;
-    references.retain(|used| used.kind == "call");
-    for used in references.iter().take(EXAMINED) {
+fn calls(resolver: &mut Resolver, file: &Rc<ParsedFile>, subject: &DefinitionNode, groups: &mut Groups) -> Result<()> {
+    let mut called: Vec<Resolution> = Vec::new();
+    for used in resolver.library.calls_within(file, subject)?.iter().take(EXAMINED) {
         let Some(found) = resolver.resolve(used)? else { continue };
-        if found.targets.first().is_some_and(|best| seen.insert((best.id, found.how))) {
-            groups.add_best("calls", &found);
+        let Some(best) = found.targets.first() else { continue };
+        match called.iter_mut().find(|known| known.targets[0].id == best.id) {
+            Some(known) => known.how = known.how.min(found.how),
+            None => called.push(found),
         }
+    }
+    for found in &called {
+        groups.add_best("calls", found);
     }
     Ok(())
 }
@@ -246,7 +254,8 @@ fn subtypes(
             let name = heir.name.unwrap_or_default();
             if let Some(found) = resolver.resolve(&used)?.filter(|found| means(found, subject)) {
                 let kind = "implementation".to_owned();
-                groups.add(relation, Related { path: heir.path, line: heir.line, name, kind, how: found.how });
+                groups
+                    .add(relation, Related { path: heir.path, line: heir.line, name, kind, how: found.how, column: 1 });
             }
             continue;
         };
@@ -284,7 +293,7 @@ fn references(resolver: &mut Resolver, subject: &DefinitionNode, groups: &mut Gr
         let Some(group) = groups.cut(relation) else { continue };
         for item in &mut group.items {
             let Some(file) = resolver.library.open(&item.path)? else { continue };
-            match resolver.library.around(&file, item.line)?.into_iter().find(|d| d.id != subject.id) {
+            match resolver.library.around_position(&file, (item.line, item.column))?.first() {
                 Some(around) => {
                     (item.name, item.kind) = (qualified(&around.definition), around.definition.kind.clone());
                 }
@@ -331,13 +340,14 @@ fn related(declared: &DefinitionNode, how: ResolutionRule) -> Related {
         name: qualified(&declared.definition),
         kind: definition.kind.clone(),
         how,
+        column: 1,
     }
 }
 
 /// What is stated here and means nothing in the repository.
 fn outside(path: &str, line: u32, name: &str, kind: &str) -> Related {
     let kind = format!("{kind} elsewhere");
-    Related { path: path.to_owned(), line, name: name.to_owned(), kind, how: ResolutionRule::Name }
+    Related { path: path.to_owned(), line, name: name.to_owned(), kind, how: ResolutionRule::Name, column: 1 }
 }
 
 fn is_same(one: &Related, other: &Related) -> bool {
@@ -405,7 +415,7 @@ impl Groups {
             _ => "used by",
         };
         let (name, kind) = (used.name.clone(), used.kind.clone());
-        self.add(relation, Related { path: used.path.clone(), line: used.line, name, kind, how });
+        self.add(relation, Related { path: used.path.clone(), line: used.line, name, kind, how, column: used.column });
     }
 
     /// The group in its order, with as many items as are shown.

@@ -13,7 +13,9 @@ use super::modules::{self, Module};
 use super::packages::Packages;
 use crate::error::Result;
 use crate::extract::CodeWords;
-use crate::store::{DefinitionNode, FileId, Import, NamingFile, Snapshot, TextVersion};
+use crate::extract::position::{self, Extent};
+use crate::model::RepoPath;
+use crate::store::{Definition, DefinitionNode, FileId, Import, NamingFile, Reference, Snapshot, TextVersion};
 use crate::threads::{WorkList, on_threads};
 
 /// Definitions of one name that are considered.
@@ -35,6 +37,7 @@ pub(super) struct ParsedFile {
     pub imports: Vec<Import>,
     symbols: OnceCell<Rc<[Rc<DefinitionNode>]>>,
     included: OnceCell<Rc<HashSet<String>>>,
+    extents: OnceCell<Rc<[Extent]>>,
     /// Folder and name of the Go module around it.
     package: Option<(String, String)>,
 }
@@ -115,6 +118,12 @@ pub(crate) fn read_words(snapshot: &Snapshot, files: &[NamingFile]) -> Result<()
     Ok(())
 }
 
+/// Whether a position is within a definition, as far as extents show.
+fn is_within(extents: &[Extent], of: &DefinitionNode, position: (u32, u32)) -> bool {
+    let name = (of.definition.line, of.definition.column);
+    extents.iter().find(|extent| extent.name == name).is_none_or(|extent| extent.holds(position))
+}
+
 /// Whether an import brings all names of its module.
 pub(super) fn is_wildcard(family: &Family, import: &Import) -> bool {
     match (&import.name, &import.alias) {
@@ -177,6 +186,7 @@ impl<'s> Library<'s> {
                     imports: self.snapshot.imports_of(id)?,
                     symbols: OnceCell::new(),
                     included: OnceCell::new(),
+                    extents: OnceCell::new(),
                     package,
                 }))
             }
@@ -233,6 +243,42 @@ impl<'s> Library<'s> {
     pub(super) fn words(&self, path: &str) -> Result<Arc<Option<CodeWords>>> {
         let Some(version) = self.snapshot.text_version(path)? else { return Ok(Arc::default()) };
         words_of(self.snapshot, version, path)
+    }
+
+    /// Definitions around a position, innermost first. Where one begins or ends on its line, the file is parsed.
+    pub(super) fn around_position(
+        &mut self,
+        file: &ParsedFile,
+        (line, column): (u32, u32),
+    ) -> Result<Vec<Rc<DefinitionNode>>> {
+        let mut around = self.around(file, line)?;
+        if around.iter().any(|d| [d.definition.start_line, d.definition.end_line].contains(&line)) {
+            let extents = self.extents(file)?;
+            around.retain(|d| is_within(&extents, d, (line, column)));
+        }
+        Ok(around)
+    }
+
+    /// The calls within a definition, in order.
+    pub(super) fn calls_within(&mut self, file: &ParsedFile, of: &DefinitionNode) -> Result<Vec<Reference>> {
+        let Definition { start_line, end_line, .. } = of.definition;
+        let mut calls = self.snapshot.references_within(file.id, start_line, end_line)?;
+        calls.retain(|used| used.kind == "call");
+        if calls.iter().any(|used| [start_line, end_line].contains(&used.line)) {
+            let extents = self.extents(file)?;
+            calls.retain(|used| is_within(&extents, of, (used.line, used.column)));
+        }
+        Ok(calls)
+    }
+
+    fn extents(&mut self, file: &ParsedFile) -> Result<Rc<[Extent]>> {
+        if let Some(known) = file.extents.get() {
+            return Ok(Rc::clone(known));
+        }
+        let path = RepoPath::new(file.path.as_str()).or_else(|| RepoPath::outside(file.path.as_str()));
+        let text = self.text(&file.path)?;
+        let extents = path.map(|path| position::extents(&path, &text.whole)).unwrap_or_default();
+        Ok(Rc::clone(file.extents.get_or_init(|| extents.into())))
     }
 
     /// The text of a line before a column.

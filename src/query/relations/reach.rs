@@ -191,7 +191,7 @@ fn add(
     };
     if is_new(&name) {
         let (path, line, kind) = (used.path.clone(), used.line, used.kind.clone());
-        reach.dependents.push(Related { path, line, name, kind, how });
+        reach.dependents.push(Related { path, line, name, kind, how, column: 1 });
     }
     Ok(())
 }

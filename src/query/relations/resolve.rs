@@ -9,6 +9,7 @@ use std::rc::Rc;
 use super::families::{Family, Scope, Spelling};
 use super::kinds;
 use super::modules::{self, DefiningModule, Module};
+use super::objects;
 use super::opened::{ParsedFile, is_wildcard, local};
 use super::ranked::{TARGETS, shared};
 use super::receiver::{Receiver, receiver};
@@ -45,6 +46,9 @@ impl<'s> Resolver<'s> {
         if found.is_empty() {
             found = self.by_default(asked, &import, &mut HashSet::new())?;
         }
+        if found.is_empty() {
+            found = self.imported_module(asked, &import)?;
+        }
         Ok(Some(Self::one(ResolutionRule::Import, found).unwrap_or(OUTSIDE)))
     }
 
@@ -59,6 +63,13 @@ impl<'s> Resolver<'s> {
                 let (found, closed) = self.of_types_around(asked, above)?;
                 if !found.is_empty() {
                     return Ok(Self::one(ResolutionRule::Container, found));
+                }
+                let found = self.of_object(asked)?;
+                if !found.is_empty() {
+                    return Ok(Self::one(ResolutionRule::File, found));
+                }
+                if self.is_assigned(asked)? {
+                    return Ok(None);
                 }
                 // An heir may define what the type itself lacks, so that the only one of that name is a guess.
                 let mut found = self.loosely(asked, true)?;
@@ -87,6 +98,7 @@ impl<'s> Resolver<'s> {
             found.extend(passed);
             if !is_passed {
                 found.extend(self.by_default(asked, import, &mut HashSet::new())?);
+                found.extend(self.imported_module(asked, import)?);
             }
         }
         if !found.is_empty() {
@@ -225,7 +237,20 @@ impl<'s> Resolver<'s> {
     /// A name after `a.b.`.
     fn below(&mut self, asked: &NameQuery, path: &[String]) -> Result<Option<Resolution>> {
         let file = asked.file;
+        if let Some(found) = self.of_address(asked, path)? {
+            return Ok(Self::one(ResolutionRule::Package, found));
+        }
         let bound = self.bound(file, &path[0]);
+        if bound.is_empty() && file.family.spelling == Spelling::Script {
+            if objects::is_exports(path) {
+                return Ok(Self::one(ResolutionRule::File, self.of_module(asked)?));
+            }
+            if self.is_this(asked, &path[0])? {
+                let fields = &path[1..];
+                let receiver = if fields.is_empty() { Receiver::Itself } else { Receiver::Fields(fields.to_vec()) };
+                return self.resolve_asked(asked, &receiver);
+            }
+        }
         let mut types: Declarations = Vec::new();
         let mut outside = !bound.is_empty();
         for import in &bound {
@@ -261,7 +286,10 @@ impl<'s> Resolver<'s> {
         types.retain(|d| kinds::contains(&d.definition.kind));
         let mut is_reached = path.len() == 1;
         if types.is_empty() && (path.len() == 1 || bound.is_empty()) {
-            let declared = self.declared_type(asked, &path[0])?;
+            let mut declared = self.declared_type(asked, &path[0])?;
+            if matches!(declared, Typed::Unknown) && file.family.implicit_self {
+                declared = self.type_of_bare_field(asked, &path[0])?;
+            }
             is_reached = true;
             match self.through_fields(asked, declared, &path[1..])? {
                 Typed::Known(found, by) => (types, how) = (found, by),
@@ -285,6 +313,10 @@ impl<'s> Resolver<'s> {
         }
         if outside {
             return Ok(Some(OUTSIDE));
+        }
+        let found = self.of_dotted_module(asked, path)?;
+        if !found.is_empty() {
+            return Ok(Self::one(ResolutionRule::Package, found));
         }
         let qualifier: Vec<&str> = path.iter().map(String::as_str).collect();
         let all = self.candidates(asked)?;

@@ -23,6 +23,8 @@ impl Resolver<'_> {
             let is_elsewhere = subject.external().is_some();
             return Ok(is_elsewhere.then_some(Resolution { how: ResolutionRule::Scip, targets: Vec::new() }));
         }
+        // What is constructed comes before its constructor, and is referred to where no constructor is written.
+        let stated: Vec<ScipOccurrence> = scip::kin(snapshot, &subject)?.into_iter().chain(stated).collect();
         let targets = self.defined_at(&stated)?;
         Ok((!targets.is_empty()).then_some(Resolution { how: ResolutionRule::Scip, targets }))
     }

@@ -6,12 +6,14 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::families::{Family, Spelling};
+use super::opened::ParsedFile;
+use super::ranked::shared;
 use super::receiver::receiver;
 use super::resolution::{Bases, DEEPEST, Declarations, NameQuery, Resolution, ResolutionRule, Resolver, package_of};
 use super::{kinds, modules};
 use crate::error::Result;
 use crate::query::qualified_name::qualified;
-use crate::store::DefinitionNode;
+use crate::store::{Definition, DefinitionNode};
 
 /// Base types that are followed.
 const BASES: usize = 32;
@@ -34,13 +36,47 @@ impl Resolver<'_> {
         Ok((Vec::new(), false))
     }
 
-    /// The types around a line, innermost first: by their bodies, or by the container that a method names.
+    /// The definition that contains another: the type or module that it is a member of, wherever that is, else the one around it.
+    pub(super) fn owner(&mut self, file: &ParsedFile, of: &DefinitionNode) -> Result<Option<Rc<DefinitionNode>>> {
+        let parent = match of.parent {
+            Some(parent) => self.library.snapshot.declared(parent)?.map(Rc::new),
+            None => None,
+        };
+        let Some(container) = &of.definition.container else { return Ok(parent) };
+        if parent.as_ref().is_some_and(|parent| qualified(&parent.definition) == *container) {
+            return Ok(parent);
+        }
+        let name = modules::parts(container).pop().unwrap_or_default();
+        let named = self.library.named(&name)?;
+        let is_owner = |d: &&Rc<DefinitionNode>| {
+            let Definition { kind, language, .. } = &d.definition;
+            kinds::contains(kind) && file.family.sees(&file.language, language) && d.id != of.id
+        };
+        let owners: Vec<&Rc<DefinitionNode>> = named.iter().filter(is_owner).collect();
+        let near = owners.iter().filter(|owner| is_member_of(of, owner)).max_by_key(|owner| {
+            let path = &owner.definition.path;
+            (*path == file.path, shared(path, &file.path))
+        });
+        let whole: Vec<_> = owners.iter().filter(|owner| qualified(&owner.definition) == *container).collect();
+        let owner = near.or(if let [only] = whole.as_slice() { Some(only) } else { None });
+        Ok(owner.map(|owner| Rc::clone(owner)).or(parent))
+    }
+
+    /// The types around a line, innermost first: by their bodies, or by the container that a method names. In scripts a function or an
+    /// object is one, too, if it has members.
     pub(super) fn types_around(&mut self, asked: &NameQuery) -> Result<Vec<Declarations>> {
         let mut types = Vec::new();
         for outer in self.library.around(asked.file, asked.line)? {
+            let is_script = asked.file.family.spelling == Spelling::Script;
             if kinds::is_type(&outer.definition.kind) {
                 types.push(vec![outer]);
-            } else if let Some(container) = outer.definition.container.clone() {
+                continue;
+            }
+            let may_hold = is_script && matches!(outer.definition.kind.as_str(), "function" | "constant" | "variable");
+            if may_hold && self.has_members(asked.file, &outer)? {
+                types.push(vec![Rc::clone(&outer)]);
+            }
+            if let Some(container) = outer.definition.container.clone() {
                 let name = modules::parts(&container).pop().unwrap_or_default();
                 let named = NameQuery { name: &name, kind: "type", ..*asked };
                 let all = self.candidates(&named)?;
@@ -56,7 +92,13 @@ impl Resolver<'_> {
                 let folder = package_of(&asked.file.path);
                 let near: Declarations =
                     found.iter().filter(|d| package_of(&d.definition.path) == folder).cloned().collect();
-                types.extend([here, near, found].into_iter().find(|found| !found.is_empty()));
+                let of_name = [here, near, found].into_iter().find(|found| !found.is_empty());
+                if of_name.is_none() && is_script {
+                    let symbols = self.library.symbols(asked.file)?;
+                    let holds = |d: &&Rc<DefinitionNode>| qualified(&d.definition) == container;
+                    types.extend(symbols.iter().find(holds).map(|holder| vec![Rc::clone(holder)]));
+                }
+                types.extend(of_name);
             }
         }
         Ok(types)
@@ -150,7 +192,8 @@ pub(super) fn is_member_of(member: &DefinitionNode, of: &DefinitionNode) -> bool
     if !family.open_types {
         return false;
     }
-    let named = *container == whole || modules::parts(container).last() == Some(&of.definition.name);
+    let is_type = kinds::is_type(&of.definition.kind);
+    let named = *container == whole || (is_type && modules::parts(container).last() == Some(&of.definition.name));
     let near = package_of(&member.definition.path) == package_of(&of.definition.path)
         || modules::stem(&member.definition.path) == modules::stem(&of.definition.path);
     named && (same_file || near)

@@ -18,6 +18,13 @@ pub(super) fn type_in(line: &str, variable: &str, language: &str) -> Option<Stri
     None
 }
 
+/// The same for a member of an object, which its constructor may assign: `this.x = new T(…)`, `self.x: T = …`.
+pub(super) fn type_of_member(line: &str, member: &str, language: &str) -> Option<String> {
+    let bare = line.trim_start();
+    let owned = ["this.", "self.", "this->", "$this->", "that."].iter().find_map(|word| bare.strip_prefix(word));
+    type_in(owned.unwrap_or(line), member, language)
+}
+
 /// Whether a line declares a local variable or parameter: `val x`, `x: T`, `T x`.
 pub(super) fn declares(line: &str, name: &str, language: &str) -> bool {
     const PRIMITIVES: &[&str] = &[
@@ -57,7 +64,7 @@ fn after(rest: &str, language: &str) -> Option<String> {
     let rest = rest.trim_start_matches('?').trim_start();
     let is_annotation = !matches!(language, "java" | "c" | "cpp" | "objc" | "csharp" | "dart" | "php");
     if let Some(annotated) = rest.strip_prefix(':').filter(|rest| is_annotation && !rest.starts_with([':', '='])) {
-        return type_name(annotated);
+        return type_name(annotated, language);
     }
     let made = rest.strip_prefix(":=").or_else(|| rest.strip_prefix('=').filter(|rest| !rest.starts_with('=')));
     if let Some(made) = made {
@@ -74,7 +81,9 @@ fn after(rest: &str, language: &str) -> Option<String> {
         };
         return built.then_some(word);
     }
-    (language == "go" && rest.starts_with(|c: char| c == '*' || c.is_alphabetic())).then(|| type_name(rest)).flatten()
+    (language == "go" && rest.starts_with(|c: char| c == '*' || c.is_alphabetic()))
+        .then(|| type_name(rest, language))
+        .flatten()
 }
 
 /// Whether a name is asked of what is in parentheses here: `(a).b`, whose type is another.
@@ -101,15 +110,30 @@ fn before(rest: &str, language: &str) -> Option<String> {
     if spaced.len() == rest.len() {
         return None;
     }
-    let named = match spaced.strip_suffix('>') {
-        Some(inner) => &inner[..opening(inner)?],
-        None => spaced,
+    let (named, arguments) = match spaced.strip_suffix('>') {
+        Some(inner) => inner.split_at(opening(inner)?),
+        None => (spaced, ""),
     };
     let word = &named[named.trim_end_matches(|c| is_part(c) || matches!(c, '.' | ':' | '\\')).len()..];
     let keyword =
         matches!(word, "return" | "new" | "else" | "case" | "throw" | "const" | "var" | "auto" | "delete" | "in");
-    (!keyword && word.starts_with(|c: char| c.is_alphabetic() || c == '\\') && word.ends_with(is_part))
-        .then(|| word.to_owned())
+    let is_type = !keyword && word.starts_with(|c: char| c.is_alphabetic() || c == '\\') && word.ends_with(is_part);
+    is_type.then(|| held(word, arguments, language).unwrap_or_else(|| word.to_owned()))
+}
+
+/// The type that a pointer or an optional holds, whose members are those of that type: `Box<T>`, `std::unique_ptr<T>`.
+fn held(word: &str, arguments: &str, language: &str) -> Option<String> {
+    let last = word.rsplit([':', '.']).next().unwrap_or_default();
+    let holds = match language {
+        "rust" => matches!(last, "Box" | "Rc" | "Arc" | "Cow" | "Pin" | "Ref" | "RefMut" | "MutexGuard"),
+        "cpp" | "objc" => matches!(last, "unique_ptr" | "shared_ptr"),
+        "python" => matches!(last, "Optional" | "Annotated" | "ClassVar" | "Final"),
+        "typescript" | "tsx" | "vue" | "svelte" | "astro" => matches!(last, "Readonly" | "Required" | "Partial"),
+        _ => false,
+    };
+    let inner = arguments.strip_prefix(['<', '[']).filter(|_| holds)?;
+    let inner = inner.strip_prefix('\'').map_or(inner, |lifetime| lifetime.trim_start_matches(is_part));
+    type_name(inner.trim_start_matches([',', ' ']), language)
 }
 
 /// The offset of the `<` whose `>` follows `inner`; `None` if that `>` is a comparison or the head of an arrow.
@@ -133,7 +157,7 @@ fn opening(inner: &str) -> Option<usize> {
 }
 
 /// The name of a type without what it is wrapped in: `&'a mut T`, `a.T | None`, `*T`.
-fn type_name(text: &str) -> Option<String> {
+fn type_name(text: &str, language: &str) -> Option<String> {
     let mut text = text;
     loop {
         let opened = text.trim_start_matches(['&', '*', '"', '(', ' ']);
@@ -149,10 +173,12 @@ fn type_name(text: &str) -> Option<String> {
         text = inner;
     }
     let path: String = text.chars().take_while(|c| is_part(*c) || matches!(c, '.' | ':')).collect();
-    // A wrapper's members are its own.
-    let wrapped = text[path.len()..].starts_with(['<', '[']);
+    let arguments = &text[path.len()..];
+    // `T[]` is an array, and its members are its own.
+    let is_array = arguments.starts_with('[') && !matches!(language, "python" | "go" | "scala");
     let path = path.trim_end_matches(['.', ':']);
-    (!wrapped && path.starts_with(|c: char| c.is_alphabetic() || c == '_')).then(|| path.to_owned())
+    let is_type = !is_array && path.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    is_type.then(|| held(path, arguments, language).unwrap_or_else(|| path.to_owned()))
 }
 
 #[cfg(test)]
@@ -170,7 +196,12 @@ mod tests {
         assert_eq!(found("    y.x = Cart(1)", "python"), None);
         assert_eq!(found("fn f(x: &'a mut shop::Cart)", "rust").as_deref(), Some("Cart"));
         assert_eq!(found("    let x = Cart::new();", "rust").as_deref(), Some("Cart"));
-        assert_eq!(found("    let x: Vec<Cart> = y;", "rust"), None);
+        assert_eq!(found("    let x: Vec<Cart> = y;", "rust").as_deref(), Some("Vec"));
+        assert_eq!(found("    x: Box<dyn Cart>,", "rust").as_deref(), Some("Cart"));
+        assert_eq!(found("fn f(x: &'a Cow<'a, Cart>)", "rust").as_deref(), Some("Cart"));
+        assert_eq!(found("  x: Cart[] = [];", "typescript"), None);
+        assert_eq!(found("    x: Cart[int]", "python").as_deref(), Some("Cart"));
+        assert_eq!(found("  std::unique_ptr<Cart> x;", "cpp").as_deref(), Some("Cart"));
         assert_eq!(found("func f(x *Cart) {", "go").as_deref(), Some("Cart"));
         assert_eq!(found("\tx := &Cart{}", "go").as_deref(), Some("Cart"));
         assert_eq!(found("    Cart x = other();", "java").as_deref(), Some("Cart"));

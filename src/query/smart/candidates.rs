@@ -357,8 +357,8 @@ fn widened(query: &ParsedQuery) -> Option<FtsQuery> {
 
 /// Chunks that define what the query refers to, read as a qualified name.
 pub(super) fn qualified(corpus: &Corpus, query: &ParsedQuery, scope: Option<&CorpusScope>) -> Result<Vec<ChunkAt>> {
-    let Some((name, qualifier)) = query.qualified() else { return Ok(Vec::new()) };
-    let mut found = corpus.chunks_of_qualified(name, &qualifier)?;
+    let Some(written) = query.qualified() else { return Ok(Vec::new()) };
+    let mut found = corpus.chunks_of_qualified(&written)?;
     found.retain(|id| scope.is_none_or(|scope| scope.contains(*id)));
     Ok(found)
 }

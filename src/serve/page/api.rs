@@ -22,6 +22,7 @@ use serde_json::{Map, Value, json};
 use super::backend::{Backend, BackendRequest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::tools;
+use crate::wording::Part;
 
 /// The tools that the page may call.
 const TOOLS: &[&str] = &[
@@ -52,8 +53,20 @@ const WAIT_MS: u64 = 25_000;
 pub async fn answer(backend: &Backend, request: Request<Incoming>) -> Response<Full<Bytes>> {
     match try_answer(backend, request).await {
         Ok(answer) => json_response(StatusCode::OK, &answer),
-        Err(error) => json_response(status(error.kind), &error.to_json()),
+        Err(error) => json_response(status(error.kind), &for_page(error).to_json()),
     }
+}
+
+/// The error in the words of the page, which has fields and links, but neither tools nor commands.
+fn for_page(error: Error) -> Error {
+    const INPUT: &str = "the input";
+    let words = |part: &Part| matches!(part, Part::Argument(_)).then(|| INPUT.to_owned());
+    let mut error = error.in_words(&words);
+    error.message = error.message.map_text(|text| {
+        let rest = text.strip_prefix(INPUT).and_then(|rest| rest.strip_prefix(": "));
+        rest.unwrap_or(text).to_owned()
+    });
+    error
 }
 
 async fn try_answer(backend: &Backend, request: Request<Incoming>) -> Result<Value> {

@@ -20,6 +20,7 @@ use crate::serve::client::{Compatibility, DaemonConnection};
 use crate::serve::socket_path::SocketPath;
 use crate::serve::{Hello, call_params};
 use crate::tools::{Request, Tools};
+use crate::wording::Argument;
 
 /// Bytes of an answer: more than the page shows at once, and little for a browser.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
@@ -125,7 +126,7 @@ impl Backend {
     fn about(&self, target: BackendRequest, arguments: &mut Map<String, Value>) -> Result<RequestTarget> {
         if self.repositories.is_empty() {
             return match arguments.contains_key("repo") {
-                true => Err(Error::invalid_argument("argument `repo`: the page shows only one repository")),
+                true => Err(Error::invalid_argument((Argument("repo"), ": the page shows only one repository"))),
                 false => Ok(RequestTarget::Folder(self.root.clone())),
             };
         }
@@ -165,7 +166,7 @@ impl Backend {
 
 fn not_shown(name: &str) -> Error {
     let name: String = printable(name).chars().take(MAX_SHOWN).collect();
-    Error::invalid_argument(format!("argument `repo`: the page does not show {name:?}"))
+    Error::invalid_argument((Argument("repo"), format!(": the page does not show {name:?}")))
 }
 
 /// Cancels the work when the future that waits for it is dropped.

@@ -12,6 +12,7 @@ use super::ScopedCall;
 use crate::error::{Error, Result};
 use crate::model::{first_of, printable};
 use crate::tools::{render, run};
+use crate::wording::{Name, Tool};
 
 /// The maximum limit of `get_symbol`.
 const MAX_SYMBOLS: usize = 1000;
@@ -72,7 +73,7 @@ fn int(number: usize) -> i64 {
 }
 
 /// One repository after the other.
-pub(in crate::tools) fn in_order(_: &Value, index: usize, member: usize) -> SortKey {
+pub(super) fn in_order(_: &Value, index: usize, member: usize) -> SortKey {
     [int(member), int(index), 0, 0]
 }
 
@@ -219,12 +220,19 @@ pub(super) fn slice(across: &ScopedCall) -> Result<Value> {
             across.name_repository(&mut answer, root);
             Ok(answer)
         }
-        [] => Err(Error::invalid_path(format!("no repository of the scope has the file {shown}"))
-            .hint("`list_files` with the same `repo` lists their files.")),
+        [] => Err(Error::invalid_path(format!("no repository of the scope has the file {shown}")).hint((
+            Tool("list_files"),
+            " with the same ",
+            Name("repo"),
+            " lists their files.",
+        ))),
         [..] => {
             let names: Vec<String> = roots.iter().map(|root| printable(&across.name(root))).collect();
-            Err(Error::invalid_argument(format!("{shown} is in {} repositories", names.len()))
-                .hint(format!("Name one by `repo`: {}.", first_of(&names, 5))))
+            Err(Error::invalid_argument(format!("{shown} is in {} repositories", names.len())).hint((
+                "Name one by ",
+                Name("repo"),
+                format!(": {}.", first_of(&names, 5)),
+            )))
         }
     }
 }

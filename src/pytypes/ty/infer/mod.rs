@@ -22,7 +22,9 @@ mod never;
 mod overridden;
 mod parameters;
 mod project;
+mod shape;
 mod slots;
+mod values;
 mod verification;
 
 use std::cell::RefCell;
@@ -32,12 +34,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use self::annotation::Annotation;
-use self::calls::Receivers;
-use self::evidence::{Context, Evidence, Shape};
 use self::header::Header;
 use self::overridden::Below;
 pub(super) use self::project::infer_all;
+use self::shape::{Context, Evidence, Shape};
 use self::slots::{FunctionContext, Kind, Slot, SlotSource};
+use self::values::Receivers;
 use self::verification::Findings;
 use super::checker_panics::caught;
 use super::db::Database;
@@ -54,6 +56,7 @@ use crate::pytypes::ty::api::{
     File, SemanticDb as _, SemanticModel, SourceText, TextRange, TextSize, UnionType, parsed_module, source_text,
 };
 use crate::pytypes::values::{Confidence, Inferred, Insertion, Outline, Skipped, Suggestion};
+use crate::wording::{Argument, Tool, Wording};
 
 /// A slot: the number of its file, and its own.
 type Key = (usize, usize);
@@ -119,12 +122,15 @@ pub(super) fn infer(
 ) -> Result<Inferred> {
     let mut trial = Trial::open(root, flag)?;
     trial.check_named(path)?;
-    let file = on_disk(trial.db(), path)
-        .ok_or_else(|| Error::invalid_path("the file no longer exists").hint("`list_files` lists the files."))?;
+    let file = on_disk(trial.db(), path).ok_or_else(|| {
+        Error::invalid_path("the file no longer exists").hint((Tool("list_files"), " lists the files."))
+    })?;
     require_readable(trial.db(), file, &PathDisplay { root: root.to_owned() })?;
     let original = source_text(trial.db(), file);
     if original.is_notebook() {
-        return Err(Error::invalid_argument("argument `file`: notebooks cannot be annotated").hint("Name a .py file."));
+        return Err(
+            Error::invalid_argument((Argument("file"), ": notebooks cannot be annotated")).hint("Name a .py file.")
+        );
     }
     if has_syntax_errors(trial.db(), file) {
         return Ok(Inferred { skipped: vec![left_out(None, SYNTAX_ERRORS)], ..Inferred::default() });
@@ -136,7 +142,7 @@ pub(super) fn infer(
     {
         let name = printable(symbol);
         return Err(Error::not_found(format!("no class, function or variable `{name}` in this file"))
-            .hint("Name it as Class.method; `symbols` lists them."));
+            .hint(Wording::from("Name it as Class.method.").then((Tool("symbols"), " lists them."))));
     }
     let mut work = InferenceRun { trial, checked: Vec::new(), near: 0, is_over, searched: RefCell::default() };
     work.run(own, min_confidence)

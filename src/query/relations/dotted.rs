@@ -1,0 +1,57 @@
+//! Names of several parts: `Shop.Store` of Elixir, namespaces of C#, addresses of Terraform.
+//!
+//! Owns which definition of such a name the parts lead to. `modules` owns modules that files are.
+
+use super::families::Spelling;
+use super::resolution::{Declarations, NameQuery, Resolver};
+use super::{kinds, modules};
+use crate::error::Result;
+use crate::extract::languages;
+use crate::query::qualified_name::terraform_addresses;
+use crate::store::{Definition, Import};
+
+impl Resolver<'_> {
+    /// What an address of Terraform names: `var.region`, `data.aws_ami.ubuntu`. `None` for a file of another language.
+    pub(super) fn of_address(&mut self, asked: &NameQuery, path: &[String]) -> Result<Option<Declarations>> {
+        if asked.file.language != "hcl" {
+            return Ok(None);
+        }
+        let mut found = self.candidates(asked)?;
+        found.retain(|d| {
+            let is_near = modules::folder(&d.definition.path) == modules::folder(&asked.file.path);
+            is_near && terraform_addresses(&d.definition).iter().any(|address| address == path)
+        });
+        Ok(Some(found))
+    }
+
+    /// The module of which the name after a path is the last part: `Shop.Store` of Elixir.
+    pub(super) fn of_dotted_module(&mut self, asked: &NameQuery, path: &[String]) -> Result<Declarations> {
+        let separator = languages::by_name(&asked.file.language).map_or(".", |language| language.separator);
+        let dotted = path.iter().map(String::as_str).chain([asked.name]).collect::<Vec<_>>();
+        let mut found = Vec::new();
+        for joint in [separator, "."] {
+            let named = self.library.named(&dotted.join(joint))?;
+            found.extend(
+                named
+                    .iter()
+                    .filter(|d| {
+                        let Definition { kind, language, .. } = &d.definition;
+                        kinds::contains(kind) && asked.file.family.sees(&asked.file.language, language)
+                    })
+                    .cloned(),
+            );
+        }
+        Ok(found)
+    }
+
+    /// The module that an import is of, if a definition has its whole name: `alias Shop.Store` of Elixir.
+    pub(super) fn imported_module(&mut self, asked: &NameQuery, import: &Import) -> Result<Declarations> {
+        if asked.file.family.spelling != Spelling::Names {
+            return Ok(Vec::new());
+        }
+        let mut parts = modules::parts(&import.target);
+        parts.extend(import.name.clone().filter(|name| name != "*"));
+        let Some(last) = parts.pop().filter(|_| !parts.is_empty()) else { return Ok(Vec::new()) };
+        self.of_dotted_module(&NameQuery { name: &last, ..*asked }, &parts)
+    }
+}
