@@ -154,8 +154,8 @@ impl FoundNodes {
         self.bindings.extend(drop_locals(&mut self.scopes, self.locals));
         extend_levels(&mut self.scopes, text.len());
         self.scopes.sort_by_key(|(_, scope)| (scope.range.start, std::cmp::Reverse(scope.range.end), scope.name.start));
+        let defined = Names::of(self.scopes.iter().map(|(_, scope)| scope));
         let scopes = join_clauses(self.scopes.into_iter().map(|(_, scope)| scope), text);
-        let defined = Names::of(&scopes);
         let (symbols, symbol_indexes) = nest(&scopes, language.separator, text, &lines);
         let extents = scopes.iter().filter(|scope| scope.kind.is_some()).map(|scope| scope.range.clone()).collect();
 

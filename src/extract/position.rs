@@ -44,19 +44,34 @@ const NO_NAMES: &[&str] = &[
     "escape",
 ];
 /// Kinds of nodes that are one name although they have parts.
-const JOINED: &[&str] = &["destructor_name", "operator_name", "setter", "operator_cast"];
+const JOINED: &[&str] = &["identifier", "destructor_name", "operator_name", "setter", "operator_cast"];
 
 /// The readings of what is at a position of a file, the likeliest first: a definition there, else a name of the syntax tree, with and
 /// without what its language writes around it, else a word. Empty where there is no name.
 pub fn names_at(path: &RepoPath, bytes: &[u8], line: u32, column: u32) -> Vec<Named> {
     let Some((text, _)) = super::decoded(bytes) else { return Vec::new() };
-    let Some(parsed) = parsed(path, &text) else { return word_at(&text, line, column).into_iter().collect() };
-    let lines = Lines::of(&text);
+    let mut found = read(path, &text, line, column);
+    if let Some(named) = found.first().filter(|_| languages::of_file(path, &text).name == "ruby") {
+        // What is assigned is given to the method `name=`.
+        let line = text.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default();
+        let end = named.column as usize - 1 + named.name.chars().count();
+        let after: String = line.chars().skip(end).collect();
+        let is_assigned = after.trim_start().strip_prefix('=').is_some_and(|rest| !rest.starts_with(['=', '~', '>']));
+        if is_assigned {
+            found.insert(0, Named { name: format!("{}=", named.name), column: named.column });
+        }
+    }
+    found
+}
+
+fn read(path: &RepoPath, text: &str, line: u32, column: u32) -> Vec<Named> {
+    let Some(parsed) = parsed(path, text) else { return word_at(text, line, column).into_iter().collect() };
+    let lines = Lines::of(text);
     let characters: Vec<char> = text.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default().chars().collect();
     let on = |start: u32, end: u32| start <= column && column < end;
     let behind = |start: u32, end: u32| start < column && column == end;
-    let found = of_tree(&parsed, &text, &lines, line, &on);
-    let found = if found.is_empty() { of_tree(&parsed, &text, &lines, line, &behind) } else { found };
+    let found = of_tree(&parsed, text, &lines, line, &on);
+    let found = if found.is_empty() { of_tree(&parsed, text, &lines, line, &behind) } else { found };
     if !found.is_empty() {
         return found;
     }
@@ -65,12 +80,12 @@ pub fn names_at(path: &RepoPath, bytes: &[u8], line: u32, column: u32) -> Vec<Na
     let sigils = characters.iter().skip(at).take_while(|c| SIGILS.contains(c) || matches!(c, '{' | '(')).count();
     if (1..=3).contains(&sigils) && characters.get(at).is_some_and(|c| SIGILS.contains(c)) {
         let name = column + u32::try_from(sigils).unwrap_or(0);
-        let found = of_tree(&parsed, &text, &lines, line, &|start, end| start <= name && name < end);
+        let found = of_tree(&parsed, text, &lines, line, &|start, end| start <= name && name < end);
         if !found.is_empty() {
             return found;
         }
     }
-    word_at(&text, line, column).into_iter().collect()
+    word_at(text, line, column).into_iter().collect()
 }
 
 /// The extents of a file's definitions, in no order. Empty for a text without syntax.
@@ -141,7 +156,12 @@ fn leaf(
     };
     let fits = |node: &Node| {
         let range = syntax.range(*node);
-        if range.is_empty() || lines.line(range.start) != line || text[range.clone()].contains(char::is_whitespace) {
+        let written = &text[range.clone()];
+        let is_quoted = written.ends_with(['`', '"', '\'']) && !written.contains('\n');
+        if written.is_empty()
+            || lines.line(range.start) != line
+            || (written.contains(char::is_whitespace) && !is_quoted)
+        {
             return false;
         }
         let (start, end) = (lines.position(text, range.start).1, lines.position(text, range.end).1);

@@ -58,8 +58,8 @@ impl Scope {
 pub(super) struct Names(Vec<Range<usize>>);
 
 impl Names {
-    pub(super) fn of(scopes: &[Scope]) -> Self {
-        let symbols = scopes.iter().filter(|scope| scope.kind.is_some());
+    pub(super) fn of<'s>(scopes: impl Iterator<Item = &'s Scope>) -> Self {
+        let symbols = scopes.filter(|scope| scope.kind.is_some());
         let mut names: Vec<Range<usize>> = symbols.map(|scope| scope.name.clone()).collect();
         names.sort_by_key(|name| name.start);
         Self(names)

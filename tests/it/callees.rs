@@ -141,6 +141,83 @@ fn a_call_on_a_field_of_stated_type_names_the_member_of_that_type() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The same where the type is generic, may be no value, or is that of what is constructed; and of inherited fields.
+const STATED: &[(&str, &str, &str, &str, usize)] = &[
+    (
+        "csharp",
+        "//- /A.cs\nnamespace D;\npublic class Letter { public void stamp() {} }\npublic class Seal { public void stamp() {} }\n\
+         public class Depot(Letter held)\n{\n    public Letter Item { get; set; }\n    private readonly Letter? _maybe;\n    public void A()\n    {\n\
+         \x20       Item.stamp();\n        _maybe?.stamp();\n        held.stamp();\n    }\n}\n",
+        "Letter.stamp",
+        "Seal.stamp",
+        3,
+    ),
+    (
+        "kotlin",
+        "//- /A.kt\nclass Letter { fun stamp() {} }\nclass Seal { fun stamp() {} }\nclass Depot {\n  private lateinit var letter: Letter\n\
+         \x20 private var maybe: Letter? = null\n  private val made = Letter()\n  fun a() {\n    letter.stamp()\n    maybe?.stamp()\n    made.stamp()\n  }\n}\n",
+        "Letter.stamp",
+        "Seal.stamp",
+        3,
+    ),
+    (
+        "dart",
+        "//- /a.dart\nclass Letter { void stamp() {} }\nclass Seal { void stamp() {} }\nclass Depot {\n  late final Letter letter;\n\
+         \x20 final made = Letter();\n  void a() {\n    letter.stamp();\n    made.stamp();\n  }\n}\n",
+        "Letter.stamp",
+        "Seal.stamp",
+        2,
+    ),
+    (
+        "typescript",
+        "//- /a.ts\nexport class Letter<T> { stamp() {} }\nexport class Seal { stamp() {} }\nexport class Depot {\n  made = new Letter<number>();\n\
+         \x20 constructor(private readonly held: Letter<string>, public whole: Readonly<Letter<number>>) {}\n  a() {\n    this.made.stamp();\n\
+         \x20   this.held.stamp();\n    this.whole.stamp();\n  }\n}\n",
+        "Letter.stamp",
+        "Seal.stamp",
+        3,
+    ),
+    (
+        "python",
+        "//- /a.py\nclass Letter:\n    def stamp(self):\n        pass\n\n\nclass Seal:\n    def stamp(self):\n        pass\n\n\nclass Depot:\n\
+         \x20   def __init__(self):\n        self.letter = Letter()\n\n    def a(self):\n        self.letter.stamp()\n",
+        "Letter.stamp",
+        "Seal.stamp",
+        1,
+    ),
+    (
+        "java",
+        "//- /d/Letter.java\npackage d;\nclass Letter { void stamp() {} }\n//- /d/Seal.java\npackage d;\nclass Seal { void stamp() {} }\n\
+         //- /d/Base.java\npackage d;\nclass Base { protected Letter letter; }\n\
+         //- /d/Depot.java\npackage d;\nclass Depot extends Base {\n  void a() { letter.stamp(); }\n}\n",
+        "Letter.stamp",
+        "Seal.stamp",
+        1,
+    ),
+    (
+        "go",
+        "//- /go.mod\nmodule e\n\ngo 1.24\n//- /a.go\npackage e\n\ntype Letter[T any] struct{}\n\nfunc (l *Letter[T]) stamp() {}\n\n\
+         type Seal struct{}\n\nfunc (s *Seal) stamp() {}\n\ntype Depot struct {\n\tletter *Letter[int]\n}\n\n\
+         func (d *Depot) a() {\n\td.letter.stamp()\n}\n\nfunc b(l Letter[string]) {\n\tl.stamp()\n}\n",
+        "Letter.stamp",
+        "Seal.stamp",
+        2,
+    ),
+];
+
+#[test]
+fn a_type_counts_however_a_field_states_it() {
+    let mut wrong = Vec::new();
+    for (language, files, called, other, count) in STATED {
+        let repo = Repo::new(files);
+        let (callers, others) = (related(&repo, called, "called_by"), related(&repo, other, "called_by"));
+        if callers.len() != *count || !others.is_empty() {
+            wrong.push(format!("{language}: {called} is called by {callers:?}, {other} by {others:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// A local variable hides a field of its name (JLS 25, 6.4.1), so that the field's type says nothing of it.
 #[test]
 fn a_variable_hides_the_field_of_its_name() {
@@ -231,6 +308,13 @@ fn a_function_that_calls_itself_is_its_own_caller() {
     assert_eq!(related(&repo, "fact", "called_by"), ["a.py:2 fact"]);
     assert_eq!(related(&repo, "Walk", "called_by"), ["b.go:4 Walk"]);
     assert_eq!(related(&repo, "Tree.depth", "called_by"), ["c.js:2 Tree.depth"]);
+}
+
+/// The heads of a function's further clauses call nothing.
+#[test]
+fn a_function_of_several_clauses_calls_itself_once() {
+    let repo = Repo::new("//- /c.ex\ndefmodule C do\n  def walk([]), do: :ok\n  def walk([_ | t]), do: walk(t)\nend\n");
+    assert_eq!(related(&repo, "C.walk", "called_by"), ["c.ex:3 C.walk"]);
 }
 
 #[test]

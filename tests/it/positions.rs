@@ -108,6 +108,20 @@ const NAMED: &[(&str, &str)] = &[
     ),
     ("a.mk", "●OUT := out\nall:\n\techo $(▲OUT)\n"),
     ("a.erl", "-module(a).\n'●big name'() -> ok.\nrun() -> '▲big name'().\n"),
+    ("c.rb", "class Can\n  def ●lid=(x)\n    @lid = x\n  end\n\n  def go\n    self.▲lid = 1\n  end\nend\n"),
+    (
+        "d.php",
+        "<?php\nclass S {\n    static int $●count = 0;\n    function run() {\n        return self::$▲count + self::▲$count;\n    }\n}\n",
+    ),
+    ("a.zig", "const ●@\"my name\" = 1;\npub fn f() void {\n    _ = @\"▲my name\";\n}\n"),
+    ("a.sql", "CREATE TABLE \"●Order Lines\" (id int);\nSELECT * FROM \"▲Order Lines\";\n"),
+    ("a.hs", "module A where\n●step' :: Int -> Int\nstep' x = x\nrun = ▲step' 1\n"),
+    (
+        "a.proto",
+        "syntax = \"proto3\";\npackage a.b;\nmessage ●Mast {}\nmessage N {\n  ▲Mast m = 1;\n  a.b.▲Mast k = 2;\n}\n",
+    ),
+    ("Dockerfile", "FROM a AS ●build\nFROM b\nCOPY --from=▲build /x /y\n"),
+    ("a.cmake", "set(●MY_VAR 1)\nmessage(${▲MY_VAR})\n"),
     ("a.jl", "function ●push!(x)\n  x\nend\n▲push!(1)\npush▲!(2)\n"),
 ];
 

@@ -30,6 +30,11 @@ package com.acme.ship
 class Parcel {
   fun send() {}
 }
+class Dock {
+  companion object { fun make() {} }
+}
+
+fun String.shout() {}
 //- /sc/Ledger.scala
 package com.acme
 package book
@@ -103,6 +108,28 @@ class Jar
     true
   end
 end
+//- /go.mod
+module example.com/shop
+
+go 1.24
+//- /crate/open.go
+package crate
+
+type Box struct{}
+
+func Open() {}
+
+func (b *Box) Lift() {}
+//- /pkg/mod.py
+class Cart:
+    def total(self):
+        return 1
+//- /rack.ml
+let go x = x
+//- /pump.js
+function Pump() {}
+Pump.prototype.run = function () {};
+module.exports.halt = function () {};
 //- /calc.erl
 -module(calc).
 -export([load/1]).
@@ -154,6 +181,16 @@ const NAMES: &[(&str, &[&str])] = &[
     ("Jar#full?", &["jar.rb:2"]),
     ("calc:load", &["calc.erl:4"]),
     ("calc:load/1", &["calc.erl:4"]),
+    // As rustdoc and `go doc` print them, with the name of the crate, and of the module in go.mod.
+    ("depot::store::open", &["src/store.rs:1"]),
+    ("example.com/shop/crate.Open", &["crate/open.go:5"]),
+    ("(*Box).Lift", &["crate/open.go:7"]),
+    ("pkg.mod.Cart.total", &["pkg/mod.py:2"]),
+    ("Rack.go", &["rack.ml:1"]),
+    ("com.acme.ship.Dock.make", &["kt/Charge.kt:7"]),
+    ("com.acme.ship.shout", &["kt/Charge.kt:10"]),
+    ("Pump.prototype.run", &["pump.js:2"]),
+    ("module.exports.halt", &["pump.js:3"]),
     // Names of types and modules in another case are others.
     ("APP::CORE::Drawer", &[]),
     ("Acme.pay.Till", &[]),

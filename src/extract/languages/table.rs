@@ -84,14 +84,14 @@ static TABLE: [Language; 49] = [
         .extensions(&["ex", "exs"])
         .file_names(&["mix.lock"])
         .interpreters(&["elixir"])
-        .version(2)
+        .version(3)
         .heads(&heads::ELIXIR),
     // Erlang: modules, functions, records, types, macros, callbacks.
     Language::new("erlang", || tree_sitter_erlang::LANGUAGE.into(), include_str!("erlang.scm"))
         .extensions(&["erl", "hrl", "escript"])
         .interpreters(&["escript"])
         .separator(":")
-        .version(2),
+        .version(3),
     // Go: functions, methods by receiver, types, fields, package-level variables and constants.
     Language::new("go", || tree_sitter_go::LANGUAGE.into(), include_str!("go.scm"))
         .scopes(&[include_str!("scopes/go.scm")])
@@ -108,7 +108,7 @@ static TABLE: [Language; 49] = [
         .extensions(&["hs", "hs-boot", "hsc"])
         .interpreters(&["runhaskell", "runghc", "stack"])
         .overfills(nesting::haskell)
-        .version(2)
+        .version(3)
         .heads(&heads::HASKELL),
     // HCL (Terraform and kin): blocks by their labels, and attributes of `locals`.
     Language::new("hcl", || tree_sitter_hcl::LANGUAGE.into(), include_str!("hcl.scm"))

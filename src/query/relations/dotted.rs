@@ -2,6 +2,8 @@
 //!
 //! Owns which definition of such a name the parts lead to. `modules` owns modules that files are.
 
+use std::collections::HashSet;
+
 use super::families::Spelling;
 use super::resolution::{Declarations, NameQuery, Resolver};
 use super::{kinds, modules};
@@ -41,6 +43,22 @@ impl Resolver<'_> {
                     .cloned(),
             );
         }
+        Ok(found)
+    }
+
+    /// What the files of a package define: `com.acme.Safe`, `Acme\Billing\Invoice`.
+    pub(super) fn of_package(&mut self, asked: &NameQuery, path: &[String]) -> Result<Declarations> {
+        let mut files = HashSet::new();
+        for joint in [".", "\\"] {
+            let named = self.library.named(&path.join(joint))?;
+            let packages = named.iter().filter(|d| kinds::is_namespace(&d.definition.kind));
+            files.extend(packages.map(|package| package.definition.path.clone()));
+        }
+        if files.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found = self.candidates(asked)?;
+        found.retain(|d| d.definition.container.is_none() && files.contains(&d.definition.path));
         Ok(found)
     }
 

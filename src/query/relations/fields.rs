@@ -196,6 +196,9 @@ impl Resolver<'_> {
             let last = definition.end_line.min(definition.start_line.saturating_add(LINES));
             let parameter = (definition.start_line..=last).find_map(|number| {
                 let line = text.line(number);
+                if let Some(written) = variables::type_of_assigned(line, field, &definition.language) {
+                    return Some((number, written));
+                }
                 let written = variables::type_in(line, field, &definition.language)?;
                 let before = line.split(field).next().unwrap_or_default();
                 let mut words = before.split(|c: char| !c.is_alphanumeric());

@@ -37,7 +37,7 @@ pub(super) fn fit(used_as: &str, kind: &str) -> Option<u8> {
         "type" | "inherits" | "implements" if is_namespace(kind) => Some(1),
         // An alias of a type may be a variable.
         "type" | "inherits" | "implements" => {
-            matches!(kind, "variable" | "constant" | "variant" | "macro").then_some(2)
+            matches!(kind, "variable" | "constant" | "variant" | "macro" | "message" | "table" | "view").then_some(2)
         }
         "use" | "import" => Some(0),
         _ => Some(if is_data { 2 } else { 3 }),

@@ -32,8 +32,9 @@ impl<'s> Resolver<'s> {
             return self.imported(&asked);
         }
         let before = self.library.before(&used.path, used.line, used.column)?;
-        let receiver = receiver(&before, file.family);
-        self.resolve_asked(&asked, &receiver)
+        // `self::$count` of PHP.
+        let before = before.strip_suffix('$').filter(|before| before.ends_with("::")).unwrap_or(&before);
+        self.resolve_asked(&asked, &receiver(before, file.family))
     }
 
     /// The target of an import's own name.
@@ -314,7 +315,10 @@ impl<'s> Resolver<'s> {
         if outside {
             return Ok(Some(OUTSIDE));
         }
-        let found = self.of_dotted_module(asked, path)?;
+        let mut found = self.of_dotted_module(asked, path)?;
+        if found.is_empty() {
+            found = self.of_package(asked, path)?;
+        }
         if !found.is_empty() {
             return Ok(Self::one(ResolutionRule::Package, found));
         }

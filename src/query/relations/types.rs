@@ -50,7 +50,9 @@ impl Resolver<'_> {
         let named = self.library.named(&name)?;
         let is_owner = |d: &&Rc<DefinitionNode>| {
             let Definition { kind, language, .. } = &d.definition;
-            kinds::contains(kind) && file.family.sees(&file.language, language) && d.id != of.id
+            // In scripts a function or a table may have members.
+            let is_here = d.definition.path == file.path && qualified(&d.definition) == *container;
+            (kinds::contains(kind) || is_here) && file.family.sees(&file.language, language) && d.id != of.id
         };
         let owners: Vec<&Rc<DefinitionNode>> = named.iter().filter(is_owner).collect();
         let near = owners.iter().filter(|owner| is_member_of(of, owner)).max_by_key(|owner| {

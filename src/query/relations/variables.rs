@@ -18,11 +18,16 @@ pub(super) fn type_in(line: &str, variable: &str, language: &str) -> Option<Stri
     None
 }
 
-/// The same for a member of an object, which its constructor may assign: `this.x = new T(…)`, `self.x: T = …`.
+/// The type that `line` gives a member of an object, whether it declares it or assigns it.
 pub(super) fn type_of_member(line: &str, member: &str, language: &str) -> Option<String> {
-    let bare = line.trim_start();
-    let owned = ["this.", "self.", "this->", "$this->", "that."].iter().find_map(|word| bare.strip_prefix(word));
-    type_in(owned.unwrap_or(line), member, language)
+    type_of_assigned(line, member, language).or_else(|| type_in(line, member, language))
+}
+
+/// The type of what `line` assigns to a member: `this.x = new T(…)`, `self.x: T = …`.
+pub(super) fn type_of_assigned(line: &str, member: &str, language: &str) -> Option<String> {
+    const OWNERS: &[&str] = &["this.", "self.", "this->", "$this->", "that."];
+    let assigned = OWNERS.iter().find_map(|owner| line.trim_start().strip_prefix(owner))?;
+    assigned.starts_with(member).then(|| type_in(assigned, member, language)).flatten()
 }
 
 /// Whether a line declares a local variable or parameter: `val x`, `x: T`, `T x`.
@@ -68,7 +73,9 @@ fn after(rest: &str, language: &str) -> Option<String> {
     }
     let made = rest.strip_prefix(":=").or_else(|| rest.strip_prefix('=').filter(|rest| !rest.starts_with('=')));
     if let Some(made) = made {
-        let made = made.trim_start().trim_start_matches("new ").trim_start_matches(['&', '*']).trim_start();
+        let plain = made.trim_start();
+        let made = plain.trim_start_matches("new ").trim_start_matches(['&', '*']).trim_start();
+        let is_new = plain.starts_with("new ");
         let is_dotted = language != "rust";
         let word: String = made.chars().take_while(|c| is_part(*c) || (is_dotted && *c == '.')).collect();
         let next = &made[word.len()..];
@@ -77,13 +84,35 @@ fn after(rest: &str, language: &str) -> Option<String> {
         let built = match language {
             "rust" => upper && (next.starts_with("::") || next.trim_start().starts_with('{')),
             "go" => !last.is_empty() && next.starts_with('{'),
-            _ => upper && next.starts_with('(') && !is_receiver(next),
+            _ => {
+                let next = without_arguments(next);
+                let is_call = next.starts_with('(') && !is_receiver(next);
+                upper && (is_call || (is_new && language == "scala" && !next.starts_with(['(', '.'])))
+            }
         };
         return built.then_some(word);
     }
     (language == "go" && rest.starts_with(|c: char| c == '*' || c.is_alphabetic()))
         .then(|| type_name(rest, language))
         .flatten()
+}
+
+/// What follows the arguments of a generic type: `(1)` of `<T>(1)`.
+fn without_arguments(text: &str) -> &str {
+    if !text.starts_with(['<', '[']) {
+        return text;
+    }
+    let mut depth = 0_usize;
+    let end = text.char_indices().find_map(|(at, c)| {
+        match c {
+            '<' | '[' => depth += 1,
+            '>' | ']' => depth = depth.saturating_sub(1),
+            ';' | '{' => return Some(0),
+            _ => {}
+        }
+        (depth == 0).then_some(at + 1)
+    });
+    &text[end.unwrap_or(0)..]
 }
 
 /// Whether a name is asked of what is in parentheses here: `(a).b`, whose type is another.
@@ -110,13 +139,29 @@ fn before(rest: &str, language: &str) -> Option<String> {
     if spaced.len() == rest.len() {
         return None;
     }
+    // `T?` may be no value.
+    let spaced = spaced.strip_suffix('?').filter(|bare| bare.ends_with(|c| is_part(c) || c == '>')).unwrap_or(spaced);
     let (named, arguments) = match spaced.strip_suffix('>') {
         Some(inner) => inner.split_at(opening(inner)?),
         None => (spaced, ""),
     };
     let word = &named[named.trim_end_matches(|c| is_part(c) || matches!(c, '.' | ':' | '\\')).len()..];
-    let keyword =
-        matches!(word, "return" | "new" | "else" | "case" | "throw" | "const" | "var" | "auto" | "delete" | "in");
+    let keyword = matches!(
+        word,
+        "return"
+            | "new"
+            | "else"
+            | "case"
+            | "throw"
+            | "const"
+            | "var"
+            | "auto"
+            | "delete"
+            | "in"
+            | "final"
+            | "late"
+            | "static"
+    );
     let is_type = !keyword && word.starts_with(|c: char| c.is_alphabetic() || c == '\\') && word.ends_with(is_part);
     is_type.then(|| held(word, arguments, language).unwrap_or_else(|| word.to_owned()))
 }
@@ -200,6 +245,10 @@ mod tests {
         assert_eq!(found("    x: Box<dyn Cart>,", "rust").as_deref(), Some("Cart"));
         assert_eq!(found("fn f(x: &'a Cow<'a, Cart>)", "rust").as_deref(), Some("Cart"));
         assert_eq!(found("  x: Cart[] = [];", "typescript"), None);
+        assert_eq!(found("  x = new Cart<number>();", "typescript").as_deref(), Some("Cart"));
+        assert_eq!(found("  private readonly Cart? x;", "csharp").as_deref(), Some("Cart"));
+        assert_eq!(found("  late final x = Cart();", "dart").as_deref(), Some("Cart"));
+        assert_eq!(found("  val x = new Cart", "scala").as_deref(), Some("Cart"));
         assert_eq!(found("    x: Cart[int]", "python").as_deref(), Some("Cart"));
         assert_eq!(found("  std::unique_ptr<Cart> x;", "cpp").as_deref(), Some("Cart"));
         assert_eq!(found("func f(x *Cart) {", "go").as_deref(), Some("Cart"));

@@ -13,6 +13,10 @@ use crate::store::{Definition, Snapshot};
 const SEPARATORS: &[char] = &['.', ':', '#', '\\', '/', '$', '@'];
 /// Languages in which names of types and modules are the same in any case.
 const CASELESS: &[&str] = &["cmake", "php", "powershell", "sql"];
+/// Folders and files that names in code leave out, and objects that Kotlin does.
+const HOLLOW: &[&str] = &["mod", "lib", "__init__", "index", "src", "Companion"];
+/// Lines of a manifest in which its name is looked for.
+const MANIFEST_LINES: u32 = 60;
 /// Scopes of PowerShell, which may precede a name.
 const POWERSHELL_SCOPES: &[&str] = &["global", "local", "private", "script", "using"];
 
@@ -49,7 +53,9 @@ pub(super) fn readings(written: &str) -> Vec<Reading<'_>> {
 }
 
 fn separated(text: &str) -> impl Iterator<Item = &str> {
-    text.split(SEPARATORS).map(str::trim).filter(|part| !part.is_empty())
+    // `(*Store).Open` is how Go prints a method.
+    let parts = text.split(SEPARATORS).map(|part| part.trim().trim_matches(['(', ')', '*']).trim());
+    parts.filter(|part| !part.is_empty())
 }
 
 /// How well a definition fits a reading.
@@ -114,11 +120,13 @@ pub(super) struct Surroundings<'s> {
     case: Case,
     /// The packages and namespaces that a file states without a block, with their lines.
     stated: HashMap<String, Vec<(u32, String)>>,
+    /// The names that manifests state.
+    manifests: HashMap<String, Option<String>>,
 }
 
 impl<'s> Surroundings<'s> {
     pub(super) fn new(snapshot: &'s Snapshot<'s>, case: Case) -> Self {
-        Self { snapshot, case, stated: HashMap::new() }
+        Self { snapshot, case, stated: HashMap::new(), manifests: HashMap::new() }
     }
 
     fn fit(&mut self, definition: &Definition, reading: &Reading) -> Result<Option<Fit>> {
@@ -144,74 +152,132 @@ impl<'s> Surroundings<'s> {
         match language {
             // The folder of a crate may have dashes.
             "rust" if part.contains('-') => part.replace('-', "_") == name.replace('-', "_"),
+            // A file of OCaml is a module whose name begins with an uppercase letter.
+            "ocaml" | "ocaml_interface" => part.eq_ignore_ascii_case(name),
             _ if self.case == Case::Any || CASELESS.contains(&language) => part.eq_ignore_ascii_case(name),
             _ => part == name,
         }
     }
 
-    /// Whether what is around a definition ends with these names: its container, and before that the path of its file or its package.
+    /// Whether what is around a definition ends with these names: its container, and before that the path of its file, its package, or
+    /// what its crate or module is called.
     pub(super) fn is_in(&mut self, definition: &Definition, around: &[&str]) -> Result<bool> {
-        let around = match definition.language.as_str() {
-            "rust" if around.first() == Some(&"crate") => &around[1..],
-            "powershell" if POWERSHELL_SCOPES.iter().any(|scope| scope.eq_ignore_ascii_case(around[0])) => &around[1..],
-            _ => around,
-        };
-        let language = &definition.language;
-        if self.ends(&self::around(definition), around, language) {
+        let language = definition.language.as_str();
+        let names = without_prefix(around, language);
+        let container: Vec<&str> = separated(definition.container.as_deref().unwrap_or_default()).collect();
+        if names.is_empty() {
+            return Ok(container.is_empty());
+        }
+        if language == "hcl" {
+            return Ok(terraform_addresses(definition).iter().any(|address| self.ends(address, names, language)));
+        }
+        let modules = modules(definition);
+        if self.ends(&[&modules[..], &container].concat(), names, language) {
             return Ok(true);
         }
-        if definition.language == "hcl" {
-            return Ok(terraform_addresses(definition).iter().any(|address| self.ends(address, around, language)));
-        }
-        let package = self.package(definition)?;
-        let mut parts: Vec<&str> = package.iter().flat_map(|package| separated(package)).collect();
-        if parts.is_empty() {
-            return Ok(false);
-        }
-        parts.extend(separated(definition.container.as_deref().unwrap_or_default()));
-        Ok(self.ends(&parts, around, language))
+        let Some((package, folder)) = self.package(definition)? else { return Ok(false) };
+        let package: Vec<&str> = separated(&package).collect();
+        let below = &modules[folder.min(modules.len())..];
+        let is_receiver = |outer: &str| {
+            let signature = definition.signature.as_deref().unwrap_or_default();
+            language == "kotlin" && signature.contains(&format!("{outer}.{}", definition.name))
+        };
+        // The receiver of an extension function is not around it.
+        let is_extension = definition.container.as_deref().is_some_and(is_receiver);
+        let container = if is_extension { Vec::new() } else { container };
+        Ok(self.ends(&[&package[..], below, &container].concat(), names, language))
     }
 
-    /// Whether parts end with these names.
+    /// Whether parts end with these names. Parts that are not written in code may be left out.
     fn ends(&self, parts: &[&str], names: &[&str], language: &str) -> bool {
-        let start = parts.len().checked_sub(names.len());
-        start.is_some_and(|start| {
-            parts[start..].iter().zip(names).all(|(part, name)| self.is_same(part, name, language))
-        })
+        let mut names = names.iter().rev().peekable();
+        for part in parts.iter().rev() {
+            match names.peek() {
+                Some(name) if self.is_same(part, name, language) => {
+                    names.next();
+                }
+                Some(_) if HOLLOW.contains(part) => {}
+                Some(_) => return false,
+                None => return true,
+            }
+        }
+        names.peek().is_none()
     }
 
-    /// The package or namespace that the file states for what follows, if it does so before a definition.
-    fn package(&mut self, definition: &Definition) -> Result<Option<String>> {
-        if !matches!(definition.language.as_str(), "csharp" | "haskell" | "java" | "kotlin" | "php" | "proto" | "scala")
-        {
-            return Ok(None);
+    /// What a definition's file is in, and how many of the first folders of its path that stands for: the package or namespace that it
+    /// states before the definition, the crate, the module of Go.
+    fn package(&mut self, definition: &Definition) -> Result<Option<(String, usize)>> {
+        let Definition { path, language, .. } = definition;
+        match language.as_str() {
+            "rust" => return self.manifest(path, "Cargo.toml", "name = "),
+            "go" => return self.manifest(path, "go.mod", "module "),
+            "csharp" | "haskell" | "java" | "kotlin" | "php" | "proto" | "scala" => {}
+            _ => return Ok(None),
         }
-        if !self.stated.contains_key(&definition.path) {
-            let mut stated = self.snapshot.unsigned_between(&definition.path, 0, u32::MAX - 1)?;
+        if !self.stated.contains_key(path) {
+            let mut stated = self.snapshot.unsigned_between(path, 0, u32::MAX - 1)?;
             stated.retain(|one| {
                 let is_space = matches!(one.kind.as_str(), "package" | "namespace" | "module");
                 is_space && one.container.is_none() && one.start_line == one.end_line
             });
             let stated = stated.into_iter().map(|one| (one.line, one.name)).collect();
-            self.stated.insert(definition.path.clone(), stated);
+            self.stated.insert(path.clone(), stated);
         }
-        let before = self.stated[&definition.path].iter().filter(|(line, _)| *line <= definition.line);
+        let before = self.stated[path].iter().filter(|(line, _)| *line <= definition.line);
         let before: Vec<&str> = before.map(|(_, name)| name.as_str()).collect();
-        Ok(match definition.language.as_str() {
+        let package = match language.as_str() {
             // Clauses that follow each other are one inside of the other.
             "scala" => (!before.is_empty()).then(|| before.join(".")),
             _ => before.last().map(|last| (*last).to_owned()),
-        })
+        };
+        Ok(package.map(|package| (package, usize::MAX)))
+    }
+
+    /// The name that the nearest manifest above a file states, and how many folders lead to it.
+    fn manifest(&mut self, path: &str, manifest: &str, before: &str) -> Result<Option<(String, usize)>> {
+        let mut folders: Vec<&str> = path.split('/').collect();
+        while folders.pop().is_some() {
+            let path = folders.iter().copied().chain([manifest]).collect::<Vec<_>>().join("/");
+            if !self.manifests.contains_key(&path) {
+                let lines = self.snapshot.lines(&path, 1, MANIFEST_LINES)?;
+                let name = lines.iter().find_map(|line| line.trim().strip_prefix(before));
+                let name = name.map(|name| name.trim().trim_matches('"').to_owned());
+                self.manifests.insert(path.clone(), name);
+            }
+            if let Some(Some(name)) = self.manifests.get(&path) {
+                return Ok(Some((name.clone(), folders.len())));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Names without what only code writes before them: `crate::`, the scopes of PowerShell, `exports.` and `prototype.`.
+fn without_prefix<'n>(names: &'n [&'n str], language: &str) -> &'n [&'n str] {
+    match (language, names) {
+        ("rust", ["crate", rest @ ..]) => rest,
+        ("powershell", [scope, rest @ ..]) if POWERSHELL_SCOPES.iter().any(|one| one.eq_ignore_ascii_case(scope)) => {
+            rest
+        }
+        ("javascript", ["module", "exports", rest @ ..] | ["exports", rest @ ..]) => rest,
+        ("javascript", [rest @ .., "prototype"]) => rest,
+        _ => names,
     }
 }
 
 /// Folders, modules and types around a definition, outermost first.
 fn around(definition: &Definition) -> Vec<&str> {
+    let container = separated(definition.container.as_deref().unwrap_or_default());
+    modules(definition).into_iter().filter(|part| !HOLLOW.contains(part)).chain(container).collect()
+}
+
+/// The folders of a definition's file, and the file without its extension.
+fn modules(definition: &Definition) -> Vec<&str> {
     // A package of Go is a folder, whatever its files are called.
     let ends = if definition.language == "go" { '/' } else { '.' };
     let stem = definition.path.rsplit_once(ends).map_or(definition.path.as_str(), |(stem, _)| stem);
-    let modules = stem.split('/').filter(|part| !matches!(*part, "mod" | "lib" | "__init__" | "index" | "src"));
-    modules.chain(separated(definition.container.as_deref().unwrap_or_default())).collect()
+    let stem = if definition.language == "go" && !definition.path.contains('/') { "" } else { stem };
+    stem.split('/').filter(|part| !part.is_empty()).collect()
 }
 
 #[cfg(test)]
