@@ -28,6 +28,7 @@ mod escaped;
 mod exact;
 mod first_answers;
 mod folders;
+mod formats;
 mod forms;
 mod fresh;
 mod git_layouts;

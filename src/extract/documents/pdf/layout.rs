@@ -12,8 +12,8 @@ const SPACE: f32 = 0.1;
 /// Spaced letters have at most this many ems between them, and there are at least so many of them.
 const MAX_JOINT_GAP: f32 = 0.5;
 const FEW: usize = 3;
-/// A glyph this many ems back is of another word; one further back is of another line.
-const OVERLAP: f32 = 0.3;
+/// A glyph this many ems back is of another word; one further back is of another line. The small `A` of TeX's logos is half an em back.
+const OVERLAP: f32 = 0.55;
 const BACK: f32 = 2.0;
 /// A baseline that is off by more than this many ems is another line.
 const OTHER_LINE: f32 = 0.5;
@@ -122,11 +122,8 @@ impl Layout {
         }
         let joint = self.open.as_ref().and_then(|open| open.pen.joint(&pen, height));
         let Some(shown) = shown else {
+            // The gap that it leaves parts its neighbours, as with poppler.
             self.unknown += 1;
-            // A glyph without a name parts no word.
-            if let Some(open) = self.open.as_mut().filter(|_| joint.is_some()) {
-                open.pen = pen;
-            }
             return;
         };
         let is_space = shown.chars().all(char::is_whitespace);
