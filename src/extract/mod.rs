@@ -15,6 +15,7 @@ pub mod highlight;
 pub(crate) mod kinds;
 pub mod languages;
 mod links;
+mod logseq;
 pub mod markdown;
 mod parse;
 mod patterns;

@@ -49,6 +49,7 @@ mod long;
 mod mcp;
 mod models;
 mod naming;
+mod notes;
 mod odd_repositories;
 mod odd_worktrees;
 mod organisation;
