@@ -30,12 +30,10 @@
 
 use std::num::NonZeroU16;
 
-use super::Language;
 use super::gaps;
 use super::kinds;
 use super::languages::heads;
 use super::patterns::Patterns;
-use super::syntax;
 
 /// A language's grammar and patterns, ready to run.
 pub(super) struct Compiled {
@@ -83,45 +81,8 @@ pub(super) enum Capture {
     Predicate,
 }
 
-/// A message why a language's grammar cannot be used.
-pub fn fault_of(language: &Language) -> Option<String> {
-    let grammar = (language.grammar?)();
-    if let Err(error) = tree_sitter::Parser::new().set_language(&grammar) {
-        return Some(format!("the grammar of {} does not load: {error}", language.name));
-    }
-    Compiled::new(language, grammar).err()
-}
-
-impl Language {
-    /// Its grammar and patterns; `None` for text without syntax.
-    pub(super) fn compiled(&self) -> Option<&Compiled> {
-        let grammar = self.grammar?;
-        let compile = || Compiled::new(self, grammar()).unwrap_or_else(|fault| panic!("{fault}"));
-        Some(self.compiled.get_or_init(compile))
-    }
-}
-
-impl Compiled {
-    fn new(language: &Language, grammar: tree_sitter::Language) -> Result<Self, String> {
-        let patterns = Patterns::read(&grammar, language.query)
-            .map_err(|fault| format!("the patterns of {} cannot be read: {fault}", language.name))?;
-        let known = |name: &String| {
-            Capture::from_name(name)
-                .ok_or_else(|| format!("the patterns of {} have an unknown capture @{name}", language.name))
-        };
-        let captures = patterns.captures().iter().map(known).collect::<Result<_, _>>()?;
-        let body = grammar.field_id_for_name("body");
-        let heads = language.heads.map(heads::Heads::compile).transpose();
-        let heads = heads.map_err(|fault| format!("the heads of {} cannot be read: {fault}", language.name))?;
-        let gaps = gaps::Compiled::new(language.gaps);
-        let gaps = gaps.map_err(|fault| format!("the gaps of {} cannot be read: {fault}", language.name))?;
-        let comments = syntax::named_like(&grammar, &["comment"]);
-        Ok(Self { grammar, patterns, heads, gaps, captures, body, comments, whole_heads: language.whole_heads })
-    }
-}
-
 impl Capture {
-    fn from_name(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         let kind = |kind: &str| kinds::all().find(|known| *known == kind);
         if let Some(word) = name.strip_prefix("definition.") {
             return kind(word).map(Self::Definition);

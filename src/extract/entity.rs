@@ -1,19 +1,18 @@
 //! Entities and tags of a Markdown file, from its front matter and the marks in its prose.
 //!
-//! Owns which files are entities, the kinds, and what a field means. Does not own YAML (`front_matter`) nor what prose
-//! is (`prose`). The database resolves the targets of links: the target's file may be created later, or deleted.
+//! Owns which files are entities, and what a field means. Does not own the kinds (`entity_kinds`), YAML (`front_matter`) nor
+//! what prose is (`prose`). The database resolves the targets of links: the target's file may be created later, or deleted.
 
 use std::collections::HashSet;
 
+use super::entity_kinds::{FOLDER, KINDS, Kind, NOTE};
 use super::front_matter::{self, FrontMatter, FrontMatterRange, Node, Value};
 use super::logseq::Property;
 use super::prose::{self, ProseMark};
 use super::{Options, links, logseq, markdown};
 use crate::model::{Entity, Problem, RepoPath, Tag, TagSource, comparable_name, composed};
 
-/// Where entities live.
-pub const FOLDER: &str = ".ixchel";
-/// Folders below it that other programs fill.
+/// Folders below [`FOLDER`] that other programs fill.
 const OTHER_FOLDERS: &[&str] = &["data", "models"];
 
 /// Fields that hold tags.
@@ -21,49 +20,6 @@ pub const TAG_FIELDS: &[&str] = &["tags", "labels", "tag", "keywords", "keyword"
 
 /// Names of one note; further ones are ignored.
 const MAX_NAMES: usize = 200;
-
-/// One kind of entity.
-#[derive(Debug)]
-pub struct Kind {
-    pub name: &'static str,
-    /// Below [`FOLDER`].
-    pub folder: &'static str,
-    /// New ids begin with the first.
-    pub prefixes: &'static [&'static str],
-}
-
-pub static KINDS: &[Kind] = &[
-    Kind { name: "decision", folder: "decisions", prefixes: &["dec"] },
-    Kind { name: "issue", folder: "issues", prefixes: &["iss", "bd"] },
-    Kind { name: "idea", folder: "ideas", prefixes: &["idea"] },
-    Kind { name: "report", folder: "reports", prefixes: &["rpt"] },
-    Kind { name: "source", folder: "sources", prefixes: &["src"] },
-    Kind { name: "citation", folder: "citations", prefixes: &["cite"] },
-    Kind { name: "agent", folder: "agents", prefixes: &["agt"] },
-    Kind { name: "session", folder: "sessions", prefixes: &["ses"] },
-];
-
-/// The kind of a note that was imported.
-pub const NOTE: &str = "note";
-/// The kind of any other Markdown file: documents have tags, and are not entities.
-pub const DOCUMENT: &str = "document";
-
-impl Kind {
-    /// By its name, in any case, singular or plural.
-    pub fn named(name: &str) -> Option<&'static Self> {
-        let name = name.trim().to_lowercase();
-        KINDS.iter().find(|kind| kind.name == name || kind.folder == name)
-    }
-
-    /// By what precedes the first `-` of an id.
-    pub fn of_id(id: &str) -> Option<&'static Self> {
-        let (prefix, rest) = id.split_once('-')?;
-        let fits = rest.chars().any(char::is_alphanumeric)
-            && rest.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
-        let prefix = prefix.to_ascii_lowercase();
-        KINDS.iter().find(|kind| fits && kind.prefixes.contains(&prefix.as_str()))
-    }
-}
 
 /// The role of a Markdown file in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

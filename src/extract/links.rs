@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::entity::Kind;
+use super::entity_kinds::Kind;
 use super::front_matter::{FrontMatter, Node, Value};
 use super::prose::{self, ProseMark};
 use crate::model::{Link, Problem, comparable_name, composed};

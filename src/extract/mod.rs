@@ -8,6 +8,8 @@ mod captures;
 mod chunk;
 pub(crate) mod documents;
 pub(crate) mod entity;
+pub(crate) mod entity_kinds;
+mod found_nodes;
 pub(crate) mod front_matter;
 mod gaps;
 mod headings;
@@ -30,8 +32,8 @@ mod text;
 use crate::model::{Extracted, Problem, RepoPath, SkipReason};
 use crate::secrets;
 
-pub(crate) use captures::fault_of;
 pub use documents::{Document, FORMATS, Format};
+pub(crate) use languages::fault_of;
 pub use languages::{LANGUAGES, Language};
 pub(crate) use links::is_data_field;
 

@@ -1,7 +1,7 @@
 //! From a syntax tree to symbols, references and edges.
 //!
-//! Owns the order of the work: parse, fill gaps, find, recover, and how what was found becomes rows. What a language's
-//! patterns may capture is described in `captures`.
+//! Owns the order of the work: parse, fill gaps, find, recover, and how what was found becomes rows. Does not own what the
+//! patterns find (`found_nodes`).
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
@@ -11,11 +11,11 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 
 use super::Language;
-use super::captures::{Capture, Compiled};
-use super::patterns::Captured;
+use super::captures::Compiled;
+use super::found_nodes::FoundNodes;
 use super::recover;
 use super::scopes::{Names, Scope, drop_locals, extend_levels, innermost, join_clauses, nest};
-use super::source::{Head, Lines, bare, bare_type, last_name, module_name};
+use super::source::{Lines, bare_type, last_name, module_name};
 use super::syntax::{self, Syntax};
 use crate::model::{Edge, Problem, References, Symbol};
 
@@ -54,68 +54,6 @@ impl Parsed {
     fn without_syntax(why: &str) -> Self {
         let reason = format!("{why}; indexed as plain text");
         Self { problems: vec![Problem { line: None, reason }], ..Self::default() }
-    }
-}
-
-/// A match, and what it is of.
-struct Match<'a> {
-    compiled: &'a Compiled,
-    syntax: &'a Syntax,
-    text: &'a str,
-    captured: &'a [Captured],
-}
-
-impl Match<'_> {
-    fn kind(&self, captured: &Captured) -> Capture {
-        self.compiled.captures[captured.capture]
-    }
-
-    fn first(&self, wanted: Capture) -> Option<syntax::Node> {
-        self.captured.iter().find(|captured| self.kind(captured) == wanted).map(|captured| captured.node)
-    }
-
-    /// What was captured as `wanted`, in order of the text.
-    fn ranges(&self, wanted: Capture) -> Vec<Range<usize>> {
-        let captured = self.captured.iter().filter(|captured| self.kind(captured) == wanted);
-        captured.map(|captured| self.syntax.range(captured.node)).collect()
-    }
-
-    /// Without quotes around it.
-    fn range(&self, wanted: Capture) -> Option<Range<usize>> {
-        let range = bare(self.syntax.range(self.first(wanted)?), self.text);
-        (!range.is_empty()).then_some(range)
-    }
-
-    fn name(&self) -> Option<Range<usize>> {
-        let signed = || {
-            let range = self.range(Capture::SignedName)?;
-            let sign = self.text[range.clone()].rfind(['$', ':']).map_or(0, |at| at + 1);
-            Some(range.start + sign..range.end).filter(|range| !range.is_empty())
-        };
-        self.range(Capture::Name).or_else(signed)
-    }
-
-    fn words(&self, wanted: Capture) -> Option<String> {
-        Some(self.text[self.syntax.range(self.first(wanted)?)].to_owned())
-    }
-
-    /// The words of an import's module: from its first capture to its last, up to the name where that ends it.
-    fn module(&self, name: Option<Range<usize>>) -> Range<usize> {
-        let parts = self.ranges(Capture::ImportModule);
-        let start = parts.iter().map(|part| part.start).min().unwrap_or_default();
-        let last = parts.iter().map(|part| part.end).max().unwrap_or_default();
-        let end = name.filter(|name| name.end == last && name.start > start).map_or(last, |name| name.start);
-        if end < last || parts.len() > 1 {
-            return start..start + self.text[start..end].trim_end_matches(['.', ':', '/', '\\', ' ']).len();
-        }
-        start..end
-    }
-
-    fn level(&self) -> Option<u8> {
-        self.captured.iter().find_map(|captured| match self.kind(captured) {
-            Capture::Level(level) => Some(level),
-            _ => None,
-        })
     }
 }
 
@@ -207,113 +145,7 @@ pub(super) fn is_beyond(language: &Language, text: &str) -> bool {
     nests_too_deep(text) || language.overfills.is_some_and(|overfills| overfills(text))
 }
 
-pub(super) struct Heritage {
-    kind: &'static str,
-    pub(super) target: Range<usize>,
-    implementor: Option<String>,
-}
-
-pub(super) struct Import {
-    pub(super) module: Range<usize>,
-    name: Option<Range<usize>>,
-    /// Everything the module offers.
-    wildcard: bool,
-    alias: Option<String>,
-}
-
-/// What the matches captured, by pattern, before nesting is known.
-#[derive(Default)]
-pub(super) struct FoundNodes {
-    pub(super) scopes: Vec<(usize, Scope)>,
-    pub(super) locals: Vec<Range<usize>>,
-    pub(super) bindings: Vec<Range<usize>>,
-    pub(super) references: Vec<(usize, &'static str, Range<usize>)>,
-    pub(super) heritage: Vec<(usize, Heritage)>,
-    pub(super) imports: Vec<(usize, Import)>,
-    /// To parse again, with their brackets.
-    pub(super) items: Vec<Range<usize>>,
-    /// Where the names of definitions start that the grammar took for something else.
-    pub(super) misread: Vec<usize>,
-}
-
 impl FoundNodes {
-    pub(super) fn of(compiled: &Compiled, syntax: &Syntax, text: &str) -> Self {
-        let mut found = Self::default();
-        compiled.patterns.matches(syntax, text, |pattern, captured| {
-            found.take(pattern, &Match { compiled, syntax, text, captured });
-        });
-        found
-    }
-
-    fn take(&mut self, pattern: usize, matched: &Match) {
-        let Match { compiled, syntax, text, captured } = *matched;
-        for capture in captured {
-            let node = capture.node;
-            match matched.kind(capture) {
-                Capture::Definition(kind) => {
-                    let Some(name) = matched.name() else {
-                        continue;
-                    };
-                    let start = matched.first(Capture::Signature).unwrap_or(node);
-                    let body = matched
-                        .first(Capture::Body)
-                        .or_else(|| compiled.body.and_then(|field| syntax.child(start, field)));
-                    let body = body.map(|body| syntax.range(body).start);
-                    let range = syntax.range(start);
-                    let mut head = Head::of(&range, body, text, name.end, compiled.whole_heads);
-                    head.comments = syntax.comments(start, head.end, &compiled.comments);
-                    let arity = matched.first(Capture::Arity);
-                    let scope = Scope {
-                        range: syntax.range(node),
-                        kind: Some(kind),
-                        name,
-                        container: matched.ranges(Capture::Container),
-                        level: matched.level(),
-                        is_clause: matched.first(Capture::Clause).is_some(),
-                        arity: arity.map_or(0, |parameters| syntax.count_named(parameters)),
-                        is_member: matched.first(Capture::Member).is_some(),
-                        head: Some(head),
-                        has_body: body.is_some(),
-                    };
-                    self.scopes.push((pattern, scope));
-                }
-                Capture::Scope => {
-                    let Some(name) = matched.name() else {
-                        continue;
-                    };
-                    self.scopes.push((pattern, Scope::without_symbol(syntax.range(node), name)));
-                }
-                Capture::Local => self.locals.push(syntax.range(node)),
-                Capture::Binding => self.bindings.push(syntax.range(node)),
-                Capture::Items => self.items.push(syntax.range(node)),
-                Capture::Misread => self.misread.extend(matched.name().map(|name| name.start)),
-                Capture::Reference(kind) => {
-                    let Some(name) = matched.name() else {
-                        continue;
-                    };
-                    self.references.push((pattern, kind, name));
-                }
-                found @ (Capture::Inherits | Capture::Implements) => {
-                    let kind = if found == Capture::Inherits { "inherits" } else { "implements" };
-                    let target = syntax.range(node);
-                    let implementor = matched.words(Capture::Implementor);
-                    self.heritage.push((pattern, Heritage { kind, target, implementor }));
-                }
-                Capture::ImportModule if Some(node) == matched.first(Capture::ImportModule) => {
-                    let name = matched.range(Capture::ImportName);
-                    let import = Import {
-                        module: matched.module(name.clone()),
-                        name,
-                        wildcard: matched.first(Capture::ImportWildcard).is_some(),
-                        alias: matched.words(Capture::ImportAlias),
-                    };
-                    self.imports.push((pattern, import));
-                }
-                _ => {}
-            }
-        }
-    }
-
     fn resolve(mut self, language: &Language, text: &str) -> Parsed {
         let lines = Lines::of(text);
         first_pattern_wins(&mut self.scopes, |scope| scope.name.start);

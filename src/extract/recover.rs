@@ -19,8 +19,8 @@ use regex_automata::{Anchored, Input};
 
 use super::blocks::Blocks;
 use super::captures::Compiled;
+use super::found_nodes::FoundNodes;
 use super::languages::heads::{self, Layout};
-use super::parse::FoundNodes;
 use super::scopes::Scope;
 use super::source;
 use super::syntax::Syntax;

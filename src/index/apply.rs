@@ -12,10 +12,12 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use super::byte_budget::{ByteBudget, CloseOnDrop};
+use super::compare::{CheapChanges, Task, rows_are_current};
 use super::folders::Folders;
-use super::plan::{self, CheapChanges, Extraction, Plan, Stage, Task, UNKNOWN};
+use super::lock::UpdateLock;
+use super::plan::{Extraction, Plan, Stage};
 use super::repository::{Repository, Settings};
-use super::update::{Tally, Update};
+use super::round::Tally;
 use super::{locked, reader, recent};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
@@ -34,6 +36,34 @@ const BATCH_FILES: usize = 500;
 const BATCH_BYTES: u64 = 16 << 20;
 /// How often the threads check whether reads need files or the processors.
 const POLL: Duration = Duration::from_millis(2);
+
+/// The stat of a file that could not be read.
+const UNKNOWN: Stat = Stat { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0 };
+
+/// An update that holds the update lock.
+#[derive(Clone, Copy)]
+pub(super) struct Turn<'u> {
+    pub repository: &'u Repository,
+    pub lock: &'u UpdateLock,
+    /// Between batches other processes may write.
+    pub yields: bool,
+    pub progress: &'u Progress,
+    pub budget: &'u Budget,
+}
+
+impl<'u> Turn<'u> {
+    pub(super) fn new(
+        repository: &'u Repository,
+        lock: &'u UpdateLock,
+        progress: &'u Progress,
+        budget: &'u Budget,
+    ) -> Self {
+        Self { repository, lock, yields: true, progress, budget }
+    }
+}
+
+/// Indexes what callers wait for between two batches, of the files that may be indexed then, and returns which these were.
+pub(super) type BetweenBatches<'b> = dyn Fn(&mut Tally, &dyn Fn(&RepoPath) -> bool) -> Result<HashSet<RepoPath>> + 'b;
 
 /// How far a plan was applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,12 +142,17 @@ impl IndexedFirst {
 }
 
 /// Applies a plan until it is done or overtaken, and adds what was done to the tally.
-pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<ApplyOutcome> {
+pub(super) fn apply(
+    turn: &Turn,
+    plan: Plan,
+    tally: &mut Tally,
+    between_batches: &BetweenBatches,
+) -> Result<ApplyOutcome> {
     let Plan { mut tasks, edited, cheap, extraction, revision, stage, .. } = plan;
-    let (repository, store) = (update.repository, update.repository.store()?);
-    update.progress.begin(tasks.len() as u64, tasks.iter().map(|task| task.size).sum());
+    let (repository, store) = (turn.repository, turn.repository.store()?);
+    turn.progress.begin(tasks.len() as u64, tasks.iter().map(|task| task.size).sum());
     if stage != Stage::Entities {
-        update.progress.set_planned();
+        turn.progress.set_planned();
     }
     if stage == Stage::FirstBuild && recent::come_first(tasks.len()) {
         // Reads do not wait for this.
@@ -131,8 +166,8 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
     let moved = MovedFiles::new(sources, &extraction.settings.folders);
     let gone: HashSet<RepoPath> = cheap.gone.iter().map(|file| file.path.clone()).collect();
     let first = IndexedFirst::default();
-    let yields = update.yields && stage != Stage::Entities;
-    let pauses = Pauses { progress: update.progress, begun: Instant::now(), budget: update.budget, yields };
+    let yields = turn.yields && stage != Stage::Entities;
+    let pauses = Pauses { progress: turn.progress, begun: Instant::now(), budget: turn.budget, yields };
     let root = Folder::open(&repository.root).ok();
     let worker = Worker { repository, root, extraction: &extraction, moved, first: &first, pauses };
     let threads = cores().min(tasks.len());
@@ -145,15 +180,10 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
     }
     drop(send_task);
     let after_batch = |tally: &mut Tally| {
-        update.budget.check()?;
-        if stage == Stage::FirstBuild {
-            update.requested_entities()?;
-        }
-        // Entities come first, and a file that was moved when the plan was made may be the source of another file's rows.
-        if update.yields && stage != Stage::Entities {
-            first.add(update.requested_files(tally, |path| !gone.contains(path))?);
-        }
-        let is_overtaken = update.yields && update.lock.take_turns(update.budget)? && store.revision()? != revision;
+        turn.budget.check()?;
+        // A file that was moved when the plan was made may be the source of another file's rows.
+        first.add(between_batches(tally, &|path| !gone.contains(path))?);
+        let is_overtaken = turn.yields && turn.lock.take_turns(turn.budget)? && store.revision()? != revision;
         Ok(if is_overtaken { ApplyOutcome::Overtaken } else { ApplyOutcome::Completely })
     };
     let written = std::thread::scope(|scope| {
@@ -169,7 +199,7 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
         }
         drop(send);
         let outcomes = Outcomes { outcomes, in_flight: &in_flight, pauses };
-        write(update, &outcomes, extraction.replaces_rows, &first, &after_batch, tally)
+        write(turn, &outcomes, extraction.replaces_rows, &first, &after_batch, tally)
     })?;
     if written == ApplyOutcome::Completely {
         for files in cheap.gone.chunks(BATCH_FILES) {
@@ -321,7 +351,7 @@ impl Worker<'_> {
 }
 
 fn write(
-    update: &Update,
+    turn: &Turn,
     outcomes: &Outcomes,
     replaces_rows: bool,
     first: &IndexedFirst,
@@ -329,10 +359,10 @@ fn write(
     tally: &mut Tally,
 ) -> Result<ApplyOutcome> {
     let (mut is_done, pauses) = (false, outcomes.pauses);
-    let are_files_requested = || outcomes.pauses.yields && update.progress.are_files_requested();
+    let are_files_requested = || outcomes.pauses.yields && turn.progress.are_files_requested();
     let is_interrupted = || are_files_requested() || pauses.is_now();
     let write_batch = |tally: &mut Tally| {
-        update.repository.store()?.write(|batch| {
+        turn.repository.store()?.write(|batch| {
             let (mut files, mut bytes, mut any) = (0, 0, false);
             while files < BATCH_FILES && bytes < BATCH_BYTES {
                 let (outcome, size) = match outcomes.next(is_interrupted) {
@@ -400,7 +430,7 @@ struct MovedFiles(Mutex<HashMap<ContentHash, Vec<RepoPath>>>);
 impl MovedFiles {
     fn new(gone: &[StoredFile], folders: &Folders) -> Self {
         let mut by_hash: HashMap<ContentHash, Vec<RepoPath>> = HashMap::new();
-        for file in gone.iter().filter(|file| plan::rows_are_current(file, folders, &file.path)) {
+        for file in gone.iter().filter(|file| rows_are_current(file, folders, &file.path)) {
             by_hash.entry(file.hash).or_default().push(file.path.clone());
         }
         Self(Mutex::new(by_hash))

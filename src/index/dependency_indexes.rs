@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::folder::{bytes_in, hash_of, root_in};
 use super::lock::UpdateLock;
+use super::root_hash::{bytes_in, hash_of, root_in};
 use crate::budget::Budget;
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};

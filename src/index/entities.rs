@@ -8,7 +8,8 @@ use super::repository::Repository;
 use crate::budget::Budget;
 use crate::config::Config;
 use crate::error::Result;
-use crate::extract::entity::{self, FOLDER, Role};
+use crate::extract::entity::{self, Role};
+use crate::extract::entity_kinds::FOLDER;
 use crate::model::{RepoPath, printable};
 use crate::store::{FileProblem, Snapshot};
 

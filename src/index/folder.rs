@@ -3,12 +3,12 @@
 //! Owns which folder it is, its creation, and the checks that keep an index from elsewhere out. Does not own the database in it
 //! (`store`).
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::dependency_indexes;
+use super::root_hash::hash_of;
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::files::{self, is_own};
@@ -20,11 +20,6 @@ pub(super) const FOLDER: &str = ".ixmcp";
 pub(super) const DATABASE: &str = "index.db";
 /// A lock file that exists in every index folder (see `lock`).
 const LOCK: &str = "update.lock";
-/// The length of the name of a user's folder for a repository: a hash of the root.
-const HASH_LENGTH: usize = 32;
-/// No path has more bytes.
-const MAX_PATH: u64 = 4096;
-
 /// Why a folder cannot hold an index.
 enum Unusable {
     /// Nothing can be written there, or locks do not work: another folder may do.
@@ -45,28 +40,6 @@ impl From<Unusable> for Error {
             Unusable::Here(error) | Unusable::AtAll(error) => error,
         }
     }
-}
-
-/// The name of a user's file or folder about the repository at `root`.
-pub(super) fn hash_of(root: &Path) -> String {
-    let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
-    hash[..HASH_LENGTH].to_owned()
-}
-
-/// The path in a file about a repository or a dependency, if it is one whose hash is `name`.
-pub(super) fn root_in(file: &Path, name: &OsStr) -> Option<PathBuf> {
-    let found = fs::symlink_metadata(file).ok()?;
-    if !found.is_file() || !is_own(&found) || found.len() > MAX_PATH {
-        return None;
-    }
-    let root = PathBuf::from(fs::read_to_string(file).ok()?);
-    (root.is_absolute() && name.to_str()? == hash_of(&root)).then_some(root)
-}
-
-/// The bytes of the files in a folder.
-pub(super) fn bytes_in(folder: &Path) -> u64 {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    files.filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum()
 }
 
 /// The folder of the index of the repository at `root`, as it is now. Creates nothing.

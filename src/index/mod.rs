@@ -16,7 +16,7 @@
 //! | [`watch`] | which paths may have changed; that all earlier events have arrived (the cookie) |
 //! | [`updates`] | the update in flight; what a read waits for, and how long |
 //! | [`update`] | the update lock, what an update covers, its rounds and their bound |
-//! | [`plan`] | the tasks of a round: disk and index compared. Writes nothing |
+//! | [`plan`] | the tasks of a round: disk and index compared ([`compare`]). Writes nothing |
 //! | [`apply`] | the tasks done: files are read and extracted in parallel, and written in batches by one thread |
 //!
 //! While a long update runs, a read that can does not wait for it: [`unindexed`] compares its snapshot with the disk, and the
@@ -29,7 +29,10 @@
 mod apply;
 mod byte_budget;
 mod change_feed;
+mod compare;
+mod damage;
 mod dependency_indexes;
+mod disk_listing;
 mod documents;
 mod embedding_model;
 mod entities;
@@ -38,6 +41,7 @@ mod folder;
 mod folders;
 mod history;
 mod idle;
+mod in_flight;
 mod lock;
 mod members;
 mod mirrored;
@@ -50,10 +54,13 @@ mod recent;
 mod registry;
 mod repair;
 mod repository;
+mod root_hash;
+mod round;
 mod rule_files;
 mod scip;
 mod scip_packages;
 mod seed;
+mod sibling_copy;
 mod snapshot;
 mod state;
 mod static_embeddings;
@@ -73,6 +80,7 @@ use std::time::Duration;
 use crate::locked::locked;
 
 pub use dependency_indexes::{DependencyIndex, dependency_indexes, limit_dependency_indexes};
+pub(crate) use disk_listing::DiskListing;
 pub use documents::FolderOptions;
 pub(crate) use documents::{DocumentFolder, FolderReport, unread_types};
 pub(crate) use embedding_model::ModelAvailability;
@@ -84,11 +92,11 @@ pub(crate) use needed::{NeededFiles, UnindexedMatches};
 pub(crate) use reader::serve_reader;
 pub use rebuild::rebuild;
 pub use registry::{forget, listed};
+pub use round::Thoroughness;
 pub(crate) use scip::serve_scip_reader;
 pub(crate) use snapshot::{load, save};
-pub(crate) use unindexed::{DiskListing, SymbolAround, Unindexed};
+pub(crate) use unindexed::{SymbolAround, Unindexed};
 pub(crate) use update::Report;
-pub use update::Thoroughness;
 pub use updates::{Freshness, IndexWait, Part};
 pub(crate) use without_files::without_files;
 pub use workspace::Workspace;

@@ -1,24 +1,25 @@
-//! The plan of a round: the files on disk compared with the rows in the index.
+//! The plan of a round.
 //!
-//! Owns which files are read, which rows go, and which facts hold once that is done. Writes nothing.
+//! Owns what is listed and compared, and which facts hold once the plan is done. Does not own the comparison (`compare`). Writes
+//! nothing.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::folders::Folders;
+use super::compare::{CheapChanges, Task, compare, rows_are_current};
+use super::disk_listing::DiskListing;
 use super::recent;
 use super::repository::{Repository, Settings};
+use super::round::{Tally, Thoroughness, now_ns};
 use super::state::RegisteredFolder;
-use super::unindexed::DiskListing;
-use super::update::{Tally, Thoroughness, now_ns};
 use super::watch::{Dirty, Watch};
 use crate::budget::Budget;
 use crate::config::warn_once;
 use crate::error::Result;
-use crate::extract::{self, Chunking, Options};
-use crate::model::{RepoPath, SkipReason, Stat};
+use crate::extract::{self, Options};
+use crate::model::RepoPath;
 use crate::scan::{self, Listing, ListingFingerprint};
-use crate::store::{Fact, Revision, SkippedFile, StoredFile};
+use crate::store::{Fact, Revision, StoredFile};
 
 /// Listings of a tree in which new folders keep appearing. What the last one missed is left to the next update.
 const MAX_LISTINGS: usize = 4;
@@ -42,26 +43,6 @@ pub(super) struct Plan {
     pub options_after: Option<String>,
     /// The facts to record when the plan is done.
     pub facts_after: Vec<(Fact, String)>,
-}
-
-/// A file to read.
-#[derive(Debug)]
-pub(super) struct Task {
-    pub path: RepoPath,
-    pub size: u64,
-    /// The stored file, if its rows are right for the same bytes.
-    pub known: Option<StoredFile>,
-}
-
-/// Changes that need no file to be read.
-#[derive(Debug, Default)]
-pub(super) struct CheapChanges {
-    /// Stored files that no longer exist, or are no longer to be indexed.
-    pub gone: Vec<StoredFile>,
-    /// Files newly skipped because of their path.
-    pub skip: Vec<SkippedFile>,
-    /// Paths that were skipped and are no longer found.
-    pub unskip: Vec<String>,
 }
 
 /// How files become rows.
@@ -240,7 +221,7 @@ fn list(repository: &Repository, settings: &Settings, scope: &Dirty, budget: &Bu
     let _listing = (*scope == Dirty::Everything).then(|| repository.listings.begin());
     let mut listings = 0;
     loop {
-        let listed = (*scope == Dirty::Everything).then(|| DiskListing::begin(repository));
+        let listed = (*scope == Dirty::Everything).then(|| DiskListing::begin(repository.full_watch()));
         let listing = match scope {
             Dirty::Paths(paths) => settings.folders.at(root, paths, rules, budget)?,
             _ => settings.folders.list(root, rules, entering.as_ref(), budget)?,
@@ -257,85 +238,8 @@ fn list(repository: &Repository, settings: &Settings, scope: &Dirty, budget: &Bu
             warn_once(warning.clone());
         }
         if let Some(listed) = listed {
-            listed.share(repository, &listing);
+            repository.share_listing(listed.with(&listing));
         }
         return Ok(listing);
     }
 }
-
-/// The tasks and the rest of the changes. Files in `done` were read by an earlier round of the same update, and are trusted
-/// from then on. Unchanged files whose rows are not current are extracted again.
-pub(super) fn compare(
-    listing: Listing,
-    stored: Vec<StoredFile>,
-    skipped: Vec<SkippedFile>,
-    thoroughness: Thoroughness,
-    done: &HashSet<RepoPath>,
-    are_current: impl Fn(&StoredFile) -> bool,
-) -> (Vec<Task>, CheapChanges) {
-    let mut tasks = Vec::new();
-    let mut cheap = CheapChanges::default();
-    let mut stored: HashMap<RepoPath, StoredFile> = stored.into_iter().map(|file| (file.path.clone(), file)).collect();
-    let mut skipped: HashMap<String, SkippedFile> = skipped.into_iter().map(|file| (file.path.clone(), file)).collect();
-    for found in listing.files {
-        let known = stored.remove(&found.path);
-        let left_out = skipped.remove(found.path.as_str());
-        let task = |known| Task { path: found.path.clone(), size: found.stat.size, known };
-        match (known, left_out) {
-            (Some(known), _) => {
-                let is_trusted = scan::trusted(&known.stat, known.seen_ns, &found.stat);
-                let thoroughness = if done.contains(&found.path) { Thoroughness::Changed } else { thoroughness };
-                match thoroughness {
-                    Thoroughness::Everything => tasks.push(task(None)),
-                    _ if !are_current(&known) => tasks.push(task(None)),
-                    Thoroughness::Changed if is_trusted => {}
-                    Thoroughness::Verify | Thoroughness::Changed => tasks.push(task(Some(known))),
-                }
-            }
-            (None, Some(left_out)) => {
-                let is_trusted = thoroughness == Thoroughness::Changed
-                    && scan::trusted(&left_out.stat, left_out.seen_ns, &found.stat);
-                if !is_trusted || !is_by_content(left_out.reason) {
-                    tasks.push(task(None));
-                }
-            }
-            (None, None) => tasks.push(task(None)),
-        }
-    }
-    for left in listing.skipped {
-        let is_new =
-            skipped.remove(&left.path).is_none_or(|known| known.reason != left.reason || known.stat != left.stat);
-        if is_new {
-            cheap.skip.push(SkippedFile { path: left.path, reason: left.reason, stat: left.stat, seen_ns: 0 });
-        }
-    }
-    cheap.gone = stored.into_values().collect();
-    cheap.gone.sort_by(|a, b| a.path.cmp(&b.path));
-    cheap.unskip = skipped.into_keys().collect();
-    (tasks, cheap)
-}
-
-/// Whether this program would make the same rows from the same bytes at `path`.
-pub(super) fn rows_are_current(known: &StoredFile, folders: &Folders, path: &RepoPath) -> bool {
-    has_current_chunking(known, folders, path)
-        && extract::is_current(&known.path, &known.language, known.extractor, known.chunking.is_some())
-}
-
-/// Whether the rows of an unchanged file can answer until those of this program's extractor replace them.
-pub(super) fn has_current_chunking(known: &StoredFile, folders: &Folders, path: &RepoPath) -> bool {
-    known.chunking == folders.chunking(path).map(Chunking::to_text)
-}
-
-/// Reasons found by reading a file, not from its path: they hold as long as the file does not change.
-fn is_by_content(reason: SkipReason) -> bool {
-    use SkipReason::{
-        Binary, Encoding, Encrypted, Generated, Malformed, Minified, NoText, Overfull, Overrun, Overweight, Sealed,
-        Secret,
-    };
-    let is_of_text = matches!(reason, Binary | Encoding | Minified | Generated | Secret);
-    let is_of_document = matches!(reason, Encrypted | Sealed | Malformed | Overfull | Overrun | Overweight | NoText);
-    is_of_text || is_of_document
-}
-
-/// The stat of a file that could not be read.
-pub(super) const UNKNOWN: Stat = Stat { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0 };

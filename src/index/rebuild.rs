@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::apply::Turn;
 use super::lock::{RebuildLock, UpdateLock};
 use super::repository::Index;
-use super::update::{Coverage, Update};
-use super::{Report, Thoroughness, Workspace, folder, repair};
+use super::round::{Coverage, Thoroughness};
+use super::{Report, Workspace, damage, folder, update};
 use crate::budget::{Budget, Progress};
 use crate::config::Sources;
 use crate::error::{Error, ErrorKind, Result};
@@ -55,21 +56,21 @@ pub(super) fn from_seed(
         repository.store()?.write(|batch| batch.count_changes("sync"))?;
     }
     let lock = repository.lock(budget)?;
-    Update::new(repository, &lock, progress, budget).run(Coverage::Tree(thoroughness))?;
+    update::run(&Turn::new(repository, &lock, progress, budget), Coverage::Tree(thoroughness))?;
     drop(lock);
     workspace.trigrams.catch_up(budget)?;
     workspace.embeddings.embed(budget)?;
     // What other processes have added to the old index since must not be lost by the switch.
     let lock = UpdateLock::take(folder, budget)?;
-    let update = Update { yields: false, ..Update::new(repository, &lock, progress, budget) };
-    update.run(Coverage::Tree(Thoroughness::Changed))?;
+    let turn = Turn { yields: false, ..Turn::new(repository, &lock, progress, budget) };
+    update::run(&turn, Coverage::Tree(Thoroughness::Changed))?;
     workspace.embeddings.embed(budget)?;
     workspace.documents.begin_counts()?;
     let mut report = workspace.report(started, budget)?;
     // Closing the last connection folds the log into the file, which is then complete.
     drop(workspace);
     let is_unusable = old.exists() && Store::open(&old, Mode::Write).is_err();
-    repair::forget(&old);
+    damage::forget(&old);
     Store::replace(&old, &new, || {
         if is_unusable {
             folder::keep_aside(&old)?;

@@ -7,7 +7,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::folder::{bytes_in, elsewhere, hash_of, root_in};
+use super::folder::elsewhere;
+use super::root_hash::{bytes_in, hash_of, root_in};
 use crate::config::Environment;
 use crate::error::{Error, Result};
 use crate::platform::files::{create_private_folder, is_own};

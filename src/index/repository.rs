@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
+use super::damage::{self, Repaired};
 use super::dependency_indexes::is_dependency;
+use super::disk_listing::{DiskListing, Listings};
 use super::folders::Folders;
+use super::in_flight::InFlight;
 use super::lock::{BuildLock, UpdateLock};
 use super::mirrored::{Mirrored, Seen};
 use super::provisional::Provisional;
-use super::repair::Repaired;
 use super::seed::Seed;
 use super::state::State;
-use super::unindexed::{DiskListing, Listings};
-use super::updates::InFlight;
 use super::watch::Watch;
-use super::{OPEN_TIMEOUT, folder, locked, registry, repair};
+use super::{OPEN_TIMEOUT, folder, locked, registry};
 use crate::budget::Budget;
 use crate::config::{Config, Environment, Sources, warn_once};
 use crate::error::{Error, ErrorKind, Result};
@@ -104,7 +104,7 @@ impl Index {
         if !is_mirror(root, environment) && !is_dependency(root, environment) {
             registry::note(root, environment);
         }
-        let (store, repaired) = repair::open(&path)?;
+        let (store, repaired) = damage::open(&path)?;
         let seed = Seed::of(root, &store);
         Ok(Self { identity: FileIdentity::of(&path).ok(), store, repaired, seed, provisional: None })
     }
@@ -351,6 +351,13 @@ impl Repository {
         if let Some(watch) = self.watch() {
             watch.ask_for_sweep();
         }
+    }
+
+    /// Keeps a listing for reads during the running update.
+    pub(super) fn share_listing(&self, listing: DiskListing) -> Arc<DiskListing> {
+        let listing = Arc::new(listing);
+        *locked(&self.listed) = Some(Arc::clone(&listing));
+        listing
     }
 
     pub(super) fn check_writable(&self) -> Result<()> {

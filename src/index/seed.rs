@@ -1,37 +1,33 @@
 //! The index that a new worktree starts from: that of a sibling worktree. It answers reads while it is copied.
 //!
-//! Owns which sibling that is, what is left out of the copy, when there is none, and which files have the same bytes as in the
-//! sibling's index. Does not own which worktrees are trusted (`git_layout`), nor the copy itself (`store`). All files are
-//! compared by their bytes afterwards, by the first update.
+//! Owns which sibling that is, when there is none, and which files have the same bytes as in the sibling's index. Does not own
+//! which worktrees are trusted (`git_layout`), nor the copy (`sibling_copy`).
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
-use super::plan::Task;
-use super::update::{Update, now_ns};
+use super::compare::Task;
+use super::round::now_ns;
 use super::{folder, locked};
 use crate::budget::Budget;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::git_layout;
-use crate::model::{ContentHash, RepoPath, Stat, printable};
+use crate::model::{ContentHash, RepoPath, Stat};
 use crate::platform::files::is_own;
 use crate::scan;
-use crate::store::{Fact, Store, StoredFile};
+use crate::store::{Fact, Store};
 use crate::threads::{WorkList, on_threads};
 
 /// How many indexes are tried, the newest first.
 const MAX_TRIED: usize = 3;
-/// How often a paused copy checks whether it may continue.
-const POLL: Duration = Duration::from_millis(5);
-
 /// The indexes of siblings, until the own index shows the disk.
 pub(super) struct Seed {
     /// The newest first.
-    siblings: Vec<Sibling>,
+    pub(super) siblings: Vec<Sibling>,
     /// The one that answers, once asked for.
     lent: OnceLock<Option<Store>>,
     /// Reads of the lent index have failed.
@@ -41,9 +37,9 @@ pub(super) struct Seed {
     hashes: Mutex<HashMap<RepoPath, Hashed>>,
 }
 
-struct Sibling {
-    worktree: PathBuf,
-    database: PathBuf,
+pub(super) struct Sibling {
+    pub worktree: PathBuf,
+    pub database: PathBuf,
 }
 
 /// The bytes of a file, as they were read at a time.
@@ -142,62 +138,9 @@ impl Seed {
     }
 }
 
-impl Update<'_> {
-    /// Replaces the index, if it is empty, by a copy of a sibling's. Whatever prevents it costs time and nothing else: the index
-    /// is then built from nothing.
-    pub(super) fn copy_sibling(&self) -> Result<()> {
-        let (store, begun) = (self.repository.store()?, Instant::now());
-        let Some(seed) = self.repository.seed().filter(|_| is_empty(store).unwrap_or(false)) else {
-            return Ok(());
-        };
-        let options = self.repository.settings().extraction().fingerprint();
-        let copy = store.path().with_extension("db.seed");
-        let rest = || {
-            while self.progress.is_paused(begun) && !self.budget.is_spent() {
-                std::thread::sleep(POLL);
-            }
-            self.budget.check()?;
-            if store.path().exists() { Ok(()) } else { Err(removed()) }
-        };
-        let put = |sibling: &Sibling| -> Result<()> {
-            folder::discard(&copy)?;
-            Store::copy_sibling(&sibling.database, &copy, &options, is_of_registered_folder, rest)?;
-            // Some systems do not replace an open file.
-            store.rest_after(Duration::ZERO, Duration::ZERO);
-            Store::replace(store.path(), &copy, || folder::discard(store.path()))
-        };
-        for sibling in &seed.siblings {
-            let shown = printable(&sibling.worktree.to_string_lossy());
-            match put(sibling) {
-                Ok(()) => {
-                    let seconds = begun.elapsed().as_secs_f64();
-                    tracing::info!("the index begins as a copy of that of the worktree {shown} ({seconds:.2} s)");
-                    return Ok(());
-                }
-                Err(error) => tracing::info!("the index of the worktree {shown} is not copied: {error}"),
-            }
-            // The update lock is held: no other process makes this file.
-            let _ = folder::discard(&copy);
-            self.budget.check()?;
-            if !store.path().exists() {
-                return Err(removed());
-            }
-        }
-        Ok(())
-    }
-}
-
-fn removed() -> Error {
-    Error::new(ErrorKind::Cancelled, "the index was removed while a copy was made to replace it")
-}
-
-fn is_empty(store: &Store) -> Result<bool> {
+/// Whether nothing was indexed yet.
+pub(super) fn is_empty(store: &Store) -> Result<bool> {
     store.read(&Budget::unlimited(), |snapshot| Ok(!snapshot.has_files()? && snapshot.fact(Fact::Built)?.is_none()))
-}
-
-/// Files that the sibling's user registered with `index_files`: this worktree has no such folder.
-fn is_of_registered_folder(file: &StoredFile) -> bool {
-    file.path.is_outside() || file.chunking.is_some()
 }
 
 /// The trusted worktrees whose index may be read, the most recently written first.

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::{hash_of, is_elsewhere};
+use super::folder::is_elsewhere;
+use super::root_hash::hash_of;
 use crate::config::{Environment, warn_once};
 use crate::error::{Error, Result};
 use crate::model::Stat;

@@ -1,18 +1,18 @@
 //! What the index lacks while a long update runs, so that reads need not wait for the end of it.
 //!
-//! Owns the listing that such reads share, the comparison of one snapshot with it, and the text of files that are not indexed
-//! yet. Does not own when reads wait (`updates`), which files a query needs first (`needed`), nor how files become rows (`apply`).
+//! Owns when such reads walk the tree, the comparison of one snapshot with the listing that they share, and the text of files that
+//! are not indexed yet. Does not own when reads wait (`updates`), which files a query needs first (`needed`), nor how files become rows (`apply`).
 
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::compare::{self, CheapChanges};
+use super::disk_listing::DiskListing;
 use super::locked;
-use super::plan::{self, CheapChanges};
 use super::repository::{Repository, Settings};
-use super::update::Thoroughness;
+use super::round::Thoroughness;
 use super::watch::Watch;
 use crate::budget::Budget;
 use crate::error::Result;
@@ -30,38 +30,6 @@ const MAX_LISTINGS: usize = 4;
 /// How long a read waits for the listing of a first build to begin, and how often it looks.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(2);
-
-/// A listing of the disk.
-pub struct DiskListing {
-    listing: Listing,
-    begun: Instant,
-    /// The position in the change feed at which the listing began; `None` if folders were not watched yet.
-    position: Option<u64>,
-}
-
-/// How many listings of everything an update is making.
-#[derive(Default)]
-pub(super) struct Listings(AtomicUsize);
-
-/// A listing, until it is dropped.
-pub(super) struct RunningListing<'l>(&'l Listings);
-
-impl Listings {
-    pub(super) fn begin(&self) -> RunningListing<'_> {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        RunningListing(self)
-    }
-
-    fn are_running(&self) -> bool {
-        self.0.load(Ordering::SeqCst) > 0
-    }
-}
-
-impl Drop for RunningListing<'_> {
-    fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::SeqCst);
-    }
-}
 
 /// What one snapshot of the index lacks.
 pub struct Unindexed {
@@ -88,69 +56,46 @@ pub struct SymbolAround {
     pub language: &'static str,
 }
 
-impl DiskListing {
-    /// A listing that begins now, and is empty so far.
-    pub(super) fn begin(repository: &Repository) -> Self {
-        let begun = Instant::now();
-        let position = repository.full_watch().map(|watch| watch.changes_since_listing(0).1);
-        Self { listing: Listing::default(), begun, position }
+/// The files on disk, including every write that returned before `since`. Walks the tree only if changes may have been
+/// missed since the last time.
+pub(super) fn list_disk(repository: &Repository, since: Instant, budget: &Budget) -> Result<Arc<DiskListing>> {
+    let settings = repository.settings();
+    let watch = repository.full_watch();
+    let asked = Instant::now();
+    // The first build lists the tree as well: to do so at the same time would take both twice as long.
+    let is_to_come = || repository.in_flight.is_planning() && repository.lent().is_none() && asked.elapsed() < MAX_WAIT;
+    while locked(&repository.listed).is_none() && (repository.listings.are_running() || is_to_come()) {
+        budget.check()?;
+        std::thread::sleep(POLL);
     }
-
-    /// Reads that begin before it began may use this listing.
-    pub(super) fn share(self, repository: &Repository, listing: &Listing) {
-        let Listing { files, skipped, .. } = listing;
-        let listing = Listing { files: files.clone(), skipped: skipped.clone(), ..Listing::default() };
-        keep(repository, Self { listing, ..self });
+    let known = locked(&repository.listed).clone();
+    if let Some(known) = known {
+        let changes = watch.zip(known.position).map(|(watch, position)| watch.changes_since_listing(position));
+        match changes {
+            Some((Some(paths), _)) if paths.is_empty() => return Ok(known),
+            // Which files of a document folder are listed may depend on all of them.
+            Some((Some(paths), position)) if settings.folders.all().is_empty() => {
+                let part = settings.folders.at(&repository.root, &paths, &settings.rules, budget)?;
+                let listing = replaced(&known.listing, &paths, part);
+                return Ok(repository.share_listing(DiskListing { listing, begun: since, position: Some(position) }));
+            }
+            None if known.begun >= since => return Ok(known),
+            _ => {}
+        }
     }
-
-    /// The files on disk, including every write that returned before `since`. Walks the tree only if changes may have been
-    /// missed since the last time.
-    pub(super) fn of(repository: &Repository, since: Instant, budget: &Budget) -> Result<Arc<Self>> {
-        let settings = repository.settings();
-        let watch = repository.full_watch();
-        let asked = Instant::now();
-        // The first build lists the tree as well: to do so at the same time would take both twice as long.
-        let is_to_come =
-            || repository.in_flight.is_planning() && repository.lent().is_none() && asked.elapsed() < MAX_WAIT;
-        while locked(&repository.listed).is_none() && (repository.listings.are_running() || is_to_come()) {
-            budget.check()?;
-            std::thread::sleep(POLL);
-        }
-        let known = locked(&repository.listed).clone();
-        if let Some(known) = known {
-            let changes = watch.zip(known.position).map(|(watch, position)| watch.changes_since_listing(position));
-            match changes {
-                Some((Some(paths), _)) if paths.is_empty() => return Ok(known),
-                // Which files of a document folder are listed may depend on all of them.
-                Some((Some(paths), position)) if settings.folders.all().is_empty() => {
-                    let part = settings.folders.at(&repository.root, &paths, &settings.rules, budget)?;
-                    let listing = replaced(&known.listing, &paths, part);
-                    return Ok(keep(repository, Self { listing, begun: since, position: Some(position) }));
-                }
-                None if known.begun >= since => return Ok(known),
-                _ => {}
-            }
-        }
-        let entering = watch.map(Watch::entering);
-        let list = || settings.folders.list(&repository.root, &settings.rules, entering.as_ref(), budget);
-        for _ in 0..MAX_LISTINGS {
-            let Self { begun, position, .. } = Self::begin(repository);
-            let listing = list()?;
-            // What is saved in a folder that is not watched yet has no event: such a listing cannot be continued.
-            if !watch.is_some_and(|watch| watch.cover(&listing.folders)) {
-                return Ok(keep(repository, Self { listing, begun, position }));
-            }
-        }
-        let begun = Instant::now();
+    let entering = watch.map(Watch::entering);
+    let list = || settings.folders.list(&repository.root, &settings.rules, entering.as_ref(), budget);
+    for _ in 0..MAX_LISTINGS {
+        let DiskListing { begun, position, .. } = DiskListing::begin(repository.full_watch());
         let listing = list()?;
-        Ok(keep(repository, Self { listing, begun, position: None }))
+        // What is saved in a folder that is not watched yet has no event: such a listing cannot be continued.
+        if !watch.is_some_and(|watch| watch.cover(&listing.folders)) {
+            return Ok(repository.share_listing(DiskListing { listing, begun, position }));
+        }
     }
-}
-
-fn keep(repository: &Repository, listed: DiskListing) -> Arc<DiskListing> {
-    let listed = Arc::new(listed);
-    *locked(&repository.listed) = Some(Arc::clone(&listed));
-    listed
+    let begun = Instant::now();
+    let listing = list()?;
+    Ok(repository.share_listing(DiskListing { listing, begun, position: None }))
 }
 
 fn read(repository: &Repository, settings: &Settings, root: Option<&Folder>, path: &RepoPath) -> Option<Vec<u8>> {
@@ -202,14 +147,14 @@ impl Unindexed {
             listed.listing.files.iter().map(|file| (file.path.as_str(), file.stat)).collect();
         let (files, skipped) = (snapshot.stored_files()?, snapshot.skipped()?);
         // After an upgrade, the old rows of unchanged files answer until they are replaced.
-        let are_usable = |known: &StoredFile| plan::has_current_chunking(known, &settings.folders, &known.path);
+        let are_usable = |known: &StoredFile| compare::has_current_chunking(known, &settings.folders, &known.path);
         let old: Vec<String> = files
             .iter()
-            .filter(|known| !plan::rows_are_current(known, &settings.folders, &known.path))
+            .filter(|known| !compare::rows_are_current(known, &settings.folders, &known.path))
             .map(|known| known.path.as_str().to_owned())
             .collect();
         let (mut tasks, CheapChanges { gone, .. }) =
-            plan::compare(listing, files, skipped, thoroughness, &HashSet::new(), are_usable);
+            compare::compare(listing, files, skipped, thoroughness, &HashSet::new(), are_usable);
         let folder = Folder::open(&repository.root).ok();
         if let Some(seed) = repository.seed() {
             let read = |path: &RepoPath| read(repository, &settings, folder.as_ref(), path);

@@ -4,16 +4,16 @@
 //! nor reading files and writing rows (`apply`).
 
 use std::collections::{BTreeMap, HashSet};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use strum_macros::{EnumString, IntoStaticStr};
 
-use super::apply::{ApplyOutcome, apply};
+use super::apply::{ApplyOutcome, Turn, apply};
 use super::entities;
-use super::lock::UpdateLock;
 use super::plan::{self, Stage};
 use super::repository::Repository;
+use super::round::{Coverage, Tally, Thoroughness, now_ns};
+use super::sibling_copy::copy_sibling;
 use super::watch::{Dirty, Watch};
 use crate::budget::{Budget, Progress, ReadyEntities};
 use crate::error::Result;
@@ -26,220 +26,155 @@ const BULK_FILES: usize = 1000;
 /// tree that changes all the time cannot make each other plan forever.
 const MAX_OVERTAKEN: u32 = 8;
 
-/// How far an update trusts the file system's metadata without reading files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub enum Thoroughness {
-    /// Compares every file's stat, and reads the files whose stat has changed.
-    Changed,
-    /// Reads and hashes every file.
-    Verify,
-    /// Replaces every row.
-    Everything,
-}
-
-impl Thoroughness {
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        name.parse().ok()
-    }
-}
-
-/// What an update covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Coverage {
-    /// The paths that the watch has marked dirty; the whole tree without a complete watch.
-    Dirty,
-    /// The whole tree.
-    Tree(Thoroughness),
-    /// The entities, whose rows are all replaced.
-    Entities,
-}
-
-/// An update that holds the update lock.
-#[derive(Clone, Copy)]
-pub(super) struct Update<'u> {
-    pub repository: &'u Repository,
-    pub lock: &'u UpdateLock,
-    /// Between batches other processes may write.
-    pub yields: bool,
-    pub progress: &'u Progress,
-    pub budget: &'u Budget,
-}
-
-/// What the rounds of an update have done so far.
-#[derive(Default)]
-pub(super) struct Tally {
-    /// Files read since the update began.
-    pub done: HashSet<RepoPath>,
-    /// The value of `Fact::Options` as these were read.
-    pub options: Option<String>,
-    /// A row changed that an answer could show.
-    pub changed: bool,
-    is_bulk: bool,
-}
-
-impl Tally {
-    pub(super) fn is_empty(&self) -> bool {
-        self.done.is_empty() && !self.changed
-    }
-}
-
-impl<'u> Update<'u> {
-    pub(super) fn new(
-        repository: &'u Repository,
-        lock: &'u UpdateLock,
-        progress: &'u Progress,
-        budget: &'u Budget,
-    ) -> Self {
-        Self { repository, lock, yields: true, progress, budget }
-    }
-
-    /// Brings what is covered up to date. What was dirty and could not be indexed is left to the next update.
-    pub(super) fn run(&self, coverage: Coverage) -> Result<()> {
-        let mut tally = Tally::default();
-        let thoroughness = match coverage {
-            Coverage::Entities => return self.entities(Thoroughness::Everything, &mut tally),
-            Coverage::Tree(thoroughness) => thoroughness,
-            Coverage::Dirty => Thoroughness::Changed,
-        };
-        let claim = self.repository.watch().map(Watch::take);
-        let scope = match &claim {
-            Some(claim) if coverage == Coverage::Dirty => &claim.dirty,
-            _ => &Dirty::Everything,
-        };
-        if *scope != Dirty::Nothing {
+/// Brings what is covered up to date. What was dirty and could not be indexed is left to the next update.
+pub(super) fn run(turn: &Turn, coverage: Coverage) -> Result<()> {
+    let mut tally = Tally::default();
+    let thoroughness = match coverage {
+        Coverage::Entities => return update_entities(turn, Thoroughness::Everything, &mut tally),
+        Coverage::Tree(thoroughness) => thoroughness,
+        Coverage::Dirty => Thoroughness::Changed,
+    };
+    let claim = turn.repository.watch().map(Watch::take);
+    let scope = match &claim {
+        Some(claim) if coverage == Coverage::Dirty => &claim.dirty,
+        _ => &Dirty::Everything,
+    };
+    if *scope != Dirty::Nothing {
+        if *scope == Dirty::Everything {
+            copy_sibling(turn.repository, turn.progress, turn.budget)?;
+        }
+        turn.repository.store()?.follow_splitter(turn.budget)?;
+        if *scope == Dirty::Everything && !is_built(turn)? {
+            update_entities(turn, thoroughness, &mut tally)?;
+        }
+        rounds(turn, scope, thoroughness, &mut tally)?;
+        if tally.is_bulk {
+            turn.repository.store()?.settle(true)?;
             if *scope == Dirty::Everything {
-                self.copy_sibling()?;
-            }
-            self.repository.store()?.follow_splitter(self.budget)?;
-            if *scope == Dirty::Everything && !self.is_built()? {
-                self.entities(thoroughness, &mut tally)?;
-            }
-            self.rounds(scope, thoroughness, &mut tally)?;
-            if tally.is_bulk {
-                self.repository.store()?.settle(true)?;
-                if *scope == Dirty::Everything {
-                    // It took a while: this indexes what was saved in the meantime, and leaves a listing fingerprint to compare
-                    // the next sync with.
-                    self.rounds(scope, Thoroughness::Changed, &mut Tally::default())?;
-                }
+                // It took a while: this indexes what was saved in the meantime, and leaves a listing fingerprint to compare
+                // the next sync with.
+                rounds(turn, scope, Thoroughness::Changed, &mut Tally::default())?;
             }
         }
-        if let Some(seed) = self.repository.seed().filter(|_| *scope == Dirty::Everything) {
-            seed.end();
-        }
-        if let Some(claim) = claim {
-            claim.confirm();
-        }
-        Ok(())
     }
+    if let Some(seed) = turn.repository.seed().filter(|_| *scope == Dirty::Everything) {
+        seed.end();
+    }
+    if let Some(claim) = claim {
+        claim.confirm();
+    }
+    Ok(())
+}
 
-    /// Plans and applies until a plan is done before another process has changed what it is based on.
-    fn rounds(&self, scope: &Dirty, thoroughness: Thoroughness, tally: &mut Tally) -> Result<()> {
-        let store = self.repository.store()?;
-        let mut may_be_overtaken = MAX_OVERTAKEN;
-        loop {
-            let Some(plan) = plan::make(self.repository, scope, thoroughness, tally, self.budget)? else {
-                return Ok(());
-            };
-            if let Some(options) = &plan.options_before {
-                store.write(|batch| batch.set_fact(Fact::Options, options))?;
-            }
-            if tally.options != plan.options_during {
-                tally.done.clear();
-                tally.options.clone_from(&plan.options_during);
-            }
-            tally.is_bulk |= plan.tasks.len() > BULK_FILES;
-            let (stage, mut facts) = (plan.stage, plan.facts_after.clone());
-            let (options_during, options_after) = (plan.options_during.clone(), plan.options_after.clone());
-            if stage == Stage::FirstBuild {
-                store.begin_first_build()?;
-            }
-            let turn = Self { yields: self.yields && may_be_overtaken > 0, ..*self };
-            let applied = apply(&turn, plan, tally)?;
-            if applied == ApplyOutcome::Overtaken {
-                may_be_overtaken -= 1;
-                continue;
-            }
-            if stage == Stage::FirstBuild {
-                store.end_first_build()?;
-            }
-            if stage != Stage::Built {
-                facts.push((Fact::LastChange, now_ns().to_string()));
-            }
-            // Between two batches, what callers waited for may have been indexed with settings that were saved since.
-            if let Some(options) = options_after
-                && self.stored_options()? == options_during
-            {
-                facts.push((Fact::Options, options));
-            }
-            if !facts.is_empty() {
-                store.write(|batch| facts.iter().try_for_each(|(fact, value)| batch.set_fact(*fact, value)))?;
-            }
+/// Plans and applies until a plan is done before another process has changed what it is based on.
+fn rounds(turn: &Turn, scope: &Dirty, thoroughness: Thoroughness, tally: &mut Tally) -> Result<()> {
+    let store = turn.repository.store()?;
+    let mut may_be_overtaken = MAX_OVERTAKEN;
+    loop {
+        let Some(plan) = plan::make(turn.repository, scope, thoroughness, tally, turn.budget)? else {
             return Ok(());
+        };
+        if let Some(options) = &plan.options_before {
+            store.write(|batch| batch.set_fact(Fact::Options, options))?;
         }
-    }
-
-    /// Callers that ask for an entity do not wait for a whole tree of code.
-    fn entities(&self, thoroughness: Thoroughness, tally: &mut Tally) -> Result<()> {
-        let feed_position = self.repository.watch().map_or(0, |watch| watch.changes_since(0).1);
-        let ready = ReadyEntities { as_of: Instant::now(), feed_position };
-        let folders = Dirty::Paths(entities::folders(&self.repository.reload_settings()?.config));
-        self.rounds(&folders, thoroughness, tally)?;
-        self.progress.set_ready_entities(ready);
-        Ok(())
-    }
-
-    /// During a first build, between two batches: indexes the entities saved since, if a caller waits for them.
-    pub(super) fn requested_entities(&self) -> Result<()> {
-        if !self.progress.entities_requested() {
-            return Ok(());
+        if tally.options != plan.options_during {
+            tally.done.clear();
+            tally.options.clone_from(&plan.options_during);
         }
-        let progress = Progress::default();
-        // If others could write now, the rest of the build would have to be planned again.
-        let update = Update { yields: false, progress: &progress, ..*self };
-        update.entities(Thoroughness::Changed, &mut Tally::default())?;
-        if let Some(ready) = progress.ready_entities() {
-            self.progress.set_ready_entities(ready);
+        tally.is_bulk |= plan.tasks.len() > BULK_FILES;
+        let (stage, mut facts) = (plan.stage, plan.facts_after.clone());
+        let (options_during, options_after) = (plan.options_during.clone(), plan.options_after.clone());
+        if stage == Stage::FirstBuild {
+            store.begin_first_build()?;
         }
-        Ok(())
-    }
-
-    /// Between two batches of a long update: indexes the files that callers wait for, and returns them.
-    pub(super) fn requested_files(
-        &self,
-        tally: &mut Tally,
-        may_index: impl Fn(&RepoPath) -> bool,
-    ) -> Result<HashSet<RepoPath>> {
-        let Some((mut paths, request)) = self.progress.take_requested_files() else { return Ok(HashSet::new()) };
-        let asked = paths.len();
-        paths.retain(may_index);
-        let is_all = paths.len() == asked;
-        let progress = Progress::default();
-        // If others could write now, the rest of the update would have to be planned again.
-        let update = Update { yields: false, progress: &progress, ..*self };
-        let mut own = Tally::default();
-        let indexed = update.rounds(&Dirty::Paths(paths), Thoroughness::Changed, &mut own);
-        tally.changed |= own.changed;
-        tally.done.extend(own.done.iter().cloned());
-        // After an error, too: callers must not wait for what does not come.
-        if is_all || indexed.is_err() {
-            self.progress.set_requested_files_done(request);
+        let own = Turn { yields: turn.yields && may_be_overtaken > 0, ..*turn };
+        let between_batches = |tally: &mut Tally, may_index: &dyn Fn(&RepoPath) -> bool| {
+            if stage == Stage::FirstBuild {
+                index_requested_entities(&own)?;
+            }
+            // Entities come first.
+            let may_yield = own.yields && stage != Stage::Entities;
+            if may_yield { index_requested_files(&own, tally, may_index) } else { Ok(HashSet::new()) }
+        };
+        let applied = apply(&own, plan, tally, &between_batches)?;
+        if applied == ApplyOutcome::Overtaken {
+            may_be_overtaken -= 1;
+            continue;
         }
-        indexed.map(|()| own.done)
+        if stage == Stage::FirstBuild {
+            store.end_first_build()?;
+        }
+        if stage != Stage::Built {
+            facts.push((Fact::LastChange, now_ns().to_string()));
+        }
+        // Between two batches, what callers waited for may have been indexed with settings that were saved since.
+        if let Some(options) = options_after
+            && stored_options(turn)? == options_during
+        {
+            facts.push((Fact::Options, options));
+        }
+        if !facts.is_empty() {
+            store.write(|batch| facts.iter().try_for_each(|(fact, value)| batch.set_fact(*fact, value)))?;
+        }
+        return Ok(());
     }
+}
 
-    fn stored_options(&self) -> Result<Option<String>> {
-        self.repository.read(self.budget, |snapshot| snapshot.fact(Fact::Options))
-    }
+/// Callers that ask for an entity do not wait for a whole tree of code.
+fn update_entities(turn: &Turn, thoroughness: Thoroughness, tally: &mut Tally) -> Result<()> {
+    let feed_position = turn.repository.watch().map_or(0, |watch| watch.changes_since(0).1);
+    let ready = ReadyEntities { as_of: Instant::now(), feed_position };
+    let folders = Dirty::Paths(entities::folders(&turn.repository.reload_settings()?.config));
+    rounds(turn, &folders, thoroughness, tally)?;
+    turn.progress.set_ready_entities(ready);
+    Ok(())
+}
 
-    fn is_built(&self) -> Result<bool> {
-        self.repository.read(self.budget, |snapshot| Ok(snapshot.fact(Fact::Built)?.is_some()))
+/// During a first build, between two batches: indexes the entities saved since, if a caller waits for them.
+fn index_requested_entities(turn: &Turn) -> Result<()> {
+    if !turn.progress.entities_requested() {
+        return Ok(());
     }
+    let progress = Progress::default();
+    // If others could write now, the rest of the build would have to be planned again.
+    let turn_of_request = Turn { yields: false, progress: &progress, ..*turn };
+    update_entities(&turn_of_request, Thoroughness::Changed, &mut Tally::default())?;
+    if let Some(ready) = progress.ready_entities() {
+        turn.progress.set_ready_entities(ready);
+    }
+    Ok(())
+}
+
+/// Between two batches of a long update: indexes the files that callers wait for, and returns them.
+fn index_requested_files(
+    turn: &Turn,
+    tally: &mut Tally,
+    may_index: &dyn Fn(&RepoPath) -> bool,
+) -> Result<HashSet<RepoPath>> {
+    let Some((mut paths, request)) = turn.progress.take_requested_files() else { return Ok(HashSet::new()) };
+    let asked = paths.len();
+    paths.retain(may_index);
+    let is_all = paths.len() == asked;
+    let progress = Progress::default();
+    // If others could write now, the rest of the update would have to be planned again.
+    let turn_of_request = Turn { yields: false, progress: &progress, ..*turn };
+    let mut own = Tally::default();
+    let indexed = rounds(&turn_of_request, &Dirty::Paths(paths), Thoroughness::Changed, &mut own);
+    tally.changed |= own.changed;
+    tally.done.extend(own.done.iter().cloned());
+    // After an error, too: callers must not wait for what does not come.
+    if is_all || indexed.is_err() {
+        turn.progress.set_requested_files_done(request);
+    }
+    indexed.map(|()| own.done)
+}
+
+fn stored_options(turn: &Turn) -> Result<Option<String>> {
+    turn.repository.read(turn.budget, |snapshot| snapshot.fact(Fact::Options))
+}
+
+fn is_built(turn: &Turn) -> Result<bool> {
+    turn.repository.read(turn.budget, |snapshot| Ok(snapshot.fact(Fact::Built)?.is_some()))
 }
 
 /// What a sync reports: net changes since the last sync, and the contents of the index.
@@ -286,17 +221,13 @@ impl Report {
     }
 }
 
-pub(super) fn now_ns() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
     use crate::config::{Environment, Flags, Sources};
+    use crate::index::lock::UpdateLock;
     use crate::index::repository::Index;
     use crate::store::{Mode, Store};
 
@@ -317,9 +248,9 @@ mod tests {
         let repository = Repository::with_index(root.path(), sources, Index::of(store)).unwrap();
         let lock = UpdateLock::take(root.path(), &Budget::unlimited()).unwrap();
         let (progress, budget) = (Progress::default(), Budget::unlimited());
-        let update = Update::new(&repository, &lock, &progress, &budget);
+        let turn = Turn::new(&repository, &lock, &progress, &budget);
         let mut tally = Tally::default();
-        update.rounds(&Dirty::Everything, Thoroughness::Changed, &mut tally).unwrap();
+        rounds(&turn, &Dirty::Everything, Thoroughness::Changed, &mut tally).unwrap();
         let note = RepoPath::new("a/note.md").unwrap();
         assert!(tally.done.contains(&note));
 

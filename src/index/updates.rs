@@ -1,21 +1,25 @@
 //! The schedule of updates: one at a time in this process, which callers join or start.
 //!
-//! Owns the update in flight, what a read waits for and how long, and the work in the background that follows an update.
+//! Owns when an update starts, what a read waits for and how long, and the work in the background that follows an update.
 //! Does not own what an update does (`update`), nor which files may have changed (`watch`).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::apply::Turn;
+use super::disk_listing::DiskListing;
 use super::embedding_model::EmbeddingModel;
 use super::entities::{self, EntityReport};
+use super::in_flight::{UpdateRun, is_given_up};
 use super::lock::{AskingLock, UpdateLock};
 use super::locked;
 use super::repository::Repository;
+use super::round::{Coverage, Thoroughness};
 use super::static_embeddings::StaticEmbeddings;
 use super::trigrams::Trigrams;
-use super::unindexed::DiskListing;
-use super::update::{Coverage, Report, Thoroughness, Update};
+use super::unindexed::list_disk;
+use super::update::{self, Report};
 use crate::budget::{self, Budget, Pause, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::RepoPath;
@@ -109,19 +113,6 @@ pub struct Updates {
     pub(super) model: Arc<EmbeddingModel>,
 }
 
-/// The running update, or the last one that ran.
-#[derive(Default)]
-pub(super) struct InFlight(Mutex<Option<Arc<UpdateRun>>>);
-
-/// An update that callers can wait for.
-pub(super) struct UpdateRun {
-    started: Instant,
-    coverage: Coverage,
-    progress: Arc<Progress>,
-    outcome: Mutex<Option<Result<()>>>,
-    ended: Condvar,
-}
-
 impl Updates {
     /// Returns when that part of the index includes every write that returned before this call.
     ///
@@ -189,7 +180,7 @@ impl Updates {
                 }
                 // The copy competes with this listing. Any other update lists the tree itself, and must not pause.
                 let _pause = is_lent().then(|| self.pause());
-                Ok((Freshness::Fresh, Some(DiskListing::of(&self.repository, since, budget)?)))
+                Ok((Freshness::Fresh, Some(list_disk(&self.repository, since, budget)?)))
             }
             freshness => {
                 // A listing of a large tree takes megabytes.
@@ -372,7 +363,7 @@ impl Updates {
         };
         let lock = self.repository.lock(budget);
         let _building = self.repository.building();
-        let update = |lock: &UpdateLock| Update::new(&self.repository, lock, progress, budget).run(coverage);
+        let update = |lock: &UpdateLock| update::run(&Turn::new(&self.repository, lock, progress, budget), coverage);
         let outcome = lock.and_then(|lock| self.pausing_for_others(progress, || update(&lock)));
         run.end(outcome.as_ref().copied().map_err(Error::duplicate));
         outcome?;
@@ -453,8 +444,8 @@ impl Updates {
                         }
                         let lock = repository.lock(&budget)?;
                         let seen = repository.seen();
-                        let update = Update::new(repository, &lock, &worker.progress, &budget);
-                        updates.pausing_for_others(&worker.progress, || update.run(coverage)).inspect(|()| {
+                        let turn = Turn::new(repository, &lock, &worker.progress, &budget);
+                        updates.pausing_for_others(&worker.progress, || update::run(&turn, coverage)).inspect(|()| {
                             if coverage != Coverage::Entities {
                                 repository.note_indexed(seen);
                             }
@@ -520,97 +511,6 @@ impl Updates {
     pub(super) fn was_built(&self, budget: &Budget) -> bool {
         self.repository.read(budget, |snapshot| snapshot.fact(Fact::Built)).is_ok_and(|fact| fact.is_some())
     }
-}
-
-impl InFlight {
-    /// The progress of the running update.
-    pub(super) fn progress(&self) -> Option<Arc<Progress>> {
-        locked(&self.0).as_ref().filter(|run| run.is_open()).map(|run| Arc::clone(&run.progress))
-    }
-
-    /// Whether an update is running that does not know yet what there is to do.
-    pub(super) fn is_planning(&self) -> bool {
-        self.progress().is_some_and(|progress| !progress.is_planned())
-    }
-
-    /// Waits for the end of the running update, but not longer than `timeout`.
-    pub(super) fn await_end(&self, timeout: Duration) {
-        let run = locked(&self.0).clone();
-        if let Some(run) = run {
-            let _outcome = run.wait(&|| false, &|| false, Instant::now().checked_add(timeout), &Budget::unlimited());
-        }
-    }
-
-    /// How long the running update has been running.
-    fn age(&self) -> Option<Duration> {
-        locked(&self.0).as_ref().filter(|run| run.is_open()).map(|run| run.started.elapsed())
-    }
-
-    /// Forgets an update that has ended: its outcome says nothing about a new database.
-    pub(super) fn forget_ended(&self) {
-        locked(&self.0).take_if(|run| !run.is_open());
-    }
-}
-
-impl UpdateRun {
-    fn new(coverage: Coverage, progress: Arc<Progress>) -> Self {
-        let (outcome, ended) = (Mutex::new(None), Condvar::new());
-        Self { started: Instant::now(), coverage, progress, outcome, ended }
-    }
-
-    /// Whether a caller that asked for that coverage at `since` has what it asked for when this update has ended.
-    fn satisfies(&self, coverage: Coverage, since: Instant) -> bool {
-        match (self.coverage, coverage) {
-            (Coverage::Entities, Coverage::Entities) => true,
-            (Coverage::Entities, _) | (_, Coverage::Entities) => false,
-            _ => self.started >= since,
-        }
-    }
-
-    fn is_open(&self) -> bool {
-        locked(&self.outcome).is_none()
-    }
-
-    fn was_given_up(&self) -> bool {
-        matches!(&*locked(&self.outcome), Some(Err(error)) if is_given_up(error))
-    }
-
-    fn end(&self, outcome: Result<()>) {
-        *locked(&self.outcome) = Some(outcome);
-        self.ended.notify_all();
-    }
-
-    /// The outcome; success as soon as `is_ready`; `None` if neither comes before the deadline, the end of the budget, or
-    /// `is_long`.
-    fn wait(
-        &self,
-        is_ready: &dyn Fn() -> bool,
-        is_long: &dyn Fn() -> bool,
-        deadline: Option<Instant>,
-        budget: &Budget,
-    ) -> Option<Result<()>> {
-        /// A cancelled call is noticed within this time.
-        const POLL: Duration = Duration::from_millis(5);
-        let mut outcome = locked(&self.outcome);
-        loop {
-            if let Some(outcome) = &*outcome {
-                return Some(outcome.as_ref().copied().map_err(Error::duplicate));
-            }
-            if is_ready() {
-                return Some(Ok(()));
-            }
-            let left = deadline.map_or(POLL, |end| end.saturating_duration_since(Instant::now()).min(POLL));
-            if left.is_zero() || budget.is_spent() || is_long() {
-                return None;
-            }
-            outcome = self.ended.wait_timeout(outcome, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-}
-
-/// The update did not fail: the budget of the call that started it was spent.
-fn is_given_up(error: &Error) -> bool {
-    matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Timeout)
 }
 
 fn busy(progress: &Progress) -> Error {

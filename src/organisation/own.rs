@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::address;
-use super::publication::DIRTY;
+use super::published::DIRTY;
 use crate::budget::Budget;
 use crate::config::{Environment, ServerAddress};
 use crate::error::Result;

@@ -13,8 +13,8 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::errors::error_of;
-use super::mirror::path_of;
 use super::packing::packed;
+use super::published::{DIRTY, path_of, term};
 use super::work_tree;
 use super::{Connection, LISTING_BYTES, own};
 use crate::budget::{Budget, Progress};
@@ -44,8 +44,6 @@ const UNPUBLISH: &str = "SELECT ixmcp.unpublish($1)";
 const FILES_AT_ONCE: usize = 200;
 /// Bytes of text in one statement.
 const BYTES_AT_ONCE: usize = 4 << 20;
-/// What is appended to the id of a commit with changes that are not committed.
-pub(super) const DIRTY: &str = "-dirty";
 /// Incremented when other terms are made of the same symbols.
 const TERMS: u32 = 1;
 
@@ -92,19 +90,6 @@ struct Prepared {
     blob: String,
     text: String,
     key: Vec<u8>,
-}
-
-/// The hash of a name that a text defines: case is ignored.
-pub(super) fn term(name: &str) -> i32 {
-    let hash = blake3::hash(format!("definition {}", name.to_lowercase()).as_bytes());
-    let first = hash.as_bytes().first_chunk::<4>().copied().unwrap_or_default();
-    (u32::from_le_bytes(first) >> 1).cast_signed()
-}
-
-/// The id of a published commit as people read it.
-pub fn short_commit(commit: &str) -> String {
-    let (id, dirty) = commit.strip_suffix(DIRTY).map_or((commit, ""), |id| (id, DIRTY));
-    id.chars().take(12).chain(dirty.chars()).collect()
 }
 
 /// Removes a repository. Whether it was there.

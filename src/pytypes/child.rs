@@ -2,14 +2,13 @@
 //!
 //! The service decides whether to start another one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::memory::Member;
-use super::service::EngineSpec;
+use super::memory::{Member, MemoryBudget};
 use super::values::{Answer, Query};
 use super::wire::{Report, Request};
 use crate::budget::Budget;
@@ -29,6 +28,24 @@ const MAX_MEMORY: u64 = 6 << 30;
 const MAX_REPORT_SIZE: u64 = 1 << 30;
 /// How long the child may take to send its first line.
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How to start an engine.
+#[derive(Clone, Debug)]
+pub struct EngineSpec {
+    pub root: PathBuf,
+    /// The path of this program.
+    pub program: PathBuf,
+    /// The caller's `VIRTUAL_ENV`, `CONDA_PREFIX`, and `PYTHONPATH`.
+    pub environment: BTreeMap<String, String>,
+    /// The engine stops after being idle for this long.
+    pub idle: Duration,
+    /// What all engines of this user share.
+    pub memory: MemoryBudget,
+    /// A query that takes longer fails, and the engine is killed.
+    pub timeout: Duration,
+    /// The engine is queried about a single state of the disk. Answers are cheaper; a change requires a new engine.
+    pub is_once: bool,
+}
 
 /// Why an engine process exited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,9 +26,10 @@ mod wire;
 
 use std::path::{Path, PathBuf};
 
+pub use child::EngineSpec;
 pub use engines::Engines;
 pub use memory::MemoryBudget;
-pub use service::{ChangeFeed, EngineSpec, FileChanges, TypeService};
+pub use service::{ChangeFeed, FileChanges, TypeService};
 
 use crate::error::Result;
 

@@ -3,38 +3,19 @@
 //! Owns when the child process runs, which changes it receives, and how queries recover from a crash: a query is
 //! retried on a new engine, and a file that crashes engines is quarantined until it changes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::child::{EngineProcess, ExitReason, Outcome, modified};
+use super::child::{EngineProcess, EngineSpec, ExitReason, Outcome, modified};
 use super::installed_ty::InstalledTy;
-use super::memory::MemoryBudget;
 use super::values::{Answer, Changes, Checked, Diagnostic, Query, Severity, Span};
 use super::wire::Request;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::locked::locked;
 use crate::model::printable;
-
-/// How to start an engine.
-#[derive(Clone, Debug)]
-pub struct EngineSpec {
-    pub root: PathBuf,
-    /// The path of this program.
-    pub program: PathBuf,
-    /// The caller's `VIRTUAL_ENV`, `CONDA_PREFIX`, and `PYTHONPATH`.
-    pub environment: BTreeMap<String, String>,
-    /// The engine stops after being idle for this long.
-    pub idle: Duration,
-    /// What all engines of this user share.
-    pub memory: MemoryBudget,
-    /// A query that takes longer fails, and the engine is killed.
-    pub timeout: Duration,
-    /// The engine is queried about a single state of the disk. Answers are cheaper; a change requires a new engine.
-    pub is_once: bool,
-}
 
 /// What changed on disk since the last call of [`ChangeFeed::changes`].
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use super::preview::cut;
 use super::{Hit, HitPage, Page, near, smart};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::extract::entity::DOCUMENT;
+use crate::extract::entity_kinds::DOCUMENT;
 use crate::extract::{front_matter, languages};
 use crate::model::{comparable_name, composed, printable};
 use crate::store::{Link, ScopeOf, Snapshot, SpaceKey, StoredEntity, TaggedKind};

@@ -2,7 +2,7 @@
 //!
 //! Owns how a typed kind is understood. Does not own which kinds there are (`extract::entity`).
 
-use crate::extract::entity::{DOCUMENT, KINDS, Kind, NOTE};
+use crate::extract::entity_kinds::{DOCUMENT, KINDS, Kind, NOTE};
 
 /// Returns the stored name of a kind that a user typed: any case, singular or plural.
 pub fn kind(typed: &str) -> String {

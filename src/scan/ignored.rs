@@ -8,17 +8,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::bare;
 use super::patterns::{Decision, Patterns};
 use super::rules::Rules;
+use super::tracked::{self, Tracked};
+use crate::config;
 use crate::git_config::{Directories, GitConfig, UserFolders, is_absent};
 use crate::git_settings::MAX_BYTES;
-use crate::model::printable;
+use crate::model::{RepoPath, printable};
 use crate::platform::files::read_regular;
 use crate::platform::paths::{canonical, of_git};
 
 /// The ignore files of a folder; an earlier one has precedence. Only the last is git's.
 pub(super) const RULE_FILES: [&str; 3] = [".rgignore", ".ignore", ".gitignore"];
 const OF_GIT: usize = 2;
+
+/// Whether a change of this file may change what is listed elsewhere, so that only a full listing is right.
+pub fn is_rule_file(path: &RepoPath) -> bool {
+    let name = path.file_name();
+    name == config::REPOSITORY_FILE || RULE_FILES.contains(&name) || bare::makes_bare(name)
+}
 
 /// What decides for a whole work tree, before any of it is read.
 pub(super) struct Layout {
@@ -124,6 +133,13 @@ impl Tree {
         };
         let general = layout.excludes.into_iter().filter_map(read).collect();
         Arc::new(Self { folder, inside, directories: layout.directories, files, general, folds_case })
+    }
+
+    /// Returns the files that the work tree tracks.
+    pub(super) fn tracked(&self, rules: &Rules) -> Result<Option<Arc<Tracked>>, String> {
+        let Some(directories) = &self.directories else { return Ok(None) };
+        let inside = if self.folder.is_empty() { self.inside.as_slice() } else { &[] };
+        tracked::read_cached(directories, inside, rules.tracked())
     }
 }
 

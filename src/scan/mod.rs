@@ -26,13 +26,13 @@ use crate::model::{RepoPath, SkipReason, Stat};
 
 pub(crate) use hash::{Content, trusted};
 pub use hash::{read, read_below};
+pub(crate) use ignored::is_rule_file;
 pub(crate) use listing_fingerprint::ListingFingerprint;
 pub(crate) use resolve::{Resolved, Resolver};
 pub(crate) use root::{HomeFolders, is_own_repository, repository_root};
 pub use rules::Rules;
-pub(crate) use rules::is_rule_file;
+pub(crate) use rules::is_private_name;
 pub(crate) use tracked::{Staged, staged};
-pub(crate) use walk::is_private_name;
 pub(crate) use without_files::ignoring_rules;
 
 /// A file to be read.

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::bare;
-use super::walk::is_private_name;
+use super::rules::is_private_name;
 use crate::error::{Error, Result};
 use crate::model::{RepoPath, printable};
 use crate::platform::beneath::open_beneath;

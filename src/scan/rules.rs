@@ -1,20 +1,21 @@
 //! The rules that leave a file out by its path or size: secrets, generated and minified files, oversize, exclusions.
 //!
-//! Owns the tables of names, but for those of `secrets`. Does not own ignore files (`walk`) nor rules that need the
+//! Owns the tables of names, but for those of `secrets`. Does not own ignore files (`ignored`) nor rules that need the
 //! content (`extract`).
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use super::bare;
-use super::ignored::{RULE_FILES, Tree};
 use super::patterns::Patterns;
-use super::tracked::{self, Tracked};
-use super::walk::is_private_name;
+use super::tracked;
 use crate::config;
 use crate::git_config::UserFolders;
 use crate::model::{RepoPath, SkipReason};
 use crate::secrets;
+
+/// Folders (or files) of these names are never looked into, at any depth: git's own, and ours.
+pub(super) const PRIVATE_NAMES: &[&str] = &[".git", ".ixmcp", ".flashgrep"];
 
 /// What holds for one repository until its settings change.
 #[derive(Clone, Debug, Default)]
@@ -95,11 +96,9 @@ impl Rules {
         named.enumerate().any(is_named)
     }
 
-    /// Returns the files that a work tree tracks.
-    pub(super) fn tracked(&self, tree: &Tree) -> Result<Option<Arc<Tracked>>, String> {
-        let Some(directories) = &tree.directories else { return Ok(None) };
-        let inside = if tree.folder.is_empty() { tree.inside.as_slice() } else { &[] };
-        tracked::read_cached(directories, inside, &self.tracked)
+    /// The lists of tracked files as they were last read.
+    pub(super) fn tracked(&self) -> &Mutex<tracked::Cache> {
+        &self.tracked
     }
 
     /// All that the rules depend on, in words to compare with.
@@ -132,10 +131,9 @@ impl Rules {
     }
 }
 
-/// Whether a change of this file may change what is listed elsewhere, so that only a full listing is right.
-pub fn is_rule_file(path: &RepoPath) -> bool {
-    let name = path.file_name();
-    name == config::REPOSITORY_FILE || RULE_FILES.contains(&name) || bare::makes_bare(name)
+/// Whether a file or folder of this name is never listed and never walked.
+pub fn is_private_name(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| PRIVATE_NAMES.contains(&name))
 }
 
 /// Why a file is left out by its name: a secret, minified or generated.

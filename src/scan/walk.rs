@@ -4,7 +4,6 @@
 //! agree. Does not own what is ignored (`ignored`), the rules by path (`rules`), nor what git tracks (`tracked`, `with_tracked`).
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io::ErrorKind as IoErrorKind;
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::bare;
 use super::ignored::{FolderRules, RULE_FILES, Tree};
-use super::rules::Rules;
+use super::rules::{PRIVATE_NAMES, Rules, is_private_name};
 use super::{Entering, FoundFile, Listing, SkippedEntry};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -23,9 +22,6 @@ use crate::platform::files::stat_of;
 use crate::platform::paths::of_git;
 use crate::threads::cores;
 
-/// Folders (or files) of these names are never looked into, at any depth: git's own, and ours.
-const PRIVATE_NAMES: &[&str] = &[".git", ".ixmcp", ".flashgrep"];
-
 /// Entities live here and are listed even where git ignores them.
 const ENTITIES: &str = ".ixchel";
 
@@ -34,11 +30,6 @@ const NOT_ENTITIES: &[&str] = &["data", "models"];
 
 /// More threads than this only wait for each other in the kernel.
 const MOST_THREADS: usize = 8;
-
-/// Whether a file or folder of this name is never listed and never walked.
-pub fn is_private_name(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| PRIVATE_NAMES.contains(&name))
-}
 
 pub(super) fn list(root: &Path, rules: &Rules, entering: Option<&Entering>, budget: &Budget) -> Result<Listing> {
     let walk = Walk::new(root, rules, entering, budget)?;

@@ -30,7 +30,7 @@ impl Walk<'_> {
             if found.trees[..done - 1].iter().any(|other| other.folder == tree.folder) {
                 continue;
             }
-            let tracked = match self.rules.tracked(&tree) {
+            let tracked = match tree.tracked(self.rules) {
                 Ok(Some(tracked)) => tracked,
                 Ok(None) => continue,
                 Err(warning) => {
@@ -57,7 +57,7 @@ impl Walk<'_> {
     /// Whether git tracks the folder as a submodule of its tree.
     pub(super) fn is_submodule(&self, path: &[u8], above: &FolderRules) -> bool {
         let own = below(&above.tree, path);
-        let tracked = if self.rules.is_outside() { None } else { self.rules.tracked(&above.tree).ok().flatten() };
+        let tracked = if self.rules.is_outside() { None } else { above.tree.tracked(self.rules).ok().flatten() };
         tracked.zip(own).is_some_and(|(tracked, own)| tracked.submodules.iter().any(|folder| **folder == *own))
     }
 

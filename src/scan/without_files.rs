@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::Rules;
 use super::ignored::{FolderRules, RULE_FILES};
-use super::walk::{Folder, Found, Walk, is_private_name};
+use super::rules::is_private_name;
+use super::walk::{Folder, Found, Walk};
 use crate::budget::Budget;
 use crate::git_settings::MAX_BYTES;
 use crate::model::{RepoPath, printable};

@@ -23,8 +23,8 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use super::ToolCard;
+use super::connection::Connection;
 use super::envelope::{self, Params, RpcError};
-use super::mux::Connection;
 use crate::error::{Error, ErrorKind};
 use crate::tools::{InOrder, MODEL_BYTES};
 

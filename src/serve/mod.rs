@@ -19,6 +19,7 @@
 
 mod call_router;
 pub(crate) mod client;
+mod connection;
 mod connection_owner;
 mod connection_slots;
 pub mod daemon;

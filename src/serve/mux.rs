@@ -5,8 +5,7 @@
 //! params, and passes rmcp typed requests with ids of its own. It also handles `notifications/*`, because it knows the
 //! in-flight requests, which are all that notifications affect.
 
-use std::future::Future;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::ProtocolVersion;
@@ -15,15 +14,14 @@ use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 
+use super::connection::Connection;
 use super::daemon_service::ABOUT;
 use super::envelope::{self, Id, Malformed, Message, Params, RpcError};
 use super::framing::{Line, Lines, MAX_LINE, Outbox};
-use super::in_flight::{
-    Batch, BeginError, Dialect, InFlightRequest, InFlightRequests, MAX_IN_FLIGHT, Reply, Route, Ticket,
-};
+use super::in_flight::{Batch, BeginError, Dialect, MAX_IN_FLIGHT, Reply, Route, Ticket};
 use super::mcp::{self, Incoming};
 use super::progress::ProgressReporter;
-use super::{ClientScope, ConnectionPolicy, Hello, Restriction, Server, ToolCard, ToolListing, WriteAccess};
+use super::{ClientScope, ConnectionPolicy, Hello, Server, WriteAccess};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind};
 use crate::locked::locked;
@@ -35,17 +33,6 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 /// Messages in one batch.
 const MAX_BATCH: usize = 1000;
 
-/// The state of one connection.
-pub struct Connection {
-    pub server: Arc<Server>,
-    policy: ConnectionPolicy,
-    outbox: Outbox,
-    in_flight: InFlightRequests,
-    hello: OnceLock<Option<Arc<Hello>>>,
-    /// The revision that `initialize` negotiated; `None` for clients that have not sent it.
-    revision: Mutex<Option<ProtocolVersion>>,
-}
-
 /// Serves one client until it disconnects.
 pub async fn connection<R, W>(server: Arc<Server>, reader: R, writer: W, policy: ConnectionPolicy)
 where
@@ -55,14 +42,7 @@ where
     let (outbox, writing) = Outbox::to(writer);
     let writing = tokio::spawn(writing);
     let drain = policy.drain;
-    let connection = Arc::new(Connection {
-        server,
-        policy,
-        outbox,
-        in_flight: InFlightRequests::new(),
-        hello: OnceLock::new(),
-        revision: Mutex::new(None),
-    });
+    let connection = Arc::new(Connection::new(server, policy, outbox));
     // The capacity is the maximum number of in-flight requests, so sending never waits.
     let (inbox, incoming) = mpsc::channel(MAX_IN_FLIGHT as usize);
     let running = mcp::serve(Arc::clone(&connection), incoming);
@@ -269,12 +249,6 @@ impl Connection {
         }
     }
 
-    /// What limits this client: said by its hello, or by the policy of a process that serves it without a daemon.
-    fn restriction(&self) -> Option<Restriction> {
-        let said = self.hello().and_then(|hello| hello.restriction.clone());
-        said.or_else(|| self.policy.restriction.clone())
-    }
-
     fn scope(&self) -> ClientScope {
         if self.restriction().is_some() { ClientScope::Root } else { self.policy.scope }
     }
@@ -342,71 +316,6 @@ impl Connection {
         match &self.policy.writing {
             WriteAccess::Allowed => true,
             WriteAccess::WithToken(token) => self.hello().is_some_and(|hello| hello.has_token(token)),
-        }
-    }
-
-    fn hello(&self) -> Option<Arc<Hello>> {
-        self.hello.get().cloned().flatten()
-    }
-
-    /// The tools that `tools/list` returns to this client.
-    pub fn listed(&self) -> Vec<&ToolCard> {
-        let chosen = self.hello().and_then(|hello| hello.tools.as_deref().map(ToolListing::parse));
-        let listing = chosen.unwrap_or_else(|| self.policy.listing.clone());
-        let hides_writers = self.restriction().is_some_and(|restriction| !restriction.allow_write);
-        let is_listed = |card: &&ToolCard| listing.shows(card) && !(hides_writers && card.writes);
-        self.server.cards.iter().filter(is_listed).collect()
-    }
-
-    pub fn set_revision(&self, revision: ProtocolVersion) {
-        *locked(&self.revision) = Some(revision);
-    }
-
-    /// Sends the answer to an in-flight request: a result as JSON, or an error.
-    pub fn finish(
-        self: &Arc<Self>,
-        number: u64,
-        outcome: Result<String, RpcError>,
-    ) -> impl Future<Output = ()> + 'static {
-        let connection = Arc::clone(self);
-        let request = connection.in_flight.finish(number);
-        async move {
-            let Some(mut request) = request else { return };
-            let reply = match outcome {
-                _ if request.is_cancelled => None,
-                Ok(result) => Some(envelope::result(&request.id, &result)),
-                Err(fault) => Some(envelope::error(Some(&request.id), &fault)),
-            };
-            let reply = reply.map(|reply| connection.counted(&request, reply));
-            connection.settle(request.route.clone(), reply).await;
-            if let Some(finished) = request.finished.take() {
-                let _not_awaited = finished.send(());
-            }
-        }
-    }
-
-    /// Counts a reply as unread. If the client has too many unread bytes, an error replaces it. MCP replies are always kept,
-    /// because their size is limited.
-    fn counted(&self, request: &InFlightRequest, reply: String) -> Reply {
-        let unread = self.outbox.count_unread(reply.len());
-        if unread.is_some() || request.dialect == Dialect::Mcp {
-            return Reply { text: reply, unread };
-        }
-        let error = Error::new(ErrorKind::Busy, "too many bytes of earlier answers are unread")
-            .hint("Read them, then send this request again.");
-        Reply::from(envelope::error(Some(&request.id), &RpcError::from(&error)))
-    }
-
-    async fn settle(&self, route: Route, reply: Option<Reply>) {
-        let (line, unread) = match route {
-            Route::Line => match reply {
-                Some(Reply { text, unread }) => (Some(text), unread.into_iter().collect()),
-                None => return,
-            },
-            Route::Batch(batch, index) => batch.settle(index, reply),
-        };
-        if let Some(line) = line {
-            self.outbox.send_counted(line, unread).await;
         }
     }
 

@@ -5,6 +5,7 @@
 //! (`index`), or the ranking of several ([`crate::query::corpus`]).
 
 mod lists;
+mod search;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-pub(super) use self::lists::in_order;
-use self::lists::{by_score, combined, files, slice, stats, symbols, tags};
+use self::lists::{by_score, combined, files, in_order, slice, stats, symbols, tags};
 use super::incomplete::Prepared;
 use super::{Call, Declaration, Request, Tools, get_symbol, query, render, run};
 use crate::budget::Budget;
@@ -40,7 +40,7 @@ type Combine = fn(&ScopedCall) -> Result<Value>;
 
 /// The tools that several repositories can be asked by.
 static COMBINED: &[(&str, Combine)] = &[
-    ("query", query::across),
+    ("query", search::search),
     ("get_slice", slice),
     ("get_symbol", symbols),
     ("list_files", files),

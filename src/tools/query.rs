@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::across::{ScopedCall, in_order};
 use super::incomplete::Needs;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
@@ -32,23 +31,23 @@ pub(super) static QUERY: Declaration = declare! {
 /// Arguments of `query`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(super) struct Arguments {
     /// What to look for.
-    text: String,
+    pub text: String,
     /// Default smart.
-    mode: Option<Mode>,
+    pub mode: Option<Mode>,
     /// Globs of paths, as in .gitignore (default: all).
     #[serde(default)]
-    include: Vec<String>,
+    pub include: Vec<String>,
     /// Globs of paths to skip.
     #[serde(default)]
-    exclude: Vec<String>,
+    pub exclude: Vec<String>,
     /// Hits to return (default 10, at most 1000).
-    limit: Option<u64>,
+    pub limit: Option<u64>,
     /// Hits to skip (default 0).
-    offset: Option<u64>,
+    pub offset: Option<u64>,
     /// Lines around the match in the preview (default 0, at most 20).
-    context: Option<u64>,
+    pub context: Option<u64>,
     /// literal, regex: default true.
     case_sensitive: Option<bool>,
     /// literal, regex: whole words only (default false).
@@ -56,7 +55,7 @@ struct Arguments {
     /// literal, regex: matches may span lines (default false).
     multiline: Option<bool>,
     /// Add the parts of each score (default false).
-    explain: Option<bool>,
+    pub explain: Option<bool>,
 }
 
 impl Arguments {
@@ -75,7 +74,7 @@ impl Arguments {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Mode {
+pub(super) enum Mode {
     #[default]
     Smart,
     Literal,
@@ -124,8 +123,8 @@ pub(crate) struct QueryHit {
     pub parts: Option<BTreeMap<String, f64>>,
 }
 
-const DEFAULT_LIMIT: usize = 10;
-const MAX_LIMIT: usize = 1000;
+pub(super) const DEFAULT_LIMIT: usize = 10;
+pub(super) const MAX_LIMIT: usize = 1000;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let mode = arguments.mode.unwrap_or_default();
@@ -164,7 +163,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     })
 }
 
-fn check_text(text: &str) -> Result<()> {
+pub(super) fn check_text(text: &str) -> Result<()> {
     if text.is_empty() {
         return Err(Error::invalid_argument("argument `text` is empty").hint("Give a query."));
     }
@@ -184,44 +183,7 @@ pub(super) fn mirror_request(arguments: &Map<String, Value>) -> Result<MirrorReq
         .map_or(MirrorRequest::AnyText { of: "pattern" }, |literals| MirrorRequest::Files { literals, name: None }))
 }
 
-/// The same in several repositories: a smart query ranks the hits of all of them once.
-pub(super) fn across(across: &ScopedCall) -> Result<Value> {
-    let arguments: Arguments = super::arguments::parse(across.arguments.clone())?;
-    if arguments.mode.unwrap_or_default() != Mode::Smart {
-        return across.list("results", "", (Some(DEFAULT_LIMIT), MAX_LIMIT), in_order);
-    }
-    check_text(arguments.text.trim())?;
-    let explain = arguments.explain.unwrap_or(false);
-    let filter = PathFilter::new(&arguments.include, &arguments.exclude)?;
-    let page = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
-    let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
-    let budget = &across.request.budget;
-    across.ranked(&arguments.text, &filter, |corpus, members| {
-        let HitPage { page: found, warning } =
-            smart::search(corpus, None, &arguments.text, &filter, context, page, budget)?;
-        let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
-        let suggestion = if is_nothing { smart::suggest(corpus, &arguments.text)? } else { None };
-        let answer = Answer {
-            total: found.total,
-            truncated: found.is_cut,
-            next_offset: found.next_offset(),
-            suggestion,
-            vectors_pending: None,
-            warning,
-            results: Vec::new(),
-        };
-        let mut answer = json!(answer);
-        let hits = found.items.into_iter().filter_map(|hit| {
-            let member = &members[hit.source];
-            let (path, workspace) = (hit.path.clone(), member.workspace);
-            member.shows(&path, json!(shown(workspace, hit, explain)))
-        });
-        answer["results"] = hits.collect();
-        Ok(answer)
-    })
-}
-
-fn shown(workspace: &Workspace, hit: Hit, explain: bool) -> QueryHit {
+pub(super) fn shown(workspace: &Workspace, hit: Hit, explain: bool) -> QueryHit {
     QueryHit {
         extracted: workspace.documents.shows_extracted(&hit.path),
         file_path: hit.path,

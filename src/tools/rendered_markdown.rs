@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::file_highlight::text_of;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, ErrorKind, Result};
-use crate::extract::entity::Kind;
+use crate::extract::entity_kinds::Kind;
 use crate::extract::markdown::{self, Element, Piece};
 use crate::store::Snapshot;
 

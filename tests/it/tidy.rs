@@ -1,5 +1,6 @@
 //! House rules that the compiler cannot see.
 
+mod cycles;
 mod vocabulary;
 
 use std::collections::BTreeMap;

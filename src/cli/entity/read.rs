@@ -6,7 +6,7 @@ use serde_json::json;
 use super::super::known::KnownValues;
 use super::super::{Outcome, Session, arguments, output};
 use crate::error::Result;
-use crate::extract::entity::{KINDS, NOTE};
+use crate::extract::entity_kinds::{KINDS, NOTE};
 use crate::model::printable;
 use crate::query::{entity_kinds, graph};
 use crate::tools::{ixchel_context, ixchel_search, ixchel_show, ixchel_sync, ixchel_tags};

@@ -17,7 +17,7 @@ use super::super::known::KnownValues;
 use super::super::{Outcome, Session, output};
 use super::amend::{self, Change, amend};
 use crate::error::{Error, ErrorKind, Result};
-use crate::extract::entity::{FOLDER, KINDS, Kind};
+use crate::extract::entity_kinds::{FOLDER, KINDS, Kind};
 use crate::extract::front_matter::{self, FrontMatter, FrontMatterRange};
 use crate::model::{RepoPath, printable};
 use crate::platform::beneath::open_beneath;

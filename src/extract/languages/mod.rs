@@ -3,6 +3,7 @@
 //! Owns how a file's language is found and when its grammar is loaded. What a query may capture is
 //! described in `captures`.
 
+mod compile;
 mod gaps;
 pub(super) mod heads;
 pub(super) mod nesting;
@@ -13,6 +14,8 @@ mod texts;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+pub(crate) use self::compile::fault_of;
+use super::captures::Compiled;
 use super::gaps::Gap;
 use crate::model::RepoPath;
 
@@ -54,7 +57,7 @@ pub struct Language {
     /// The language of what is outside of those parts.
     pub(super) outside: Option<fn() -> &'static Self>,
     /// Read when the first file of the language comes.
-    pub(super) compiled: OnceLock<super::captures::Compiled>,
+    pub(super) compiled: OnceLock<Compiled>,
 }
 
 impl Language {

@@ -10,13 +10,13 @@ use std::fs;
 use tokio_postgres::IsolationLevel;
 
 use super::{
-    ATTEMPTS, Answers, Files, MAX_BYTES, MAX_TEXT, Mirror, Mirroring, REPOSITORY, States, id_of, in_digits, path_of,
+    ATTEMPTS, Answers, Files, MAX_BYTES, MAX_TEXT, Mirror, Mirroring, REPOSITORY, States, id_of, in_digits,
     published_too_often, push,
 };
 use crate::error::{Error, Result};
 use crate::organisation::LISTING_BYTES;
 use crate::organisation::access::Published;
-use crate::organisation::publication::term;
+use crate::organisation::published::{path_of, term};
 
 const FILES_WITH: &str = "SELECT repo, path, key, bytes FROM ixmcp.files_with($1, $2, $3)";
 const FILES_DEFINING: &str = "SELECT repo, path, key, bytes FROM ixmcp.files_defining($1, $2, $3)";

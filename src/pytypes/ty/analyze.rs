@@ -11,9 +11,9 @@ use super::api::{
     AnyNodeRef, Expr, File, HasType, SemanticDb as _, SemanticModel, SourceOrderVisitor, Stmt, Type, ast,
     file_to_module, operands, parsed_module, source_text, walk_expr, walk_stmt,
 };
-use super::check;
 use super::db::{Database, Db as _};
 use super::display::PathDisplay;
+use super::file_diagnostics::diagnostics;
 use crate::cycles::strongly_connected;
 use crate::pytypes::engine::Observer;
 use crate::pytypes::entry_points;
@@ -115,7 +115,7 @@ fn of_file(db: &Database, file: File, display: &PathDisplay) -> Facts {
     facts.is_main = file.path(db).as_str().rsplit(['/', '\\']).next() == Some("__main__.py");
     facts.totals.modules = 1;
     facts.totals.lines = source_text(db, file).lines().count();
-    for found in check::diagnostics(db, program_file) {
+    for found in diagnostics(db, program_file) {
         *facts.codes.entry(found.id().as_str().to_owned()).or_default() += 1;
     }
     let model = SemanticModel::new(db, program_file);

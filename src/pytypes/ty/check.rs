@@ -1,23 +1,19 @@
 //! Checking: the diagnostics of a file or of the whole project.
 //!
-//! Owns the memoized check of one file, which turns a panic of the checker into a diagnostic of that file, and the
-//! parallel check of many files.
+//! Owns the parallel check of many files, and the form of diagnostics in answers. Does not own the check of one (`file_diagnostics`).
 
 use std::sync::Mutex;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::api::{
-    Annotation, Diagnostic as RuffDiagnostic, DiagnosticId, DisplayDiagnosticConfig, File, ProgramFile,
-    SemanticDb as _, Severity as RuffSeverity, SourceDb, Span as RuffSpan, SubDiagnosticSeverity, TextRange, TextSize,
-    check_file, parsed_module, source_text,
+    Annotation, Diagnostic as RuffDiagnostic, DisplayDiagnosticConfig, File, SemanticDb as _, Severity as RuffSeverity,
+    SourceDb, SubDiagnosticSeverity, parsed_module, source_text,
 };
-use super::checker_panics::caught;
-use super::db::{Database, Db, script};
-use super::depth::too_deep;
+use super::db::{Database, script};
 use super::display::PathDisplay;
+use super::file_diagnostics::diagnostics;
 use super::lines::Lines;
-use super::newer_ignores;
 use crate::locked::locked;
 use crate::pytypes::engine::Observer;
 use crate::pytypes::values::{Checked, Diagnostic, Note, Severity, Span};
@@ -32,32 +28,6 @@ pub(super) struct Extras {
 
 /// After this many files, the syntax trees of all files checked so far are dropped again.
 const SWEEP_INTERVAL: usize = 256;
-
-pub(super) const TOO_DEEP: &str = "Too many nested brackets: Python takes 200";
-
-/// The checker's diagnostics of one file. Memoized until a dependency changes.
-#[salsa::tracked(returns(deref))]
-pub(super) fn diagnostics(db: &dyn Db, file: ProgramFile<'_>) -> Box<[RuffDiagnostic]> {
-    let source = file.file(db);
-    if let Some(at) = too_deep(&source_text(db, source)) {
-        let at = TextRange::empty(TextSize::try_from(at).unwrap_or_default());
-        let mut found = RuffDiagnostic::new(DiagnosticId::InvalidSyntax, RuffSeverity::Error, TOO_DEEP);
-        found.annotate(Annotation::primary(RuffSpan::from(source).with_range(at)));
-        return Box::new([found]);
-    }
-    match caught(|| check_file(db, file)) {
-        Ok(Ok(found)) => newer_ignores::apply(db, file, found),
-        Ok(Err(unreadable)) => Box::new([unreadable]),
-        Err(panic) => {
-            // The panic may not happen the next time.
-            db.report_untracked_read();
-            let message = panic.to_diagnostic_message(Some(source.path(db)));
-            let mut found = RuffDiagnostic::new(DiagnosticId::Panic, RuffSeverity::Fatal, message);
-            found.annotate(Annotation::primary(RuffSpan::from(source)));
-            Box::new([found])
-        }
-    }
-}
 
 /// Checks these files on all cores and reports each to `observer`. `stays`: the engine will answer further queries, so
 /// its memory use matters.

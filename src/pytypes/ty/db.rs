@@ -14,6 +14,7 @@ use super::api::{
     ProgramFile, ProgramSettings, PythonVersionWithSource, RuleSelection, ScriptTag, SemanticDb, SourceDb, System,
     VendoredFileSystem, bundled_stubs, default_lint_registry, source_text,
 };
+use super::file_diagnostics::diagnostics;
 use super::settings::{self, Settings, Tuning};
 
 /// The settings and the files to check. Changed only through its setters: queries depend on it.
@@ -279,7 +280,7 @@ impl CoreDb for Database {
 #[salsa::db]
 impl SemanticDb for Database {
     fn check_file(&self, file: File) -> Vec<Diagnostic> {
-        super::check::diagnostics(self, self.program_file(file)).to_vec()
+        diagnostics(self, self.program_file(file)).to_vec()
     }
 
     fn program_file(&self, file: File) -> ProgramFile<'_> {

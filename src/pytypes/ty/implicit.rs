@@ -4,8 +4,8 @@
 //! answer.
 
 use super::api::{AnyNodeRef, Expr, ExprRef, Ranged, ResolvedDefinition, TextRange, Tokens, ast, source_text};
+use super::class_members::class_of;
 use super::db::Database;
-use super::family;
 use super::target::Target;
 
 /// How a method is referenced implicitly.
@@ -56,7 +56,7 @@ impl ImplicitReferences {
         if !is_special(name) {
             return Self::default();
         }
-        let classes = definitions.iter().filter_map(|one| family::class_of(db, one));
+        let classes = definitions.iter().filter_map(|one| class_of(db, one));
         let mut classes: Vec<String> = classes.map(|(file, range)| source_text(db, file)[range].to_owned()).collect();
         classes.sort();
         classes.dedup();

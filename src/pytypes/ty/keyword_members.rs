@@ -3,12 +3,12 @@
 //! Owns the resolution of such a keyword, also of one that `functools.partial` forwards to another function.
 
 use super::api::{
-    DefinitionKind, Expr, ExprContext, ExprRef, HasDefinition, HasType, ImportAliasResolution, Ranged,
-    ResolvedDefinition, SemanticModel, Type, ast, definitions_for_attribute, definitions_for_keyword_argument,
-    parsed_module,
+    DefinitionKind, Expr, ExprRef, HasDefinition, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel,
+    Type, ast, definitions_for_keyword_argument, parsed_module,
 };
 use super::display::module_name;
-use super::target::{Target, of_expression};
+use super::expressions::{keep_of_class, of_callee, of_expression};
+use super::super_members::member;
 
 /// Functions that return a copy of their first argument, modified by their keyword arguments, by module.
 const COPYING: &[(&str, &str)] =
@@ -41,7 +41,7 @@ fn of_constructor<'db>(
         return Vec::new();
     }
     let db = model.db();
-    let constructor = Target::Callee { callee: ExprRef::from(&*call.func), call, on_parenthesis: true };
+    let callee = ExprRef::from(&*call.func);
     let parameter = |one: &ResolvedDefinition<'db>| {
         let definition = one.definition()?;
         let DefinitionKind::Function(function) = definition.kind(db) else { return None };
@@ -51,16 +51,9 @@ fn of_constructor<'db>(
         let own = SemanticModel::new(db, definition.program_file(db));
         Some(ResolvedDefinition::Definition(named.definition(&own)))
     };
-    constructor.declared(model, ImportAliasResolution::ResolveAliases).iter().filter_map(parameter).collect()
-}
-
-/// The definitions of `owner.name`.
-pub(super) fn member<'db>(
-    model: &SemanticModel<'db>,
-    owner: &Expr,
-    name: &ast::Identifier,
-) -> Vec<ResolvedDefinition<'db>> {
-    definitions_for_attribute(model, &dotted(owner, name))
+    let mut found = of_callee(model, callee, call, ImportAliasResolution::ResolveAliases);
+    keep_of_class(&mut found, model, callee, true);
+    found.iter().filter_map(parameter).collect()
 }
 
 /// The definitions of a keyword in a call that copies its first argument.
@@ -109,15 +102,4 @@ pub(super) fn is_call_of(model: &SemanticModel<'_>, call: &ast::ExprCall, functi
         let name = one.definition().and_then(|definition| definition.name(model.db()));
         functions.contains(&(module_name(path).as_str(), name.as_deref().unwrap_or(called)))
     })
-}
-
-/// A synthetic `owner.name`. The owner keeps its node in the tree, through which its type is known.
-fn dotted(owner: &Expr, name: &ast::Identifier) -> ast::ExprAttribute {
-    ast::ExprAttribute {
-        node_index: ast::AtomicNodeIndex::NONE,
-        range: owner.range(),
-        value: Box::new(owner.clone()),
-        attr: name.clone(),
-        ctx: ExprContext::Load,
-    }
 }

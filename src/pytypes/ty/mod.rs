@@ -7,11 +7,14 @@ mod api;
 mod by_syntax;
 mod check;
 mod checker_panics;
+mod class_members;
 mod db;
 mod depth;
 mod display;
 mod edits;
+mod expressions;
 mod family;
+mod file_diagnostics;
 mod files;
 mod implicit;
 mod imports;
@@ -21,10 +24,12 @@ mod lines;
 mod name_literals;
 mod newer_ignores;
 mod projects;
+mod quoted_names;
 mod references;
 mod rename;
 mod rule_names;
 mod run_time_names;
+mod search_target;
 mod settings;
 mod string_names;
 mod stubs;
@@ -52,7 +57,9 @@ use self::check::Extras;
 use self::db::{Database, Db as _};
 use self::depth::too_deep;
 use self::display::{PathDisplay, STUBS};
+use self::file_diagnostics::{TOO_DEEP, diagnostics};
 use self::lines::{CellPosition, Lines};
+use self::search_target::SearchTarget;
 use self::settings::Settings;
 use super::engine::{Answered, Observer};
 use super::values::{Answer, Changes, Checked, Confidence, Diagnostic, Libraries, Position, Query, Severity, Span};
@@ -360,7 +367,7 @@ fn require_readable(db: &Database, file: File, display: &PathDisplay) -> Result<
         }
     } else if let Some(at) = too_deep(&text) {
         let line = Lines::of_source(&text).position(TextSize::try_from(at).unwrap_or_default()).line;
-        format!("is not analyzed: {}, line {line}", check::TOO_DEEP)
+        format!("is not analyzed: {}, line {line}", TOO_DEEP)
     } else {
         return Ok(());
     };
@@ -521,7 +528,7 @@ impl View {
 
     fn check_file(&self, path: &str, extras: Extras) -> Result<Checked> {
         let file = self.file(path)?;
-        let found = check::diagnostics(&self.db, file);
+        let found = diagnostics(&self.db, file);
         let file = file.file(&self.db);
         let mut diagnostics = check::to_diagnostics(&self.db, file, found, &self.display, extras);
         diagnostics.extend(check::script_problems(&self.db, file, &self.display));
@@ -556,7 +563,7 @@ impl View {
         })
     }
 
-    fn search_target(&self, at: &Position) -> Result<Option<references::SearchTarget<'_>>> {
+    fn search_target(&self, at: &Position) -> Result<Option<SearchTarget<'_>>> {
         let (file, offset) = self.resolve(at)?;
         Ok(references::search_target(&self.db, file, offset, ImportAliasResolution::ResolveAliases))
     }

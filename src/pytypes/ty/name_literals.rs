@@ -5,13 +5,15 @@
 
 use super::api::{
     AnyNodeRef, DefinitionKind, Expr, ExprContext, File, Ranged, SemanticDb as _, SemanticModel, SourceOrderVisitor,
-    TextRange, TextSize, TraversalSignal, ast, contains_identifier, operands, parsed_module, source_text,
+    TextRange, TraversalSignal, ast, contains_identifier, operands, parsed_module, source_text,
     typed_dict_key_definition,
 };
+use super::class_members::{Class, Member, class_at};
 use super::db::Database;
-use super::family::{self, Class, Member};
+use super::family;
 use super::keyword_members;
-use super::references::{SearchTarget, role_of};
+use super::quoted_names::within_literal;
+use super::search_target::{SearchTarget, role_of};
 use crate::pytypes::values::Role;
 
 /// Calls whose first argument must be the name that their value is assigned to, by module.
@@ -64,19 +66,6 @@ pub(super) fn repeated(db: &Database, wanted: &SearchTarget<'_>) -> Vec<Member> 
     found
 }
 
-/// The range of the name between the quotes of a literal; `None` if the literal has other text.
-pub(super) fn within_literal(text: &str, literal: &ast::ExprStringLiteral, name: &str) -> Option<TextRange> {
-    if literal.value.to_str() != name {
-        return None;
-    }
-    let written = &text[literal.range()];
-    let at = written.rfind(name)?;
-    let is_quoted = |rest: &str| rest.starts_with(['"', '\'']);
-    let before = written[..at].chars().next_back().is_some_and(|quote| matches!(quote, '"' | '\''));
-    let start = literal.start() + TextSize::try_from(at).ok()?;
-    (before && is_quoted(&written[at + name.len()..])).then(|| TextRange::at(start, TextSize::of(name)))
-}
-
 /// The keys of typed dictionaries that refer to the symbol, without their quotes, and whether they are read or written.
 pub(super) fn keys(db: &Database, file: File, wanted: &SearchTarget<'_>) -> Vec<(TextRange, Role)> {
     let text = source_text(db, file);
@@ -101,7 +90,7 @@ pub(super) fn is_typed_dictionary(db: &Database, class: Class) -> bool {
         }
         seen.push((file, range));
         let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
-        let Some(node) = family::class_at(parsed.syntax().into(), range) else { continue };
+        let Some(node) = class_at(parsed.syntax().into(), range) else { continue };
         let is_it = |base: &Expr| match base {
             Expr::Name(name) => name.id.as_str() == "TypedDict",
             Expr::Attribute(attribute) => attribute.attr.as_str() == "TypedDict",

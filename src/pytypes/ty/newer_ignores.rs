@@ -4,10 +4,9 @@
 //! unknown. Does not own the names (`rule_names`).
 
 use super::api::{
-    Diagnostic as RuffDiagnostic, ProgramFile, Ranged, TextLen, TextRange, TextSize, Token, TokenKind,
+    Diagnostic as RuffDiagnostic, ProgramFile, Ranged, SemanticDb, TextLen, TextRange, TextSize, Token, TokenKind,
     default_lint_registry, parsed_module, source_text,
 };
-use super::db::Db;
 use super::rule_names::{self, RuleName};
 
 /// A rule in an ignore comment, under a newer name.
@@ -31,7 +30,7 @@ impl Ignore<'_> {
 }
 
 /// Removes what comments with newer names suppress.
-pub(super) fn apply(db: &dyn Db, file: ProgramFile<'_>, found: Box<[RuffDiagnostic]>) -> Box<[RuffDiagnostic]> {
+pub(super) fn apply(db: &dyn SemanticDb, file: ProgramFile<'_>, found: Box<[RuffDiagnostic]>) -> Box<[RuffDiagnostic]> {
     let source = file.file(db);
     let text = source_text(db, source);
     if found.is_empty() || !text.contains("ignore[") {

@@ -9,71 +9,24 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::TREES_KEPT;
 use super::api::{
-    AnyNodeRef, CoveringNode, Definition, DefinitionKind, File, HasType, ImportAliasResolution, Program, ProgramFile,
-    Ranged, ResolvedDefinition, ScopeKind, SemanticDb as _, SemanticModel, SourceOrderVisitor, TextRange, TextSize,
-    Tokens, TraversalSignal, Type, ast, contains_identifier, covering_node, parsed_module, source_text,
+    AnyNodeRef, CoveringNode, Definition, DefinitionKind, File, HasType, ImportAliasResolution, ProgramFile, Ranged,
+    ResolvedDefinition, ScopeKind, SemanticDb as _, SemanticModel, SourceOrderVisitor, TextRange, TextSize, Tokens,
+    TraversalSignal, Type, ast, covering_node, parsed_module, source_text,
 };
 use super::by_syntax;
 use super::check;
+use super::class_members::{Class, class_of};
 use super::db::Database;
 use super::display::{PathDisplay, preview};
-use super::family::{self, Class};
+use super::expressions::{of_expression, unique};
 use super::implicit::ImplicitReferences;
 use super::lines::Lines;
-use super::name_literals::{self, within_literal};
-use super::string_names;
+use super::name_literals;
+use super::quoted_names::{self, within_literal};
+use super::search_target::{Scope, SearchTarget, location, role_of};
 use super::stubs;
 use super::target::{self, Target, module_part};
 use crate::pytypes::values::{Reference, Role, Subject};
-
-/// The symbol whose references are searched for.
-#[derive(Clone)]
-pub(super) struct SearchTarget<'db> {
-    pub name: String,
-    pub definitions: Vec<ResolvedDefinition<'db>>,
-    pub scope: Scope,
-    implicit: ImplicitReferences,
-    aliases: ImportAliasResolution,
-    /// The program of the definitions. Another program has different definitions for the same locations.
-    program: Program<'db>,
-    locations: Vec<(File, TextRange)>,
-}
-
-impl<'db> SearchTarget<'db> {
-    /// Adds another definition of the same symbol.
-    pub fn add(&mut self, db: &Database, one: ResolvedDefinition<'db>) {
-        if !self.definitions.contains(&one) {
-            self.locations.push(location(db, &one));
-            self.definitions.push(one);
-        }
-    }
-
-    /// Whether a text may contain a reference.
-    fn may_be_in(&self, text: &str) -> bool {
-        contains_identifier(text, &self.name)
-            || self.implicit.classes.iter().any(|class| contains_identifier(text, class))
-    }
-
-    pub fn is_any_of(&self, model: &SemanticModel<'_>, db: &Database, found: &[ResolvedDefinition<'_>]) -> bool {
-        found.iter().any(|one| self.definitions.contains(one))
-            || (model.program() != self.program && found.iter().any(|one| self.locations.contains(&location(db, one))))
-    }
-}
-
-fn location(db: &Database, one: &ResolvedDefinition<'_>) -> (File, TextRange) {
-    let focus = one.focus_range(db);
-    (focus.file(), focus.range())
-}
-
-/// Where a symbol can be referenced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
-    /// Only in its own file.
-    File,
-    /// A parameter: in other files only as the name of a keyword argument.
-    Arguments,
-    Project,
-}
 
 /// An occurrence of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +63,7 @@ pub(super) fn search_target<'db>(
                 target::at(db, db.program_file(file), range.start(), |model, target| target.declared(model, aliases));
             definitions.extend(declared.into_iter().flatten());
         }
-        target::unique(&mut definitions);
+        unique(&mut definitions);
         all.extend(definitions.iter().cloned());
         let scope = if all.iter().any(|one| is_reachable(db, one)) {
             Scope::Project
@@ -137,7 +90,7 @@ pub(super) fn declared<'db>(
     if let Target::Callee { callee, on_parenthesis: false, .. } = target {
         // The name of a callable object does not refer to what its call runs: `__call__`, or the wrapper that a
         // decorator returns.
-        let named = target::of_expression(model, *callee, aliases);
+        let named = of_expression(model, *callee, aliases);
         let name_of = |one: &ResolvedDefinition<'db>| one.definition().and_then(|definition| definition.name(db));
         let names: Vec<_> = named.iter().map(name_of).collect();
         found.retain(|one| named.is_empty() || named.contains(one) || names.contains(&name_of(one)));
@@ -173,7 +126,7 @@ pub(super) fn find_all<'db>(
         others.clear();
     }
     let keep = |found: &Occurrence| include_declaration || !found.is_declaration;
-    let mut classes = wanted.definitions.iter().filter_map(|one| family::class_of(db, one));
+    let mut classes = wanted.definitions.iter().filter_map(|one| class_of(db, one));
     let is_key = classes.any(|class| name_literals::is_typed_dictionary(db, class));
     let occurrences = |db: &Database, file: File, scope: Scope| {
         let mut found = in_file(db, file, wanted, scope);
@@ -223,9 +176,9 @@ fn quoted(
     display: &PathDisplay,
     is_looked_at: impl Fn(File) -> bool,
 ) -> Vec<Reference> {
-    let classes: HashSet<Class> = wanted.definitions.iter().filter_map(|one| family::class_of(db, one)).collect();
+    let classes: HashSet<Class> = wanted.definitions.iter().filter_map(|one| class_of(db, one)).collect();
     let texts = classes.into_iter().filter(|(file, _)| is_looked_at(*file));
-    let texts = texts.flat_map(|class| string_names::of_class(db, class, &wanted.name));
+    let texts = texts.flat_map(|class| quoted_names::of_class(db, class, &wanted.name));
     let found = |range| Occurrence { range, role: Role::Read, is_declaration: false, is_by_syntax: false };
     texts.flat_map(|(file, range)| to_references(db, file, &[found(range)], display, |_| true)).collect()
 }
@@ -368,13 +321,6 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a, '_, '_, '_> {
 
     fn leave_node(&mut self, _node: AnyNodeRef<'a>) {
         self.around.pop();
-    }
-}
-
-pub(super) const fn role_of(context: ast::ExprContext) -> Role {
-    match context {
-        ast::ExprContext::Load | ast::ExprContext::Invalid => Role::Read,
-        ast::ExprContext::Store | ast::ExprContext::Del => Role::Write,
     }
 }
 

@@ -14,14 +14,16 @@ use super::api::{
     Expr, File, ImportAliasResolution, Ranged, ResolvedDefinition, SemanticDb as _, TextRange, TextSize,
     contains_identifier, parse_expression, source_text,
 };
+use super::class_members::{self, Member};
 use super::db::Database;
 use super::display::module_name;
 use super::edits::{self, Edit};
-use super::family::{self, Families};
+use super::family::Families;
 use super::implicit::is_special;
 use super::lines::{CellPosition, Lines};
 use super::name_literals;
-use super::references::{self, Scope, SearchTarget};
+use super::references;
+use super::search_target::{Scope, SearchTarget};
 use super::string_names::{self, UncertainSearch};
 use super::stubs;
 use super::target;
@@ -144,7 +146,8 @@ impl View {
         }
         let is_in_class = |(path, (start, end)): &&(String, (TextSize, TextSize))| {
             let range = TextRange::new(*start, *end);
-            on_disk(&self.db, Path::new(path)).is_some_and(|file| family::class_around(&self.db, file, range).is_some())
+            on_disk(&self.db, Path::new(path))
+                .is_some_and(|file| class_members::class_around(&self.db, file, range).is_some())
         };
         let (path, (start, _)) = occurrences.ranges.iter().find(is_in_class)?;
         let reason = format!("inside a class, `{new_name}` would be mangled to a private name");
@@ -374,7 +377,7 @@ fn relatives(
     families: &mut Families<'_>,
     files: &[File],
     found: &mut Occurrences,
-) -> Vec<family::Member> {
+) -> Vec<Member> {
     let mut members = Vec::new();
     for one in &wanted.definitions {
         let focus = one.focus_range(db);
@@ -389,7 +392,7 @@ fn relatives(
             refuse("it is a module: rename its file instead".to_owned());
             continue;
         }
-        if let Some(class) = family::class_of(db, one) {
+        if let Some(class) = class_members::class_of(db, one) {
             for (file, _) in families.foreign(class) {
                 refuse(format!("it overrides a member of a class outside the project: {}", file.path(db)));
             }
@@ -399,34 +402,29 @@ fn relatives(
             found.listed.extend(quoted.iter().map(|(file, range)| (path_of(db, *file), (range.start(), range.end()))));
         }
         members.extend(stubs::of(db, (focus.file(), focus.range())));
-        let Some(function) = family::function_of(db, one) else { continue };
-        let choices = family::overloads(db, function).into_iter();
-        members.extend(choices.filter_map(|other| family::parameter(db, other, &wanted.name)));
-        let Some(class) = family::class_around(db, function.0, function.1) else { continue };
+        let Some(function) = class_members::function_of(db, one) else { continue };
+        let choices = class_members::overloads(db, function).into_iter();
+        members.extend(choices.filter_map(|other| class_members::parameter(db, other, &wanted.name)));
+        let Some(class) = class_members::class_around(db, function.0, function.1) else { continue };
         let method = source_text(db, function.0)[function.1].to_owned();
         // A constructor is called by the name of its class: it replaces no other.
         if matches!(method.as_str(), "__init__" | "__new__" | "__post_init__" | "__init_subclass__") {
             continue;
         }
         let overriding = Families::new(db, &method, files).members(class).0;
-        members.extend(overriding.into_iter().filter_map(|one| family::parameter(db, one, &wanted.name)));
+        members.extend(overriding.into_iter().filter_map(|one| class_members::parameter(db, one, &wanted.name)));
     }
     members
 }
 
 /// Adds the definitions at a range to the symbol.
-fn add<'db>(
-    db: &'db Database,
-    (file, range): family::Member,
-    aliases: ImportAliasResolution,
-    wanted: &mut SearchTarget<'db>,
-) {
+fn add<'db>(db: &'db Database, (file, range): Member, aliases: ImportAliasResolution, wanted: &mut SearchTarget<'db>) {
     let declared = target::at(db, db.program_file(file), range.start(), |model, target| {
         references::declared(db, model, target, aliases).0
     });
     for one in declared.unwrap_or_default() {
         if !wanted.definitions.contains(&one) {
-            if family::class_of(db, &one).is_some() {
+            if class_members::class_of(db, &one).is_some() {
                 wanted.scope = Scope::Project;
             }
             wanted.add(db, one);
@@ -434,7 +432,7 @@ fn add<'db>(
     }
 }
 
-fn ranges(db: &Database, own: File, wanted: &SearchTarget<'_>, files: &[File]) -> Vec<family::Member> {
+fn ranges(db: &Database, own: File, wanted: &SearchTarget<'_>, files: &[File]) -> Vec<Member> {
     let defining: BTreeSet<File> = wanted.definitions.iter().map(|one| one.focus_range(db).file()).collect();
     let in_one = |db: &Database, file: File| {
         if db.is_over() {
@@ -447,7 +445,7 @@ fn ranges(db: &Database, own: File, wanted: &SearchTarget<'_>, files: &[File]) -
         let scope = if is_own { Scope::Project } else { wanted.scope };
         references::in_file(db, file, wanted, scope).into_iter().map(|found| (file, found.range)).collect()
     };
-    let ranges: Vec<Vec<family::Member>> = files
+    let ranges: Vec<Vec<Member>> = files
         .into_par_iter()
         .map_with(db.clone(), |db, file| salsa::attach_allow_change(&*db, || in_one(db, *file)))
         .collect();

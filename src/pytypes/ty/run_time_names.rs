@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::api::{
     AnyNodeRef, Expr, Ranged, SourceOrderVisitor, Stmt, TextRange, TextSize, TraversalSignal, ast, operands,
 };
-use super::by_syntax::last_name;
+use super::expressions::last_name;
 
 /// What is known of the symbol whose name strings may contain.
 pub(super) struct NamedSymbol<'w> {

@@ -11,13 +11,16 @@ use super::api::{
     TypeDefinition, ast, definitions_for_attribute, definitions_for_name, parsed_module, source_text,
 };
 use super::by_syntax;
+use super::class_members::{Class, class_of, function_of};
 use super::db::Database;
 use super::display::module_name;
-use super::family::{self, Class, Member, class_at};
+use super::family;
 use super::keyword_members;
 use super::name_literals;
-use super::references::SearchTarget;
+use super::quoted_names::{Quoted, is_name, members_listed};
 use super::run_time_names;
+use super::search_target::SearchTarget;
+use super::super_members;
 use super::target::Target;
 
 /// The strings in `__all__` that refer to the symbol, without their quotes.
@@ -61,58 +64,6 @@ pub(super) fn listed(
     names.found.into_iter().filter(|(node, _)| means(*node)).map(|(_, range)| range).collect()
 }
 
-/// The strings with the name in the member lists of a class.
-pub(super) fn of_class(db: &Database, (file, range): Class, name: &str) -> Vec<Member> {
-    let text = source_text(db, file);
-    let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
-    let Some(class) = class_at(parsed.syntax().into(), range) else { return Vec::new() };
-    let mut names = Quoted { name, text: &text, found: Vec::new() };
-    for statement in &class.body {
-        if let Some(value) = members_listed(statement) {
-            names.visit_expr(value);
-        }
-    }
-    names.found.into_iter().map(|(_, range)| (file, range)).collect()
-}
-
-/// The value that a statement assigns to `__slots__` or `__match_args__`.
-fn members_listed(statement: &Stmt) -> Option<&Expr> {
-    let is_list = |target: &Expr| is_name(target, &["__slots__", "__match_args__"]);
-    match statement {
-        Stmt::Assign(assign) => assign.targets.iter().any(is_list).then_some(&assign.value),
-        Stmt::AugAssign(assign) => is_list(&assign.target).then_some(&assign.value),
-        Stmt::AnnAssign(assign) => assign.value.as_deref().filter(|_| is_list(&assign.target)),
-        _ => None,
-    }
-}
-
-fn is_name(expression: &Expr, names: &[&str]) -> bool {
-    matches!(expression, Expr::Name(name) if names.contains(&name.id.as_str()))
-}
-
-/// String literals that consist of the name.
-struct Quoted<'t, 'a> {
-    name: &'t str,
-    text: &'t str,
-    found: Vec<(AnyNodeRef<'a>, TextRange)>,
-}
-
-impl<'a> SourceOrderVisitor<'a> for Quoted<'_, 'a> {
-    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
-        if let AnyNodeRef::ExprDict(dict) = node {
-            // The values of the dictionary document the members.
-            dict.iter_keys().flatten().for_each(|key| self.visit_expr(key));
-            return TraversalSignal::Skip;
-        }
-        if let AnyNodeRef::ExprStringLiteral(literal) = node
-            && let Some(range) = name_literals::within_literal(self.text, literal, self.name)
-        {
-            self.found.push((node, range));
-        }
-        TraversalSignal::Traverse
-    }
-}
-
 /// The search for occurrences that may refer to a symbol, although that is not certain.
 pub(super) struct UncertainSearch<'w, 'db> {
     pub wanted: &'w SearchTarget<'db>,
@@ -134,7 +85,7 @@ impl<'w, 'db> UncertainSearch<'w, 'db> {
         for one in &wanted.definitions {
             let focus = one.focus_range(db);
             owners.push(module_name(focus.file().path(db).as_str()));
-            if let Some((file, range)) = family::class_of(db, one) {
+            if let Some((file, range)) = class_of(db, one) {
                 owners.push(source_text(db, file)[range].to_owned());
                 is_key |= name_literals::is_typed_dictionary(db, (file, range));
                 let mut waiting = vec![(file, range)];
@@ -175,7 +126,7 @@ impl<'w, 'db> UncertainSearch<'w, 'db> {
             }
             _ => false,
         });
-        let functions = self.wanted.definitions.iter().filter_map(|one| family::function_of(db, one));
+        let functions = self.wanted.definitions.iter().filter_map(|one| function_of(db, one));
         run_time_names::NamedSymbol {
             name: &self.wanted.name,
             is_callable: kinds()
@@ -436,7 +387,7 @@ impl Unknown<'_, '_> {
     /// Whether the owner has a different member with the name.
     fn is_of_another(&self, owner: &Expr) -> bool {
         let name = ast::Identifier::new(self.name(), owner.range());
-        let found = keyword_members::member(self.model, owner, &name);
+        let found = super_members::member(self.model, owner, &name);
         !found.is_empty() && !self.search.wanted.is_any_of(self.model, self.db, &found)
     }
 

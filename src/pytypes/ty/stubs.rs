@@ -6,8 +6,8 @@ use super::api::{
     AnyNodeRef, File, SemanticDb as _, Stmt, TextRange, covering_node, file_to_module, parsed_module,
     resolve_module_confident, resolve_real_module_confident, source_text,
 };
+use super::class_members::{Member, members_of, named, names_of};
 use super::db::Database;
-use super::family::{self, Member, named};
 
 /// Where the counterpart declares the same name; empty if there is no counterpart.
 pub(super) fn of(db: &Database, (file, range): Member) -> Vec<Member> {
@@ -29,8 +29,8 @@ pub(super) fn of(db: &Database, (file, range): Member) -> Vec<Member> {
                 found.extend(names.filter(|name| name.as_str() == path.name).map(|name| (other, name.range)));
             }
             None => match class {
-                Some(class) => found.extend(family::members_of(db, (other, class), &path.name)),
-                None => found.extend(family::names_of(body, &path.name).into_iter().map(|range| (other, range))),
+                Some(class) => found.extend(members_of(db, (other, class), &path.name)),
+                None => found.extend(names_of(body, &path.name).into_iter().map(|range| (other, range))),
             },
         }
     }

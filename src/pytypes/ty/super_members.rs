@@ -1,13 +1,11 @@
-//! Members reached through `super()`, and getters reached through the decorators of a property.
+//! Members of a value that an expression does not read: of a keyword's owner, and those reached through `super()`.
 //!
 //! Owns their resolution to definitions.
 
 use super::api::{
-    AnyNodeRef, Expr, HasType, ImportAliasResolution, Ranged, ResolvedDefinition, SemanticModel, Type, TypeDefinition,
-    ast, covering_node, parsed_module,
+    AnyNodeRef, Expr, ExprContext, HasType, Ranged, ResolvedDefinition, SemanticModel, Type, TypeDefinition, ast,
+    covering_node, definitions_for_attribute, parsed_module,
 };
-use super::keyword_members;
-use super::target::of_expression;
 
 /// The definitions of `super().name`, which the attribute lookup of the checker does not resolve.
 pub(super) fn through_super<'db>(
@@ -43,23 +41,26 @@ fn of_bases<'db>(model: &SemanticModel<'db>, attribute: &ast::ExprAttribute) -> 
         Some(_) => false,
     };
     let bases = class.bases().iter().filter(|_| is_own);
-    let found = bases.map(|base| keyword_members::member(model, base, &attribute.attr)).find(|found| !found.is_empty());
+    let found = bases.map(|base| member(model, base, &attribute.attr)).find(|found| !found.is_empty());
     found.unwrap_or_default()
 }
 
-/// The getter of the property whose setter or deleter a function is. They are one attribute.
-pub(super) fn getter_of<'db>(
+/// The definitions of `owner.name`.
+pub(super) fn member<'db>(
     model: &SemanticModel<'db>,
-    function: &ast::StmtFunctionDef,
-    aliases: ImportAliasResolution,
+    owner: &Expr,
+    name: &ast::Identifier,
 ) -> Vec<ResolvedDefinition<'db>> {
-    for decorator in &function.decorator_list {
-        if let Expr::Attribute(attribute) = &decorator.expression
-            && matches!(attribute.attr.as_str(), "setter" | "deleter")
-            && matches!(attribute.value.inferred_type(model), Some(Type::PropertyInstance(_)))
-        {
-            return of_expression(model, (&*attribute.value).into(), aliases);
-        }
+    definitions_for_attribute(model, &dotted(owner, name))
+}
+
+/// A synthetic `owner.name`. The owner keeps its node in the tree, through which its type is known.
+fn dotted(owner: &Expr, name: &ast::Identifier) -> ast::ExprAttribute {
+    ast::ExprAttribute {
+        node_index: ast::AtomicNodeIndex::NONE,
+        range: owner.range(),
+        value: Box::new(owner.clone()),
+        attr: name.clone(),
+        ctx: ExprContext::Load,
     }
-    Vec::new()
 }

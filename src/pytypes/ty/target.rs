@@ -5,14 +5,15 @@
 //! callback together with its model.
 
 use super::api::{
-    AnyNodeRef, CoveringNode, ExprRef, HasDefinition, HasType, ImportAliasResolution, ParsedModuleRef, ProgramFile,
-    Ranged, ResolvedDefinition, SemanticModel, TextRange, TextSize, TokenAt, TokenKind, Tokens, Type, TypeDefinition,
-    ast, call_signature_details, covering_node, definitions_and_overloads_for_function, definitions_for_attribute,
-    definitions_for_bin_op, definitions_for_imported_symbol, definitions_for_name, definitions_for_unary_op,
-    parsed_module, type_in_scope, typed_dict_key_definition,
+    AnyNodeRef, CoveringNode, Expr, ExprRef, HasDefinition, HasType, ImportAliasResolution, ParsedModuleRef,
+    ProgramFile, Ranged, ResolvedDefinition, SemanticModel, TextRange, TextSize, TokenAt, TokenKind, Tokens, Type, ast,
+    covering_node, definitions_and_overloads_for_function, definitions_for_bin_op, definitions_for_imported_symbol,
+    definitions_for_name, definitions_for_unary_op, parsed_module, type_in_scope, typed_dict_key_definition,
 };
 use super::db::Database;
-use super::{keyword_members, super_members};
+use super::expressions::{keep_of_class, of_callee, of_expression, unique};
+use super::keyword_members;
+use super::super_members::member;
 
 /// A piece of syntax that refers to something.
 #[derive(Clone, Debug)]
@@ -57,7 +58,7 @@ pub(super) enum Target<'a> {
     /// `x` in `case Point(x=0)`.
     PatternKeyword {
         name: &'a ast::Identifier,
-        class: &'a ast::Expr,
+        class: &'a Expr,
     },
     Binary {
         operation: &'a ast::ExprBinOp,
@@ -176,7 +177,7 @@ impl<'a> Target<'a> {
                 // The name before the parentheses, or the enclosing call.
                 for around in nodes.parent().into_iter().chain([node]) {
                     if let AnyNodeRef::ExprCall(call) = around
-                        && let ast::Expr::Name(name) = &*call.func
+                        && let Expr::Name(name) = &*call.func
                     {
                         let on_parenthesis = parenthesis(tokens, offset).is_some();
                         return Some(Self::Callee { callee: name.into(), call, on_parenthesis });
@@ -317,19 +318,10 @@ impl<'a> Target<'a> {
             |name: &ast::Identifier| definitions_for_name(model, name.as_str(), AnyNodeRef::Identifier(name), aliases);
         let mut found = match self {
             Self::Expression(expression) => of_expression(model, *expression, aliases),
-            Self::Callee { callee, call, .. } => {
-                let mut found = Vec::new();
-                // The selected overload. This always follows aliases.
-                if aliases == ImportAliasResolution::ResolveAliases {
-                    let signatures = call_signature_details(model, call).into_iter();
-                    found.extend(signatures.filter_map(|one| one.definition.map(ResolvedDefinition::Definition)));
-                }
-                found.extend(of_expression(model, *callee, aliases));
-                found
-            }
+            Self::Callee { callee, call, .. } => of_callee(model, *callee, call, aliases),
             Self::Function(function) => {
                 let mut found = definitions_and_overloads_for_function(model, function);
-                found.extend(super_members::getter_of(model, function, aliases));
+                found.extend(getter_of(model, function, aliases));
                 found
             }
             Self::Class(class) => vec![ResolvedDefinition::Definition(class.definition(model))],
@@ -352,7 +344,7 @@ impl<'a> Target<'a> {
                 found.extend(keyword_members::handed_on(model, keyword, call));
                 found
             }
-            Self::PatternKeyword { name, class } => keyword_members::member(model, class, name),
+            Self::PatternKeyword { name, class } => member(model, class, name),
             Self::Binary { operation, .. } => {
                 definitions_for_bin_op(model, operation).map(|(found, _)| found).unwrap_or_default()
             }
@@ -374,65 +366,26 @@ impl<'a> Target<'a> {
     ) -> Vec<ResolvedDefinition<'db>> {
         let mut found = self.definitions(model, aliases);
         let Self::Callee { callee, on_parenthesis, .. } = self else { return found };
-        if !callee.inferred_type(model).is_some_and(|called| matches!(called, Type::ClassLiteral(_))) {
-            return found;
-        }
-        let is_constructor = |one: &ResolvedDefinition<'db>| {
-            one.definition().is_some_and(|definition| {
-                definition.kind(model.db()).is_function_def()
-                    && definition.name(model.db()).is_some_and(|name| name == "__init__" || name == "__new__")
-            })
-        };
-        if !on_parenthesis {
-            found.retain(|one| !is_constructor(one));
-        } else if found.iter().any(is_constructor) {
-            found.retain(is_constructor);
-        }
+        keep_of_class(&mut found, model, *callee, *on_parenthesis);
         found
     }
 }
 
-/// Removes duplicates. The lists are short, and definitions do not implement `Hash`.
-pub(super) fn unique(found: &mut Vec<ResolvedDefinition<'_>>) {
-    for at in (1..found.len()).rev() {
-        if found[..at].contains(&found[at]) {
-            found.remove(at);
-        }
-    }
-}
-
-pub(super) fn of_expression<'db>(
+/// The getter of the property whose setter or deleter a function is. They are one attribute.
+fn getter_of<'db>(
     model: &SemanticModel<'db>,
-    expression: ExprRef<'_>,
+    function: &ast::StmtFunctionDef,
     aliases: ImportAliasResolution,
 ) -> Vec<ResolvedDefinition<'db>> {
-    match expression {
-        ExprRef::Name(name) => definitions_for_name(model, name.id.as_str(), expression.into(), aliases),
-        ExprRef::Attribute(attribute) => {
-            let found = definitions_for_attribute(model, attribute);
-            if found.is_empty() {
-                return super_members::through_super(model, attribute);
-            }
-            let preserved = (aliases == ImportAliasResolution::PreserveAliases)
-                .then(|| of_module(model, attribute, aliases))
-                .flatten();
-            preserved.unwrap_or(found)
+    for decorator in &function.decorator_list {
+        if let Expr::Attribute(attribute) = &decorator.expression
+            && matches!(attribute.attr.as_str(), "setter" | "deleter")
+            && matches!(attribute.value.inferred_type(model), Some(Type::PropertyInstance(_)))
+        {
+            return of_expression(model, (&*attribute.value).into(), aliases);
         }
-        _ => Vec::new(),
     }
-}
-
-/// The definitions of a name of a module, which may be the alias of an import there; `None` for other attributes.
-fn of_module<'db>(
-    model: &SemanticModel<'db>,
-    attribute: &ast::ExprAttribute,
-    aliases: ImportAliasResolution,
-) -> Option<Vec<ResolvedDefinition<'db>>> {
-    let (db, owner) = (model.db(), attribute.value.inferred_type(model)?);
-    let Some(TypeDefinition::Module(module)) = owner.definition(db, &model.program_environment()) else { return None };
-    let model = SemanticModel::new(db, ProgramFile::new(db, module.file(db)?, model.program()));
-    let parsed = parsed_module(db, model.python_file()).load(db);
-    Some(definitions_for_name(&model, attribute.attr.as_str(), parsed.syntax().into(), aliases))
+    Vec::new()
 }
 
 /// The component of a dotted name at an offset.
@@ -486,7 +439,7 @@ fn subscript_of<'a>(nodes: &CoveringNode<'a>, offset: TextSize) -> Option<Target
     if let Some(range) = literal {
         if let Some(subscript) = around(range) {
             return Some(match &*subscript.slice {
-                ast::Expr::StringLiteral(text) => Target::Key { subscript, key: text.value.to_str() },
+                Expr::StringLiteral(text) => Target::Key { subscript, key: text.value.to_str() },
                 _ => element(subscript),
             });
         }

@@ -14,9 +14,9 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use salsa::Setter;
 
 use super::api::{SemanticDb as _, SourceMap, TextSize, source_text};
-use super::check;
 use super::db::Database;
 use super::edits::{self, Edit};
+use super::file_diagnostics::diagnostics;
 use super::lines::Lines;
 use super::{Embedded, on_disk};
 use crate::error::Result;
@@ -173,7 +173,7 @@ pub(super) fn findings(db: &Database, files: &[String], observer: &dyn Observer)
             observer.begins(path);
             let found = salsa::attach_allow_change(&*db, || {
                 let Some(file) = on_disk(db, Path::new(path)).filter(|_| !db.is_over()) else { return Vec::new() };
-                let found = check::diagnostics(db, db.program_file(file)).iter();
+                let found = diagnostics(db, db.program_file(file)).iter();
                 found
                     .map(|one| Finding {
                         rule: one.id().as_str().to_owned(),

@@ -12,8 +12,9 @@ use super::api::{
 use super::by_syntax;
 use super::db::Database;
 use super::display::{PathDisplay, preview};
+use super::expressions::unique;
 use super::lines::Lines;
-use super::target::{self, Target, unique};
+use super::target::{self, Target};
 use crate::pytypes::values::{Definition, Typed};
 
 pub(super) fn type_at(db: &Database, file: ProgramFile<'_>, at: TextSize, display: &PathDisplay) -> Option<Typed> {

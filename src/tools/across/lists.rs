@@ -72,7 +72,7 @@ fn int(number: usize) -> i64 {
 }
 
 /// One repository after the other.
-pub(in crate::tools) fn in_order(_: &Value, index: usize, member: usize) -> SortKey {
+pub(super) fn in_order(_: &Value, index: usize, member: usize) -> SortKey {
     [int(member), int(index), 0, 0]
 }
 

@@ -3,11 +3,12 @@
 //! Owns the search for that fixture (in the classes around, in the module, in `conftest.py` of the folder and of those
 //! above it) and what it returns or yields.
 
-use super::super::family::Member;
+use super::super::class_members::Member;
+use super::super::expressions::last_name;
 use super::super::on_disk;
 use super::super::run_time_names::{is_fixture, is_passed_fixtures};
 use super::values::Values;
-use super::{MemberDefinitions, Resolver, last_name};
+use super::{MemberDefinitions, Resolver};
 use crate::pytypes::ty::api::{
     AnyNodeRef, Expr, File, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, SourceDb as _,
     SourceOrderVisitor, Stmt, TextRange, Type, ast, covering_node, definitions_for_name, parsed_module, source_text,

@@ -11,8 +11,9 @@ mod values;
 use std::cell::Cell;
 
 use self::values::{Value, Values};
+use super::class_members::{self, Class, Member};
 use super::db::Database;
-use super::family::{self, Class, Member};
+use super::expressions::{last_name, unique};
 use super::target::Target;
 use crate::pytypes::ty::api::{
     AnyNodeRef, Definition, DefinitionKind, Expr, ExprRef, File, HasType, ImportAliasResolution, Ranged,
@@ -138,7 +139,7 @@ impl<'db> Resolver<'db> {
                 Value::Function(_) => {}
             }
         }
-        super::target::unique(&mut found.definitions);
+        unique(&mut found.definitions);
         found
     }
 
@@ -149,12 +150,12 @@ impl<'db> Resolver<'db> {
         for value in &callee.known {
             let mut members = Vec::new();
             match *value {
-                Value::Function(function) => members.extend(family::parameter(self.db, function, name)),
+                Value::Function(function) => members.extend(class_members::parameter(self.db, function, name)),
                 Value::Class(class) => {
                     let (constructors, is_complete) = self.lookup(class, "__init__");
                     found.is_complete &= is_complete;
                     let own: Vec<Member> = constructors.into_iter().filter(|(file, _)| self.db.is_own(*file)).collect();
-                    members.extend(own.iter().filter_map(|one| family::parameter(self.db, *one, name)));
+                    members.extend(own.iter().filter_map(|one| class_members::parameter(self.db, *one, name)));
                     // The constructor of a data class has its fields as parameters.
                     if own.is_empty() {
                         members.extend(self.lookup(class, name).0);
@@ -178,7 +179,7 @@ impl<'db> Resolver<'db> {
                 return (Vec::new(), false);
             }
             seen.push(next);
-            let members = family::members_of(self.db, next, name);
+            let members = class_members::members_of(self.db, next, name);
             if !members.is_empty() {
                 return (members, true);
             }
@@ -196,7 +197,7 @@ impl<'db> Resolver<'db> {
     fn bases(&self, (file, range): Class) -> Values {
         let model = self.model(file);
         let parsed = parsed_module(self.db, model.python_file()).load(self.db);
-        let Some(class) = family::class_at(parsed.syntax().into(), range) else { return Values::unknown() };
+        let Some(class) = class_members::class_at(parsed.syntax().into(), range) else { return Values::unknown() };
         let of_base = |base: &Expr| {
             let named = if let Expr::Subscript(subscript) = base { &*subscript.value } else { base };
             if last_name(named).is_some_and(|name| FORMS.contains(&name)) {
@@ -384,7 +385,7 @@ impl<'db> Resolver<'db> {
 
     fn of_call(&self, model: &SemanticModel<'db>, call: &ast::ExprCall, depth: usize, is_awaited: bool) -> Values {
         if call.arguments.is_empty() && last_name(&call.func) == Some("super") {
-            let class = family::class_around(self.db, model.file(), call.range());
+            let class = class_members::class_around(self.db, model.file(), call.range());
             return class.map_or_else(Values::unknown, |class| self.bases(class).instances());
         }
         let callee = self.of_expression(model, &call.func, depth);
@@ -460,7 +461,7 @@ impl<'db> Resolver<'db> {
         match annotation {
             Expr::NoneLiteral(_) => Values::nothing(),
             Expr::Name(name) if name.id.as_str() == "Self" => {
-                let class = family::class_around(self.db, model.file(), name.range);
+                let class = class_members::class_around(self.db, model.file(), name.range);
                 // It can be a subclass.
                 let known = class.map(Value::Instance).into_iter().collect();
                 Values { known, is_complete: false }
@@ -523,14 +524,4 @@ fn definition_at(db: &Database, (file, range): Member) -> Option<ResolvedDefinit
     let parsed = parsed_module(db, model.python_file()).load(db);
     let nodes = covering_node(parsed.syntax().into(), range);
     model.first_local_definition(&nodes).map(ResolvedDefinition::Definition)
-}
-
-/// The last component of a name, or of the name that is called.
-pub(super) fn last_name(expression: &Expr) -> Option<&str> {
-    match expression {
-        Expr::Name(name) => Some(name.id.as_str()),
-        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
-        Expr::Call(call) => last_name(&call.func),
-        _ => None,
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the sets of such values, and what an annotation makes of them.
 
-use super::super::family::{Class, Member};
+use super::super::class_members::{Class, Member};
 use crate::pytypes::ty::api::File;
 
 /// What an expression can be.

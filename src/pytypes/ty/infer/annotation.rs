@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::calls::{self, Receivers};
 use super::importing::{
-    imported_module, is_always_bound, is_builtin, is_imported_conditionally, is_of_project, public,
+    ABSTRACT, imported_module, is_always_bound, is_builtin, is_imported_conditionally, is_of_project, public,
 };
+use super::values::{Receivers, own_variable};
 use crate::pytypes::ty::api::{
     AnyNodeRef, Definition, Expr, ImportAliasResolution, ProgramEnvironment, Ranged, ResolvedDefinition, ScopeKind,
     SemanticModel, TextSize, Type, TypeDefinition, TypeDetail, ast, definitions_for_name, file_to_module,
@@ -162,33 +162,6 @@ pub(super) struct Import {
 /// Larger unions are rejected as too unspecific.
 const MAX_MEMBERS: usize = 5;
 
-/// Classes that `typing` only re-exports.
-pub(super) const ABSTRACT: &[&str] = &[
-    "AsyncGenerator",
-    "AsyncIterable",
-    "AsyncIterator",
-    "Awaitable",
-    "Callable",
-    "Collection",
-    "Container",
-    "Coroutine",
-    "Generator",
-    "Hashable",
-    "ItemsView",
-    "Iterable",
-    "Iterator",
-    "KeysView",
-    "Mapping",
-    "MappingView",
-    "MutableMapping",
-    "MutableSequence",
-    "MutableSet",
-    "Reversible",
-    "Sequence",
-    "Sized",
-    "ValuesView",
-];
-
 /// Classes that callers pass where a function accepts any stream, buffer or sequence.
 const CONCRETE: &[&str] = &["BytesIO", "StringIO", "bytearray", "range"];
 
@@ -290,7 +263,7 @@ fn receivers_in<'db>(
     };
     let mut found: HashMap<String, Option<Definition<'db>>> = HashMap::new();
     for member in members {
-        let variable = calls::own_variable(db, environment, member);
+        let variable = own_variable(db, environment, member);
         if let Some((variable, class)) = variable.and_then(|one| Some((one, *receivers.get(&one)?))) {
             let shown = variable.display(db, environment).to_string();
             found

@@ -8,16 +8,17 @@ use std::path::Path;
 
 use super::SlotState;
 use super::constructors::Constructors;
-use super::evidence::{is_mock, known_part};
 use super::slots::{Slot, SlotSource, is_decorated};
+use super::values::{Receivers, is_mock, known_part, last_name, own_variable};
 use crate::pytypes::ty::api::{
-    AnyNodeRef, Definition, Expr, ExprRef, File, HasDefinition, HasType, ImportAliasResolution, ProgramEnvironment,
-    ProgramFile, Ranged, ScopeKind, SemanticDb, SemanticModel, SourceOrderVisitor, Stmt, TextRange, Type,
-    TypeDefinition, ast, contains_identifier, parsed_module, source_text, walk_expr, walk_stmt,
+    AnyNodeRef, Definition, Expr, ExprRef, File, HasDefinition, HasType, ImportAliasResolution, ProgramFile, Ranged,
+    ScopeKind, SemanticDb, SemanticModel, SourceOrderVisitor, Stmt, TextRange, Type, TypeDefinition, ast,
+    contains_identifier, parsed_module, source_text, walk_expr, walk_stmt,
 };
 use crate::pytypes::ty::checker_panics::caught;
 use crate::pytypes::ty::db::{Database, Db as _};
-use crate::pytypes::ty::target::{self, Target};
+use crate::pytypes::ty::expressions::of_expression;
+use crate::pytypes::ty::target::Target;
 
 /// The maximum number of files that are searched for calls of the functions of one file.
 const MAX_FILES: usize = 300;
@@ -52,9 +53,6 @@ pub(super) struct Calls<'db> {
     /// The class that `Self` means where a method passes itself, or its class, by the type that the checker shows as `Self@method`.
     pub receivers: Receivers<'db>,
 }
-
-/// The classes that types `Self@method` stand for.
-pub(super) type Receivers<'db> = HashMap<Type<'db>, Definition<'db>>;
 
 /// The functions with a parameter that lacks an annotation.
 pub(super) fn open_functions<'a, 'db>(
@@ -175,21 +173,6 @@ fn search(
 /// The maximum depth of subclasses that are followed to find calls of an inherited constructor.
 const MAX_SUBCLASS_DEPTH: usize = 4;
 
-/// `Self` if the type is `Self` or `type[Self]`.
-pub(super) fn own_variable<'db>(
-    db: &'db dyn SemanticDb,
-    environment: &ProgramEnvironment<'db>,
-    known: Type<'db>,
-) -> Option<Type<'db>> {
-    let variable = match known {
-        Type::TypeVar(_) => known,
-        Type::SubclassOf(class) => Type::TypeVar(class.into_type_var()?),
-        _ => return None,
-    };
-    // The other type variables have a definition.
-    variable.definition(db, environment).is_none().then_some(variable)
-}
-
 /// How a class is called without its name: `cls()`, `self.__class__()`, `type(self)()`, `super().__init__()`.
 const CONSTRUCTING: &[&str] = &["cls", "__class__", "type", "__init__", "__new__"];
 
@@ -212,17 +195,6 @@ fn classes_below(db: &Database, file: File, above: &BTreeSet<String>) -> Vec<Str
     let mut below = Below(above, Vec::new());
     below.visit_body(parsed.suite());
     below.1
-}
-
-/// The last name in a callee or base class: `C` in `module.C[int]`, `type` in `type(self)`.
-pub(super) fn last_name(expression: &Expr) -> Option<&str> {
-    match expression {
-        Expr::Name(name) => Some(name.id.as_str()),
-        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
-        Expr::Subscript(subscript) => last_name(&subscript.value),
-        Expr::Call(call) => last_name(&call.func),
-        _ => None,
-    }
 }
 
 /// The calls in one file.
@@ -339,7 +311,7 @@ impl<'db> CallFinder<'_, 'db> {
         let (mut callees, declared) = match (called, definition) {
             // The name may have other definitions, for other platforms and versions.
             (Some(Type::FunctionLiteral(_) | Type::BoundMethod(_)), Some(TypeDefinition::Function(one))) => {
-                (vec![one], target::of_expression(self.model, callee, aliases))
+                (vec![one], of_expression(self.model, callee, aliases))
             }
             (Some(Type::ClassLiteral(_)), Some(TypeDefinition::StaticClass(class)))
                 if let Ok(constructor) = self.constructors.of(self.db, class) =>

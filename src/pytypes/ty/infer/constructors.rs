@@ -9,8 +9,9 @@ use crate::pytypes::ty::api::{
     Definition, DefinitionKind, Expr, HasDefinition, HasType, SemanticDb as _, SemanticModel, Stmt, Type, ast,
     parsed_module,
 };
+use crate::pytypes::ty::class_members::{Class, class_at};
 use crate::pytypes::ty::db::Database;
-use crate::pytypes::ty::family::{self, Class};
+use crate::pytypes::ty::family;
 
 /// The maximum number of superclasses that are followed.
 const MAX_DEPTH: usize = 20;
@@ -37,7 +38,7 @@ impl<'db> Constructors<'db> {
 fn find<'db>(db: &'db Database, (file, range): Class, depth: usize) -> Result<Option<Definition<'db>>, Undetermined> {
     let program_file = db.program_file(file);
     let parsed = parsed_module(db, program_file.python_file(db)).load(db);
-    let class = family::class_at(parsed.syntax().into(), range).ok_or(Undetermined)?;
+    let class = class_at(parsed.syntax().into(), range).ok_or(Undetermined)?;
     let has_keywords = class.arguments.as_ref().is_some_and(|given| !given.keywords.is_empty());
     let is_bare = class.decorator_list.is_empty() && !has_keywords;
     if depth == 0 || !db.is_own(file) || !is_bare || !class.body.iter().all(is_plain) {

@@ -4,87 +4,17 @@
 //! parameters is in `parameters`.
 
 use super::annotation::{Annotation, Import};
-use super::calls::{Calls, last_name};
 use super::docstring;
 use super::flow::{Exits, exits, falls_through, is_placeholder};
-use super::handed_on::Tested;
 use super::never::is_endless_call;
-use super::overridden::{self, Below};
+use super::overridden;
 use super::parameters;
+use super::shape::{Context, Evidence, Generated, Shape};
 use super::slots::{Filling, FunctionContext, Kind, Slot, SlotSource, is_decorated};
-use crate::pytypes::ty::api::{
-    Expr, FilePath, HasType, ProgramEnvironment, SemanticDb, SemanticModel, Type, TypeDefinition, UnionType, ast,
-};
+use super::values::{is_mock, known, known_part};
+use crate::pytypes::ty::api::{Expr, HasType, SemanticModel, Type, UnionType, ast};
 use crate::pytypes::ty::db::Database;
 use crate::pytypes::values::Confidence;
-
-/// A type with an explanation of what it is based on.
-pub(super) struct Evidence<'db> {
-    pub inferred: Shape<'db>,
-    pub explanation: String,
-    pub confidence: Confidence,
-}
-
-pub(super) enum Shape<'db> {
-    Plain(Type<'db>),
-    /// The types of values that are returned or assigned.
-    Returned(Type<'db>),
-    /// The types of values that callers pass: what the parameter accepts may be wider.
-    Passed(Type<'db>, Tested),
-    /// The type of a default that no call confirms.
-    Default(Type<'db>, Tested),
-    /// The same, and the type of a default that is only a marker.
-    PassedOr(Type<'db>, Type<'db>),
-    /// The type that a generator yields.
-    Yields(Type<'db>, Generated),
-    /// The type that a generator delegates to.
-    YieldsFrom(Type<'db>, Generated),
-    /// `list[…]`, `set[…]` or `dict[…]` of the types that are put into an empty one later.
-    Filled(&'static str, Vec<Type<'db>>),
-    /// The type of the receiver.
-    Receiver,
-    /// An annotation that is used as written.
-    Written(Annotation),
-}
-
-/// What calling a generator function returns, as far as its callers need it.
-#[derive(Clone, Copy)]
-pub(super) enum Generated {
-    Iterator,
-    AsyncIterator,
-    /// `contextlib` deprecates iterators.
-    ContextManager,
-    AsyncContextManager,
-}
-
-impl Generated {
-    fn new(function: &ast::StmtFunctionDef) -> Self {
-        let decorators = || function.decorator_list.iter().filter_map(|one| last_name(&one.expression));
-        match function.is_async {
-            false if decorators().any(|name| name == "contextmanager") => Self::ContextManager,
-            true if decorators().any(|name| name == "asynccontextmanager") => Self::AsyncContextManager,
-            false => Self::Iterator,
-            true => Self::AsyncIterator,
-        }
-    }
-
-    pub fn annotation(self, yielded: Annotation) -> Annotation {
-        let none = || Annotation { text: "None".to_owned(), imports: Vec::new() };
-        let (name, inner) = match self {
-            Self::Iterator => ("Iterator", vec![yielded]),
-            Self::AsyncIterator => ("AsyncIterator", vec![yielded]),
-            Self::ContextManager => ("Generator", vec![yielded, none(), none()]),
-            Self::AsyncContextManager => ("AsyncGenerator", vec![yielded, none()]),
-        };
-        Annotation::generic(name, Some("collections.abc"), inner)
-    }
-}
-
-/// What the rest of the project says about the functions of a file.
-pub(super) struct Context<'db> {
-    pub calls: Calls<'db>,
-    pub below: Below<'db>,
-}
 
 /// The evidence for one slot; the error says why there is none.
 pub(super) fn of_slot<'db>(
@@ -401,63 +331,5 @@ fn empty_container(value: &Expr) -> Option<&'static str> {
             }
         }
         _ => None,
-    }
-}
-
-/// The type unless it is unknown. A member of unknown type is left for the annotation to reject.
-pub(super) fn known<'db>(
-    db: &'db dyn SemanticDb,
-    model: &SemanticModel<'db>,
-    inferred: Option<Type<'db>>,
-) -> Option<Type<'db>> {
-    let inferred = inferred?;
-    match inferred {
-        Type::Dynamic(_) | Type::Divergent(_) => None,
-        Type::Intersection(_) => known_part(db, &model.program_environment(), inferred),
-        inferred => Some(inferred),
-    }
-}
-
-/// What is known of a type: a union without its unknown members, the class that a check established for an unknown value.
-pub(super) fn known_part<'db>(
-    db: &'db dyn SemanticDb,
-    environment: &ProgramEnvironment<'db>,
-    inferred: Type<'db>,
-) -> Option<Type<'db>> {
-    let is_unknown = |one: &Type<'db>| matches!(one, Type::Dynamic(_) | Type::Divergent(_));
-    match inferred {
-        Type::Union(union) => {
-            let members = union.elements(db).iter();
-            let part: Vec<_> = members.filter_map(|one| known_part(db, environment, *one)).collect();
-            (!part.is_empty()).then(|| UnionType::from_elements(db, environment, part))
-        }
-        Type::Intersection(all) => {
-            let positive: Vec<Type<'db>> = all.iter_positive(db).collect();
-            if !positive.iter().any(is_unknown) {
-                return Some(inferred);
-            }
-            match positive.into_iter().filter(|one| !is_unknown(one)).collect::<Vec<_>>()[..] {
-                [only] => Some(only),
-                _ => None,
-            }
-        }
-        inferred => (!is_unknown(&inferred)).then_some(inferred),
-    }
-}
-
-/// Whether a type is a mock, which replaces an object of any other type.
-pub(super) fn is_mock<'db>(
-    db: &'db dyn SemanticDb,
-    environment: &ProgramEnvironment<'db>,
-    inferred: Type<'db>,
-) -> bool {
-    if let Type::Union(union) = inferred {
-        return union.elements(db).iter().any(|one| is_mock(db, environment, *one));
-    }
-    let Some(TypeDefinition::StaticClass(class)) = inferred.definition(db, environment) else { return false };
-    match class.file(db).path(db) {
-        FilePath::Vendored(path) => path.as_str().ends_with("unittest/mock.pyi"),
-        FilePath::System(path) => path.as_str().contains("/site-packages/mock/"),
-        FilePath::SystemVirtual(_) => false,
     }
 }

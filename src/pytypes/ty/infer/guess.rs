@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::calls::last_name;
 use super::evidence;
 use super::flow::exits;
 use super::slots::{self, SlotSource};
+use super::values::last_name;
 use super::{FileState, Inference, InferenceRun, Key, concluded};
 use crate::pytypes::ty::api::{
     Expr, SemanticDb as _, SemanticModel, SourceOrderVisitor, ast, parsed_module, walk_expr,

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::annotation::Annotation;
-use super::evidence::known_part;
 use super::slots::{self, Slot};
+use super::values::known_part;
 use crate::pytypes::ty::api::{
     ArgOrKeyword, CmpOp, DefinitionKind, Expr, File, HasType, KnownClass, ProgramEnvironment, ProgramFile,
     ResolvedDefinition, SemanticDb as _, SemanticModel, SourceOrderVisitor, Stmt, Type, TypeDefinition, UnionType, ast,

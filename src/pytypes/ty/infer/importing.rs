@@ -2,11 +2,37 @@
 //!
 //! Owns whether a name exists when an annotation is evaluated.
 
-use super::annotation::ABSTRACT;
 use crate::pytypes::ty::api::{
     Definition, Expr, SemanticModel, SourceOrderVisitor, ast, file_to_module, parsed_module, walk_stmt,
 };
 use crate::pytypes::ty::db::{Database, Db as _};
+
+/// Classes that `typing` only re-exports.
+pub(super) const ABSTRACT: &[&str] = &[
+    "AsyncGenerator",
+    "AsyncIterable",
+    "AsyncIterator",
+    "Awaitable",
+    "Callable",
+    "Collection",
+    "Container",
+    "Coroutine",
+    "Generator",
+    "Hashable",
+    "ItemsView",
+    "Iterable",
+    "Iterator",
+    "KeysView",
+    "Mapping",
+    "MappingView",
+    "MutableMapping",
+    "MutableSequence",
+    "MutableSet",
+    "Reversible",
+    "Sequence",
+    "Sized",
+    "ValuesView",
+];
 
 /// The name by which the file has imported the public module of a class as a whole: `socket` after `import socket`.
 pub(super) fn imported_module(db: &Database, model: &SemanticModel<'_>, definition: Definition<'_>) -> Option<String> {

@@ -22,7 +22,9 @@ mod never;
 mod overridden;
 mod parameters;
 mod project;
+mod shape;
 mod slots;
+mod values;
 mod verification;
 
 use std::cell::RefCell;
@@ -32,12 +34,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use self::annotation::Annotation;
-use self::calls::Receivers;
-use self::evidence::{Context, Evidence, Shape};
 use self::header::Header;
 use self::overridden::Below;
 pub(super) use self::project::infer_all;
+use self::shape::{Context, Evidence, Shape};
 use self::slots::{FunctionContext, Kind, Slot, SlotSource};
+use self::values::Receivers;
 use self::verification::Findings;
 use super::checker_panics::caught;
 use super::db::Database;

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::evidence::{Evidence, Shape};
 use super::importing::is_of_project;
 use super::parameters::{NO_ARGUMENT, UNKNOWN_ARGUMENT};
+use super::shape::{Evidence, Shape};
 use super::slots::{self, Parameter, SlotSource};
 use super::{FileState, Inference, InferenceRun, Key, concluded};
 use crate::pytypes::ty::api::{

@@ -6,13 +6,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::annotation::{Annotation, Import};
-use super::calls::last_name;
 use super::slots::{self, Slot};
+use super::values::last_name;
 use crate::pytypes::ty::api::{
     Definition, File, HasDefinition, HasType, ProgramFile, ScopeKind, SemanticDb as _, SemanticModel, Stmt, TextRange,
     Type, ast, contains_identifier, parsed_module, source_text,
 };
 use crate::pytypes::ty::checker_panics::{caught, caught_in_query};
+use crate::pytypes::ty::class_members::{class_around, class_at};
 use crate::pytypes::ty::db::{Database, Db};
 use crate::pytypes::ty::family;
 
@@ -107,7 +108,7 @@ fn above<'db, T>(
     if !is_method || matches!(function.name.as_str(), "__init__" | "__new__" | "__init_subclass__" | "__post_init__") {
         return None;
     }
-    let own = family::class_around(db, model.file(), function.name.range)?;
+    let own = class_around(db, model.file(), function.name.range)?;
     let mut waiting = VecDeque::from(family::bases(db, own).to_vec());
     let mut seen = Vec::new();
     while let Some(class) = waiting.pop_front() {
@@ -118,7 +119,7 @@ fn above<'db, T>(
         let (file, range) = class;
         let program_file = db.program_file(file);
         let parsed = parsed_module(db, program_file.python_file(db)).load(db);
-        let Some(node) = family::class_at(parsed.syntax().into(), range) else { continue };
+        let Some(node) = class_at(parsed.syntax().into(), range) else { continue };
         let methods = node.body.iter().filter_map(Stmt::as_function_def_stmt);
         let mut methods = methods.filter(|method| method.name.id == function.name.id);
         let (Some(method), None) = (methods.next(), methods.next()) else {

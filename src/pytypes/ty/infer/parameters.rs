@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 
 use super::annotation::Annotation;
 use super::docstring;
-use super::evidence::{Context, Evidence, Shape, is_mock, known};
 use super::handed_on;
 use super::overridden::{self, Overridden};
+use super::shape::{Context, Evidence, Shape};
 use super::slots::{Parameter, Slot};
+use super::values::{is_mock, known};
 use crate::pytypes::ty::api::{
     DefinitionKind, Expr, File, HasDefinition, HasType, KnownClass, ProgramEnvironment, Ranged, SemanticModel, Stmt,
     Type, TypeDefinition, UnionType, ast, parsed_module, source_text,

@@ -1,0 +1,181 @@
+//! What the patterns of a language found in a syntax tree, before nesting is known.
+//!
+//! Owns how captures become definitions, references, edges and imports. Does not own which text is parsed (`parse`, `recover`).
+
+use std::ops::Range;
+
+use super::captures::{Capture, Compiled};
+use super::patterns::Captured;
+use super::scopes::Scope;
+use super::source::{Head, bare};
+use super::syntax::{self, Syntax};
+
+/// A match, and what it is of.
+struct Match<'a> {
+    compiled: &'a Compiled,
+    syntax: &'a Syntax,
+    text: &'a str,
+    captured: &'a [Captured],
+}
+
+impl Match<'_> {
+    fn kind(&self, captured: &Captured) -> Capture {
+        self.compiled.captures[captured.capture]
+    }
+
+    fn first(&self, wanted: Capture) -> Option<syntax::Node> {
+        self.captured.iter().find(|captured| self.kind(captured) == wanted).map(|captured| captured.node)
+    }
+
+    /// What was captured as `wanted`, in order of the text.
+    fn ranges(&self, wanted: Capture) -> Vec<Range<usize>> {
+        let captured = self.captured.iter().filter(|captured| self.kind(captured) == wanted);
+        captured.map(|captured| self.syntax.range(captured.node)).collect()
+    }
+
+    /// Without quotes around it.
+    fn range(&self, wanted: Capture) -> Option<Range<usize>> {
+        let range = bare(self.syntax.range(self.first(wanted)?), self.text);
+        (!range.is_empty()).then_some(range)
+    }
+
+    fn name(&self) -> Option<Range<usize>> {
+        let signed = || {
+            let range = self.range(Capture::SignedName)?;
+            let sign = self.text[range.clone()].rfind(['$', ':']).map_or(0, |at| at + 1);
+            Some(range.start + sign..range.end).filter(|range| !range.is_empty())
+        };
+        self.range(Capture::Name).or_else(signed)
+    }
+
+    fn words(&self, wanted: Capture) -> Option<String> {
+        Some(self.text[self.syntax.range(self.first(wanted)?)].to_owned())
+    }
+
+    /// The words of an import's module: from its first capture to its last, up to the name where that ends it.
+    fn module(&self, name: Option<Range<usize>>) -> Range<usize> {
+        let parts = self.ranges(Capture::ImportModule);
+        let start = parts.iter().map(|part| part.start).min().unwrap_or_default();
+        let last = parts.iter().map(|part| part.end).max().unwrap_or_default();
+        let end = name.filter(|name| name.end == last && name.start > start).map_or(last, |name| name.start);
+        if end < last || parts.len() > 1 {
+            return start..start + self.text[start..end].trim_end_matches(['.', ':', '/', '\\', ' ']).len();
+        }
+        start..end
+    }
+
+    fn level(&self) -> Option<u8> {
+        self.captured.iter().find_map(|captured| match self.kind(captured) {
+            Capture::Level(level) => Some(level),
+            _ => None,
+        })
+    }
+}
+
+pub(super) struct Heritage {
+    pub(super) kind: &'static str,
+    pub(super) target: Range<usize>,
+    pub(super) implementor: Option<String>,
+}
+
+pub(super) struct Import {
+    pub(super) module: Range<usize>,
+    pub(super) name: Option<Range<usize>>,
+    /// Everything the module offers.
+    pub(super) wildcard: bool,
+    pub(super) alias: Option<String>,
+}
+
+/// What the matches captured, by pattern, before nesting is known.
+#[derive(Default)]
+pub(super) struct FoundNodes {
+    pub(super) scopes: Vec<(usize, Scope)>,
+    pub(super) locals: Vec<Range<usize>>,
+    pub(super) bindings: Vec<Range<usize>>,
+    pub(super) references: Vec<(usize, &'static str, Range<usize>)>,
+    pub(super) heritage: Vec<(usize, Heritage)>,
+    pub(super) imports: Vec<(usize, Import)>,
+    /// To parse again, with their brackets.
+    pub(super) items: Vec<Range<usize>>,
+    /// Where the names of definitions start that the grammar took for something else.
+    pub(super) misread: Vec<usize>,
+}
+
+impl FoundNodes {
+    pub(super) fn of(compiled: &Compiled, syntax: &Syntax, text: &str) -> Self {
+        let mut found = Self::default();
+        compiled.patterns.matches(syntax, text, |pattern, captured| {
+            found.take(pattern, &Match { compiled, syntax, text, captured });
+        });
+        found
+    }
+
+    fn take(&mut self, pattern: usize, matched: &Match) {
+        let Match { compiled, syntax, text, captured } = *matched;
+        for capture in captured {
+            let node = capture.node;
+            match matched.kind(capture) {
+                Capture::Definition(kind) => {
+                    let Some(name) = matched.name() else {
+                        continue;
+                    };
+                    let start = matched.first(Capture::Signature).unwrap_or(node);
+                    let body = matched
+                        .first(Capture::Body)
+                        .or_else(|| compiled.body.and_then(|field| syntax.child(start, field)));
+                    let body = body.map(|body| syntax.range(body).start);
+                    let range = syntax.range(start);
+                    let mut head = Head::of(&range, body, text, name.end, compiled.whole_heads);
+                    head.comments = syntax.comments(start, head.end, &compiled.comments);
+                    let arity = matched.first(Capture::Arity);
+                    let scope = Scope {
+                        range: syntax.range(node),
+                        kind: Some(kind),
+                        name,
+                        container: matched.ranges(Capture::Container),
+                        level: matched.level(),
+                        is_clause: matched.first(Capture::Clause).is_some(),
+                        arity: arity.map_or(0, |parameters| syntax.count_named(parameters)),
+                        is_member: matched.first(Capture::Member).is_some(),
+                        head: Some(head),
+                        has_body: body.is_some(),
+                    };
+                    self.scopes.push((pattern, scope));
+                }
+                Capture::Scope => {
+                    let Some(name) = matched.name() else {
+                        continue;
+                    };
+                    self.scopes.push((pattern, Scope::without_symbol(syntax.range(node), name)));
+                }
+                Capture::Local => self.locals.push(syntax.range(node)),
+                Capture::Binding => self.bindings.push(syntax.range(node)),
+                Capture::Items => self.items.push(syntax.range(node)),
+                Capture::Misread => self.misread.extend(matched.name().map(|name| name.start)),
+                Capture::Reference(kind) => {
+                    let Some(name) = matched.name() else {
+                        continue;
+                    };
+                    self.references.push((pattern, kind, name));
+                }
+                found @ (Capture::Inherits | Capture::Implements) => {
+                    let kind = if found == Capture::Inherits { "inherits" } else { "implements" };
+                    let target = syntax.range(node);
+                    let implementor = matched.words(Capture::Implementor);
+                    self.heritage.push((pattern, Heritage { kind, target, implementor }));
+                }
+                Capture::ImportModule if Some(node) == matched.first(Capture::ImportModule) => {
+                    let name = matched.range(Capture::ImportName);
+                    let import = Import {
+                        module: matched.module(name.clone()),
+                        name,
+                        wildcard: matched.first(Capture::ImportWildcard).is_some(),
+                        alias: matched.words(Capture::ImportAlias),
+                    };
+                    self.imports.push((pattern, import));
+                }
+                _ => {}
+            }
+        }
+    }
+}

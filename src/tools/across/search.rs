@@ -1,0 +1,48 @@
+//! `query` in several repositories.
+//!
+//! Owns what differs from a search of one: hits are ranked together, or listed one repository after the other.
+
+use serde_json::{Value, json};
+
+use super::{ScopedCall, in_order};
+use crate::error::Result;
+use crate::query::{HitPage, PathFilter, exact, smart};
+use crate::tools::query::{Answer, Arguments, DEFAULT_LIMIT, MAX_LIMIT, Mode, check_text, shown};
+use crate::tools::{arguments, page};
+
+/// Searches several repositories: a smart query ranks the hits of all of them once.
+pub(super) fn search(across: &ScopedCall) -> Result<Value> {
+    let arguments: Arguments = arguments::parse(across.arguments.clone())?;
+    if arguments.mode.unwrap_or_default() != Mode::Smart {
+        return across.list("results", "", (Some(DEFAULT_LIMIT), MAX_LIMIT), in_order);
+    }
+    check_text(arguments.text.trim())?;
+    let explain = arguments.explain.unwrap_or(false);
+    let filter = PathFilter::new(&arguments.include, &arguments.exclude)?;
+    let page = page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
+    let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
+    let budget = &across.request.budget;
+    across.ranked(&arguments.text, &filter, |corpus, members| {
+        let HitPage { page: found, warning } =
+            smart::search(corpus, None, &arguments.text, &filter, context, page, budget)?;
+        let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
+        let suggestion = if is_nothing { smart::suggest(corpus, &arguments.text)? } else { None };
+        let answer = Answer {
+            total: found.total,
+            truncated: found.is_cut,
+            next_offset: found.next_offset(),
+            suggestion,
+            vectors_pending: None,
+            warning,
+            results: Vec::new(),
+        };
+        let mut answer = json!(answer);
+        let hits = found.items.into_iter().filter_map(|hit| {
+            let member = &members[hit.source];
+            let (path, workspace) = (hit.path.clone(), member.workspace);
+            member.shows(&path, json!(shown(workspace, hit, explain)))
+        });
+        answer["results"] = hits.collect();
+        Ok(answer)
+    })
+}
