@@ -2,11 +2,13 @@
 //!
 //! Owns their types and nothing else: no file access, no database, no JSON.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use strum_macros::{EnumString, IntoStaticStr};
+use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 /// The repository's root folder, which contains all paths that are not outside.
 pub const ROOT: &str = ".";
@@ -109,6 +111,17 @@ pub fn printable(text: &str) -> String {
             escaped.into_iter().flatten().chain(plain)
         })
         .collect()
+}
+
+/// In Unicode's composed form (NFC), in which equal texts have equal bytes: keyboards and file systems differ in whether `Ü`
+/// is one character or two.
+pub fn composed(text: &str) -> Cow<'_, str> {
+    if is_nfc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
+}
+
+/// The form in which names of entities are compared: composed, in lowercase, with words one space apart.
+pub fn comparable_name(name: &str) -> String {
+    composed(&name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()).into_owned()
 }
 
 /// Joins the first `max` names by commas, escaped by [`printable`], with an ellipsis if there are more.

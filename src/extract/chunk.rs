@@ -4,7 +4,7 @@
 //! hold whole definitions where they fit, and never exceed the requested size. Overlap is stored next to the
 //! text, not in it.
 
-use super::documents::{Heading, Outline};
+use super::documents::{Heading, Outline, Table};
 use super::source::Lines;
 use super::syntax::{Node, ROOT, Syntax};
 use crate::model::{Chunk, MAX_SYMBOLS, Symbol};
@@ -53,6 +53,7 @@ pub(super) fn of_document(text: &str, outline: &Outline, sizing: Sizing) -> Vec<
     // No chunk spans two pages: a hit names one page.
     let mut chunks = pieces(text, &seams, &outline.pages, sizing, &|start, limit| sentence_end(text, start, limit));
     set_positions(text, &mut chunks, outline);
+    add_columns(&mut chunks, &outline.tables);
     chunks
 }
 
@@ -127,7 +128,7 @@ fn bytes_of(text: &str, characters: usize) -> usize {
 fn set_positions(text: &str, chunks: &mut [Chunk], outline: &Outline) {
     let (mut at, mut next_heading, mut page) = (0, 0, 0);
     let mut above: Vec<&Heading> = Vec::new();
-    for chunk in chunks {
+    for chunk in chunks.iter_mut() {
         // A heading that the chunk begins with is one that it is under.
         let begins = at + text[at..].len() - text[at..].trim_start().len();
         while let Some(heading) = outline.headings.get(next_heading).filter(|heading| heading.at <= begins) {
@@ -138,10 +139,24 @@ fn set_positions(text: &str, chunks: &mut [Chunk], outline: &Outline) {
         while outline.pages.get(page).is_some_and(|start| *start <= begins) {
             page += 1;
         }
-        let columns = outline.above.as_deref().filter(|_| at > 0);
-        let titles = columns.into_iter().chain(above.iter().map(|heading| heading.title.as_str()));
-        chunk.headings = titles.collect::<Vec<_>>().join("\n");
+        chunk.headings = above.iter().map(|heading| heading.title.as_str()).collect::<Vec<_>>().join("\n");
         chunk.page = u32::try_from(page).ok().filter(|page| *page > 0);
+        at += chunk.text.len();
+    }
+}
+
+/// Puts the names of the columns above the headings of each chunk that begins below them in a table.
+pub(super) fn add_columns(chunks: &mut [Chunk], tables: &[Table]) {
+    let (mut at, mut next) = (0, 0);
+    for chunk in chunks {
+        let begins = at + chunk.text.len() - chunk.text.trim_start().len();
+        while tables.get(next).is_some_and(|table| table.rows.end <= begins) {
+            next += 1;
+        }
+        if let Some(table) = tables.get(next).filter(|table| table.rows.start <= begins) {
+            let titles = [table.names.as_str(), &chunk.headings];
+            chunk.headings = titles.into_iter().filter(|title| !title.is_empty()).collect::<Vec<_>>().join("\n");
+        }
         at += chunk.text.len();
     }
 }

@@ -7,12 +7,16 @@ use std::collections::HashSet;
 
 use super::entity_kinds::{FOLDER, KINDS, Kind, NOTE};
 use super::front_matter::{self, FrontMatter, FrontMatterRange, Node, Value};
+use super::logseq::Property;
 use super::prose::{self, ProseMark};
-use super::{Options, links};
-use crate::model::{Entity, Problem, RepoPath, Tag, TagSource};
+use super::{Options, links, logseq, markdown};
+use crate::model::{Entity, Problem, RepoPath, Tag, TagSource, comparable_name, composed};
 
 /// Folders below [`FOLDER`] that other programs fill.
 const OTHER_FOLDERS: &[&str] = &["data", "models"];
+
+/// Fields that hold tags.
+pub const TAG_FIELDS: &[&str] = &["tags", "labels", "tag", "keywords", "keyword"];
 
 /// Names of one note; further ones are ignored.
 const MAX_NAMES: usize = 200;
@@ -39,7 +43,18 @@ pub fn role<'p>(path: &'p RepoPath, notes: &[String]) -> Role<'p> {
         let rest = if matches!(folder, "" | ".") { Some(path.as_str()) } else { below(folder) };
         rest.filter(|_| is_markdown(path))
     });
-    around.min_by_key(|rest| rest.len()).map_or(Role::Document, Role::Note)
+    let innermost = around.min_by_key(|rest| rest.len());
+    innermost.filter(|rest| !is_set_aside(rest)).map_or(Role::Document, Role::Note)
+}
+
+/// Whether a path in a folder of notes is where programs keep what is deleted, backed up or their own: hidden folders, and those of
+/// Logseq.
+fn is_set_aside(path: &str) -> bool {
+    let is_logseqs = |folders: &[&str]| matches!(folders, ["logseq", "bak" | "version-files"]);
+    let parts: Vec<&str> = path.split('/').collect();
+    let (_, folders) = parts.split_last().unwrap_or((&"", &[]));
+    folders.iter().any(|folder| folder.starts_with('.') || *folder == "node_modules")
+        || folders.windows(2).any(is_logseqs)
 }
 
 fn is_markdown(path: &RepoPath) -> bool {
@@ -67,15 +82,17 @@ pub(super) fn read(path: &RepoPath, text: &str, options: &Options) -> GraphState
         _ => (None, 0),
     };
     let body = &text[body_at..];
+    let is_note = matches!(role, Role::Note(_));
     let before = memchr::memchr_iter(b'\n', &text.as_bytes()[..body_at]).count();
     let body_line = u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1);
     let front = front.unwrap_or_default();
     said.problems.extend(front.problems.iter().cloned());
-    said.add_tags(&front, body, body_line);
+    let properties = if is_note { logseq::properties(body, body_line) } else { Vec::new() };
+    said.add_tags(&front, &properties, body, body_line);
     match role {
         Role::Document => {}
         Role::Entity(folder) => said.entity = entity(&mut said.problems, folder, &front, text, body),
-        Role::Note(rest) => said.entity = Some(note(rest, &front, body, body_line)),
+        Role::Note(rest) => said.entity = Some(note(rest, &front, &properties, body, body_line)),
     }
     said
 }
@@ -85,22 +102,23 @@ impl GraphStatements {
         self.problems.push(Problem { line, reason: reason.to_owned() });
     }
 
-    fn add_tags(&mut self, front: &FrontMatter, body: &str, body_line: u32) {
+    fn add_tags(&mut self, front: &FrontMatter, properties: &[Property], body: &str, body_line: u32) {
         let mut seen = HashSet::new();
         let mut tags = Vec::new();
         let mut add = |name: &str, line: u32, source: TagSource| {
             let name = name.trim().trim_start_matches('#').trim();
-            if !name.is_empty() && seen.insert((name.to_owned(), line, source)) {
-                tags.push(Tag { name: name.to_owned(), line, source });
+            let name = composed(name).into_owned();
+            if !name.is_empty() && seen.insert((name.clone(), line, source)) {
+                tags.push(Tag { name, line, source });
             }
         };
-        for field in ["tags", "labels"] {
+        for field in TAG_FIELDS {
             let Some(value) = front.get(field) else { continue };
             let all = front.each_text(value, |node, text| {
-                // `tags: a, b` is how people write two.
-                let parts: Vec<&str> =
-                    if matches!(value.value, Value::Scalar { .. }) { text.split(',').collect() } else { vec![text] };
-                parts.into_iter().for_each(|part| add(part, node.line, TagSource::FrontMatter));
+                // `tags: a, b` and `tags: a b` are how people write two.
+                let is_list = !matches!(front.resolve_alias(value).value, Value::Scalar { .. });
+                let between = |c: char| if text.contains(',') { c == ',' } else { c.is_whitespace() };
+                text.split(|c| !is_list && between(c)).for_each(|part| add(part, node.line, TagSource::FrontMatter));
             });
             if !all {
                 self.problems.push(Problem {
@@ -114,6 +132,9 @@ impl GraphStatements {
                     reason: format!("the field `{field}` is not a list of words"),
                 });
             }
+        }
+        for Property { values, line, .. } in properties.iter().filter(|one| TAG_FIELDS.contains(&one.name.as_str())) {
+            values.iter().for_each(|tag| add(tag, *line, TagSource::FrontMatter));
         }
         prose::marks(body, body_line, |mark, line| {
             if let ProseMark::Hashtag(tag) = mark {
@@ -152,10 +173,10 @@ fn entity(problems: &mut Vec<Problem>, folder: &str, front: &FrontMatter, text: 
         },
         None => by_id.or(by_folder).map_or("report", |kind| kind.name).to_owned(),
     };
-    let (links, faults) = links::of_fields(front);
+    let (links, faults) = links::of_fields(front, None);
     problems.extend(faults);
     Some(Entity {
-        title: said("title").map_or_else(|| heading(body).unwrap_or_else(|| key.to_owned()), one_line),
+        title: said("title").map_or_else(|| markdown::first_heading(body).unwrap_or_else(|| key.to_owned()), one_line),
         names: names_of(key),
         key: key.to_owned(),
         kind,
@@ -164,11 +185,15 @@ fn entity(problems: &mut Vec<Problem>, folder: &str, front: &FrontMatter, text: 
     })
 }
 
-/// The key, and its lowercase form.
+/// The key, and the forms in which it is compared.
 fn names_of(key: &str) -> Vec<(u8, String)> {
-    let small = key.to_lowercase();
-    let more = (small != key).then_some((1, small));
-    [(0, key.to_owned())].into_iter().chain(more).collect()
+    let mut names = vec![(0, key.to_owned())];
+    for form in [composed(key).into_owned(), comparable_name(key)] {
+        if names.iter().all(|(_, known)| *known != form) {
+            names.push((1, form));
+        }
+    }
+    names
 }
 
 /// The fields that are kept as they are written.
@@ -186,55 +211,57 @@ fn dated(front: &FrontMatter) -> Entity {
 }
 
 /// A note of an imported folder: its name is that of its file, and every way to write that in a link finds it.
-fn note(path: &str, front: &FrontMatter, body: &str, body_line: u32) -> Entity {
+fn note(path: &str, front: &FrontMatter, properties: &[Property], body: &str, body_line: u32) -> Entity {
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    let last = stem.rsplit('/').next().unwrap_or(stem);
+    let page = logseq::page_name(last);
+    let journal = logseq::journal_titles(stem);
     let said = |name: &str| front.get(name).and_then(Node::text).map(str::trim).filter(|text| !text.is_empty());
+    let property = |name: &str| properties.iter().find(|one| one.name == name && !one.written.is_empty());
     let key = said("id").unwrap_or(stem).to_owned();
-    let title = said("title").map(one_line).or_else(|| heading(body));
+    let title = said("title").map(one_line).or_else(|| property("title").map(|title| title.written.clone()));
+    let title = title.or_else(|| markdown::first_heading(body)).or_else(|| journal.first().cloned());
     let mut names = vec![(0, key.clone())];
     let mut add = |rank: u8, name: &str| {
-        let name = links::normal(name);
+        let name = comparable_name(name);
         if !name.is_empty() && names.len() < MAX_NAMES && names.iter().all(|(_, known)| *known != name) {
             names.push((rank, name));
         }
     };
     add(1, &key);
     add(1, stem);
+    add(1, &links::exact(stem));
+    // A link may leave out the folders above; that of a note at the top is exact.
     for (at, _) in stem.match_indices('/') {
-        add(1, &stem[at + 1..]);
+        add(2, &stem[at + 1..]);
     }
-    // How Logseq writes a namespace in a file's name.
-    add(2, &stem.rsplit('/').next().unwrap_or(stem).replace("___", "/"));
-    let last = stem.rsplit('/').next().unwrap_or(stem);
+    add(3, &page);
     let number = &last[..last.bytes().take_while(u8::is_ascii_digit).count()];
     if number.len() >= 8 {
         // Zettelkasten: links name the number alone.
-        add(2, number);
+        add(3, number);
     }
     for field in ["aliases", "alias"] {
         if let Some(value) = front.get(field) {
-            front.each_text(value, |_, text| add(3, text));
+            front.each_text(value, |_, text| add(4, text));
+        }
+        for alias in properties.iter().filter(|one| one.name == field).flat_map(|one| &one.values) {
+            add(4, alias);
         }
     }
-    title.iter().for_each(|title| add(4, title));
-    let mut written = links::of_fields(front).0;
-    links::add_of_prose(&mut written, path, body, body_line);
+    title.iter().chain(&journal).for_each(|title| add(5, title));
+    let mut written = links::of_fields(front, Some(path)).0;
+    let of_names = properties.iter().filter(|one| matches!(one.name.as_str(), "alias" | "aliases"));
+    let lines_of_names: Vec<u32> = of_names.map(|one| one.line).collect();
+    links::add_of_prose(&mut written, path, body, body_line, &lines_of_names);
     Entity {
         kind: said("type").map_or_else(|| NOTE.to_owned(), |kind| kind.to_lowercase()),
-        title: title.unwrap_or_else(|| last.replace("___", "/")),
+        title: title.unwrap_or(page),
         key,
         names,
         links: written,
         ..dated(front)
     }
-}
-
-/// The first heading, where no title is given.
-fn heading(body: &str) -> Option<String> {
-    let line = body.lines().find(|line| !line.trim().is_empty())?;
-    let level = line.bytes().take_while(|byte| *byte == b'#').count();
-    let text = line.get(level..)?.strip_prefix(' ')?.trim().trim_end_matches('#').trim();
-    ((1..=6).contains(&level) && !text.is_empty()).then(|| text.to_owned())
 }
 
 fn one_line(text: &str) -> String {

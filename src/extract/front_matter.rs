@@ -356,7 +356,7 @@ fn top_level(text: &str, yaml: Range<usize>, first_line: u32) -> Vec<(Range<usiz
     parts
 }
 
-/// `name: anything` on one line, taken word by word: a title with a colon in it.
+/// `name: anything` on one line, taken word by word: a title with a colon in it, tags with their `#`.
 fn as_written(text: &str, part: Range<usize>, number: u32) -> Option<(Node, Node)> {
     let line = text[part.clone()].trim_end();
     let (name, rest) = line.split_once(':').filter(|_| !line.contains('\n'))?;
@@ -367,7 +367,20 @@ fn as_written(text: &str, part: Range<usize>, number: u32) -> Option<(Node, Node
         line: number,
         range: start..start + text.len(),
     };
-    (is_name && rest.starts_with(' ')).then(|| (node(name, part.start), node(rest.trim(), value_at)))
+    let value = rest.trim();
+    // A list that is not YAML because of what is in it, such as `#`.
+    let items = value.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).map(|inner| {
+        let items = inner.split(',').filter(|item| !item.trim().is_empty());
+        items.map(|item| node(item.trim(), item.trim_start().as_ptr().addr() - text.as_ptr().addr())).collect()
+    });
+    let value = match items {
+        Some(items) => {
+            let range = value_at..value_at + value.len();
+            Node { value: Value::List { items, flow: true }, line: number, range }
+        }
+        None => node(value, value_at),
+    };
+    (is_name && rest.starts_with(' ')).then(|| (node(name, part.start), value))
 }
 
 #[cfg(test)]

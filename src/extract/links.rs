@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::entity_kinds::Kind;
 use super::front_matter::{FrontMatter, Node, Value};
 use super::prose::{self, ProseMark};
-use crate::model::{Link, Problem};
+use crate::model::{Link, Problem, comparable_name, composed};
 
 /// Fields that describe an entity, and never relate it to others.
 const DATA: &[&str] = &[
@@ -21,6 +21,9 @@ const DATA: &[&str] = &[
     "updated_at",
     "created_by",
     "tags",
+    "tag",
+    "keywords",
+    "keyword",
     "labels",
     "aliases",
     "alias",
@@ -35,9 +38,9 @@ pub fn is_data_field(name: &str) -> bool {
 /// Longer texts are not ids.
 const MAX_ID_BYTES: usize = 200;
 
-/// The relationships that the fields state, in their order, each once.
-pub(super) fn of_fields(front: &FrontMatter) -> (Vec<Link>, Vec<Problem>) {
-    let mut links = Links::default();
+/// The relationships that the fields state, in their order, each once; for a note, with its path in its folder.
+pub(super) fn of_fields(front: &FrontMatter, note: Option<&str>) -> (Vec<Link>, Vec<Problem>) {
+    let mut links = Links { note, ..Links::default() };
     for (name, value) in &front.fields {
         let Some(name) = name.text().map(str::trim).filter(|name| !name.is_empty()) else { continue };
         // YAML's merge key is not a relationship.
@@ -50,13 +53,14 @@ pub(super) fn of_fields(front: &FrontMatter) -> (Vec<Link>, Vec<Problem>) {
 }
 
 #[derive(Default)]
-struct Links {
+struct Links<'n> {
+    note: Option<&'n str>,
     links: Vec<Link>,
     seen: HashSet<(String, String)>,
     problems: Vec<Problem>,
 }
 
-impl Links {
+impl Links<'_> {
     /// An id, a list of ids, a list of maps with an `id`; a map without one holds relationships of its own.
     fn add_value(&mut self, front: &FrontMatter, rel: &str, value: &Node) {
         let resolved = front.resolve_alias(value);
@@ -93,7 +97,10 @@ impl Links {
     /// `false` for a map without an id.
     fn add_map(&mut self, front: &FrontMatter, rel: &str, map: &Node) -> bool {
         let Value::Map { entries, .. } = &front.resolve_alias(map).value else { return false };
-        let Some((_, id)) = entries.iter().find(|(name, _)| name.text() == Some("id")) else { return false };
+        let value = |field: &str| entries.iter().find(|(name, _)| name.text() == Some(field)).map(|(_, value)| value);
+        let Some(id) = value("id") else { return false };
+        let of_type = value("type").and_then(|kind| front.resolve_alias(kind).text()).map(str::trim);
+        let rel = of_type.and_then(|kind| dependency(rel, kind)).unwrap_or(rel);
         self.add_text(rel, front.resolve_alias(id), id.line);
         true
     }
@@ -103,8 +110,11 @@ impl Links {
         let plain = matches!(node.value, Value::Scalar { plain: true, .. });
         let wiki = written.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
         let (target, certain) = match wiki {
-            Some(inner) if !inner.contains(['[', ']']) => (normal(inner), true),
-            _ => (written.to_owned(), Kind::of_id(written).is_some()),
+            Some(inner) if !inner.contains(['[', ']']) => {
+                let Some(found) = named(self.note.unwrap_or_default(), inner) else { return };
+                (found.0, true)
+            }
+            _ => (composed(written).into_owned(), Kind::of_id(written).is_some()),
         };
         let fits = !target.is_empty() && target.len() <= MAX_ID_BYTES && (certain || may_be_id(&target, plain));
         if fits && self.seen.insert((rel.to_owned(), target.clone())) {
@@ -124,55 +134,114 @@ fn may_be_id(text: &str, plain: bool) -> bool {
     is_word && !is_other
 }
 
-/// How the name of a note is looked up: without heading, block and label, in lowercase.
-pub(super) fn normal(name: &str) -> String {
-    let name = name.split(['|', '#', '^']).next().unwrap_or_default().trim();
-    let name = name.strip_suffix(".md").unwrap_or(name).trim_start_matches('/');
-    name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+/// The relationship of a dependency that has a type, as in beads: only `blocks` says which comes first.
+fn dependency<'t>(rel: &str, of_type: &'t str) -> Option<&'t str> {
+    let is_dependency = DEPENDENCIES.contains(&rel) && Kind::named(of_type).is_none();
+    (is_dependency && of_type != "blocks" && may_be_id(of_type, true)).then_some(of_type)
 }
 
-/// Adds the links in the prose of the note at `path` of its folder.
-pub(super) fn add_of_prose(links: &mut Vec<Link>, path: &str, body: &str, body_line: u32) {
+/// Fields whose maps may have a type.
+const DEPENDENCIES: &[&str] = &["depends_on", "depends-on", "dependencies", "blocked_by", "blocked-by"];
+
+/// The target of a wiki link in the note at `path` of its folder: a name, or the exact path of a note if it is relative. `None`
+/// for a part of the note itself, and for what is outside of the folder.
+fn named(path: &str, written: &str) -> Option<(String, bool)> {
+    let name = written.split(['|', '#', '^']).next().unwrap_or_default().trim();
+    let certain = !is_other_file(name);
+    let name = without_extension(name).unwrap_or(name);
+    let target = if is_relative(name) { exact(&joined(path, name)?) } else { comparable_name(name) };
+    (!target.is_empty()).then_some((target, certain))
+}
+
+/// The target of a link with an address: a page of Markdown by its path, and what has no such extension only where it names a
+/// note, as zk's links do.
+fn addressed(path: &str, address: &str) -> Option<(String, bool)> {
+    // Logseq: `[label]([[page]])`.
+    if let Some(name) = address.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]")) {
+        return named(path, name);
+    }
+    let address = address.split('#').next().filter(|address| !address.is_empty())?;
+    if address.starts_with("//") || has_scheme(address) {
+        return None;
+    }
+    let address = prose::percent_decoded(address);
+    let target = joined(path, &address)?;
+    match without_extension(&target) {
+        Some(page) if is_relative(&address) => Some((exact(page), true)),
+        Some(page) => Some((comparable_name(page), true)),
+        None => Some((exact(&target), false)),
+    }
+    .filter(|(target, _)| !matches!(target.as_str(), "" | "/"))
+}
+
+/// The name that a note has only by its whole path.
+pub(super) fn exact(path: &str) -> String {
+    format!("/{}", comparable_name(path))
+}
+
+/// Whether an address begins with a scheme, by RFC 3986.
+fn has_scheme(address: &str) -> bool {
+    address.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    })
+}
+
+fn is_relative(name: &str) -> bool {
+    ["./", "../", "/"].iter().any(|start| name.starts_with(start))
+}
+
+/// The name of a page of Markdown, by its extension.
+fn without_extension(name: &str) -> Option<&str> {
+    let (stem, extension) = name.rsplit_once('.')?;
+    let is_page = ["md", "markdown"].iter().any(|page| extension.eq_ignore_ascii_case(page));
+    (is_page && !stem.is_empty() && !stem.ends_with('/')).then_some(stem)
+}
+
+/// Adds the links in the prose of the note at `path` of its folder, without those on the lines of its other names.
+pub(super) fn add_of_prose(links: &mut Vec<Link>, path: &str, body: &str, body_line: u32, names: &[u32]) {
     let mut seen: HashSet<(String, String)> =
         links.iter().map(|link| (link.rel.clone(), link.target.clone())).collect();
     prose::marks(body, body_line, |mark, line| {
-        let (rel, target) = match mark {
-            // Pictures and the like are shown, not linked to.
-            ProseMark::Wiki { target, embeds: true, .. } if is_other_file(&target) => return,
+        let (rel, found) = match mark {
+            _ if names.contains(&line) => return,
             ProseMark::Wiki { target, embeds, field } => {
                 let rel = if embeds { "embeds" } else { field.as_deref().unwrap_or("links") };
-                (rel.to_owned(), normal(&target))
+                (rel.to_owned(), named(path, &target))
             }
-            ProseMark::Path(address) => ("links".to_owned(), normal(&joined(path, &address))),
+            ProseMark::Address { address, embeds } => {
+                // Pictures and the like are shown, not linked to.
+                let found = addressed(path, &address).filter(|(_, certain)| *certain || !embeds);
+                ((if embeds { "embeds" } else { "links" }).to_owned(), found)
+            }
             _ => return,
         };
-        let fits = !target.is_empty() && target.len() <= MAX_ID_BYTES;
-        if fits && seen.insert((rel.clone(), target.clone())) {
-            links.push(Link { rel, target, certain: true, line });
+        let Some((target, certain)) = found.filter(|(target, _)| target.len() <= MAX_ID_BYTES) else { return };
+        if seen.insert((rel.clone(), target.clone())) {
+            links.push(Link { rel, target, certain, line });
         }
     });
 }
 
 /// Whether a name ends like a file that is not a note.
-fn is_other_file(target: &str) -> bool {
-    let name = target.split(['|', '#']).next().unwrap_or_default().trim();
+fn is_other_file(name: &str) -> bool {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     (2..=5).contains(&extension.len())
-        && extension != "md"
+        && !matches!(extension, "md" | "markdown")
         && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// A relative address as a path of the folder.
-fn joined(path: &str, address: &str) -> String {
+/// A relative address as a path of the folder; `None` if it leaves the folder.
+fn joined(path: &str, address: &str) -> Option<String> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut parts: Vec<&str> = if address.starts_with('/') { Vec::new() } else { folder.split('/').collect() };
+    parts.retain(|part| !part.is_empty());
     for part in address.split('/') {
         match part {
             "" | "." => {}
-            ".." => drop(parts.pop()),
+            ".." => _ = parts.pop()?,
             part => parts.push(part),
         }
     }
-    parts.retain(|part| !part.is_empty());
-    parts.join("/")
+    Some(parts.join("/"))
 }

@@ -3,10 +3,13 @@
 //! Owns which elements there are, and what becomes of HTML in Markdown: tags for layout are left out, all others are text.
 //! The tree has no markup, so that nothing in a file can become a script or a style of the page that shows it.
 
+use std::ops::Range;
+
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::documents::Table;
 use super::highlight;
 
 /// A part of a text.
@@ -46,6 +49,14 @@ pub struct Element {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Vec<u32>>,
 }
+
+/// What Markdown has in addition to CommonMark, wherever it is read.
+pub(super) const OPTIONS: Options = Options::ENABLE_TABLES
+    .union(Options::ENABLE_STRIKETHROUGH)
+    .union(Options::ENABLE_TASKLISTS)
+    .union(Options::ENABLE_FOOTNOTES)
+    .union(Options::ENABLE_GFM)
+    .union(Options::ENABLE_WIKILINKS);
 
 /// Longer texts are not rendered.
 pub const MAX_BYTES: usize = 1 << 20;
@@ -125,14 +136,8 @@ pub fn render(text: &str) -> Option<Vec<Piece>> {
     if text.len() > MAX_BYTES {
         return None;
     }
-    let options = Options::ENABLE_TABLES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_FOOTNOTES
-        | Options::ENABLE_GFM
-        | Options::ENABLE_WIKILINKS
-        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
-        | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS;
+    let options =
+        OPTIONS | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS;
     let mut tree = Tree::default();
     for event in Parser::new_ext(text, options) {
         tree.take(event);
@@ -365,6 +370,79 @@ fn spans(info: &str, code: &str) -> Vec<Vec<u32>> {
     let Some(language) = highlight::of_fence(info) else { return Vec::new() };
     let found = highlight::highlight(language.name, code, 0..usize::MAX).unwrap_or_default();
     found.iter().map(|line| highlight::flat(line)).collect()
+}
+
+/// The heading that a text begins with, as it is shown.
+pub(super) fn first_heading(text: &str) -> Option<String> {
+    let mut events = Parser::new_ext(text, OPTIONS);
+    let Some(Event::Start(Tag::Heading { .. })) = events.next() else { return None };
+    let title = shown(events.take_while(|event| !matches!(event, Event::End(TagEnd::Heading(_)))));
+    (!title.is_empty()).then_some(title)
+}
+
+/// A part of a text that says how the rest is divided.
+pub(super) enum Part {
+    /// The title is as it is written.
+    Heading { at: Range<usize>, level: u8, title: String },
+    /// `rows` is where the line with the names of its columns ends.
+    Table { at: Range<usize>, rows: usize },
+}
+
+/// The headings of a text, and its tables that are not within other blocks, in order.
+pub(super) fn outline(text: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut depth = 0_usize;
+    // What the events since a heading began cover.
+    let mut inner: Option<Range<usize>> = None;
+    for (event, at) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
+        match &event {
+            Event::Start(Tag::Heading { .. }) => inner = Some(at.end..at.start),
+            Event::End(TagEnd::Heading(level)) => {
+                let title = inner.take().and_then(|inner| text.get(inner)).unwrap_or_default();
+                let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+                parts.push(Part::Heading { at, level: *level as u8, title });
+            }
+            Event::Start(Tag::Table(_)) if depth == 0 => parts.push(Part::Table { rows: at.end, at }),
+            Event::End(TagEnd::TableHead) if depth == 2 => {
+                if let Some(Part::Table { rows, .. }) = parts.last_mut() {
+                    *rows = at.end;
+                }
+            }
+            _ => {
+                if let Some(inner) = &mut inner {
+                    *inner = inner.start.min(at.start)..inner.end.max(at.end);
+                }
+            }
+        }
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// The tables of a text.
+pub(super) fn tables(text: &str) -> Vec<Table> {
+    let table = |part: &Part| match part {
+        Part::Table { at, rows } => Table::new(*rows..at.end, &text[at.start..*rows]),
+        Part::Heading { .. } => None,
+    };
+    outline(text).iter().filter_map(table).collect()
+}
+
+/// What inline events show, on one line.
+pub(super) fn shown<'t>(events: impl Iterator<Item = Event<'t>>) -> String {
+    let mut text = String::new();
+    for event in events {
+        match event {
+            Event::Text(words) | Event::Code(words) => text.push_str(&words),
+            Event::SoftBreak | Event::HardBreak => text.push(' '),
+            _ => {}
+        }
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Applies `change` to each element, outer before inner.

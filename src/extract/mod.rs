@@ -19,6 +19,7 @@ pub(crate) mod kinds;
 pub mod languages;
 mod links;
 mod local_scopes;
+mod logseq;
 pub mod markdown;
 mod parse;
 mod patterns;
@@ -44,7 +45,7 @@ pub(crate) use links::is_data_field;
 pub use script_exports::ScriptExport;
 
 /// Incremented when the code of this folder would produce other rows for every language.
-const EXTRACTOR: u32 = 4;
+const EXTRACTOR: u32 = 5;
 
 /// The settings of extraction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -392,6 +393,9 @@ fn assemble(
         headings::set_headings(&mut chunks, &parsed.symbols);
     }
     let is_markdown = language.name == languages::MARKDOWN;
+    if is_markdown && chunks.len() > 1 {
+        chunk::add_columns(&mut chunks, &markdown::tables(text));
+    }
     let said = if is_markdown { entity::read(path, text, options) } else { entity::GraphStatements::default() };
     let mut problems = parsed.problems;
     problems.extend(said.problems);

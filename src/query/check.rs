@@ -188,7 +188,7 @@ fn check_file(path: &str, text: &str, findings: &mut Vec<Finding>) {
             warn(Some(node.line), format!("`{field}` is not a single word"), Some("write one value".to_owned()));
         }
     }
-    for field in ["tags", "labels"] {
+    for field in entity::TAG_FIELDS {
         let Some(value) = front.get(field) else { continue };
         let mut odd = BTreeSet::new();
         front.each_text(value, |node, text| {

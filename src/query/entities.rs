@@ -2,6 +2,7 @@
 //!
 //! Owns how an id is understood. Kinds are in [`super::entity_kinds`]. Edges are walked in `graph`.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use schemars::JsonSchema;
@@ -15,7 +16,7 @@ use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::extract::entity_kinds::DOCUMENT;
 use crate::extract::{front_matter, languages};
-use crate::model::printable;
+use crate::model::{comparable_name, composed, printable};
 use crate::store::{Link, ScopeOf, Snapshot, SpaceKey, StoredEntity, TaggedKind};
 use crate::wording::{Argument, Tool, Wording};
 
@@ -54,7 +55,7 @@ pub fn find(snapshot: &Snapshot, id: &str) -> Result<StoredEntity> {
     if let Some(entity) = snapshot.entity_named(wanted)? {
         return Ok(entity);
     }
-    if let Some(entity) = snapshot.entity_named(&wanted.to_lowercase())? {
+    if let Some(entity) = snapshot.entity_named(&comparable_name(wanted))? {
         return Ok(entity);
     }
     let all = snapshot.entities(None)?;
@@ -135,7 +136,8 @@ pub fn search(
 ) -> Result<HitPage<FoundEntity>> {
     let kind = of_kind.map(|typed| known_kind(snapshot, typed)).transpose()?;
     let of_documents = kind.as_deref() == Some(DOCUMENT);
-    let of = scope_of(kind.as_deref(), tag);
+    let tag = stored_tag(tag);
+    let of = scope_of(kind.as_deref(), tag.as_deref());
     let scope = snapshot.scope(of)?;
     // The search puts at most two hits of a file before the first of another.
     let wanted = offset.saturating_add(limit).saturating_mul(2).clamp(1, CANDIDATES);
@@ -195,12 +197,16 @@ pub fn vectors_pending(
     space: &SpaceKey,
 ) -> Result<u64> {
     let kind = of_kind.map(|typed| known_kind(snapshot, typed)).transpose()?;
-    let scope = snapshot.scope(scope_of(kind.as_deref(), tag))?;
+    let scope = snapshot.scope(scope_of(kind.as_deref(), stored_tag(tag).as_deref()))?;
     snapshot.vectors_out_of_reach(space, Some(&scope))
 }
 
+/// The tag that is asked for, as it is stored.
+fn stored_tag(asked: Option<&str>) -> Option<Cow<'_, str>> {
+    asked.map(|tag| composed(tag.trim().trim_start_matches('#')))
+}
+
 fn scope_of<'a>(kind: Option<&'a str>, tag: Option<&'a str>) -> ScopeOf<'a> {
-    let tag = tag.map(|tag| tag.trim().trim_start_matches('#'));
     match kind {
         Some(DOCUMENT) => ScopeOf::Documents { language: languages::MARKDOWN, tag },
         kind => ScopeOf::Entities { kind, tag },

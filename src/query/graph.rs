@@ -165,6 +165,16 @@ const NEEDS: &[&str] = &["depends_on", "depends-on", "blocked_by", "blocked-by",
 /// Relationships that say that the target comes after.
 const BLOCKS: &[&str] = &["blocks"];
 
+/// Relationships that say that the source is a part of the target.
+const PART_OF: &[&str] = &["parent", "parent-child", "parent_child", "child_of", "part_of"];
+
+/// Status values of open issues that cannot be worked on.
+const HELD: &[&str] = &["blocked", "deferred"];
+
+fn is_held(status: Option<&str>) -> bool {
+    status.is_some_and(|status| HELD.contains(&status.trim().to_lowercase().as_str()))
+}
+
 /// Status values of closed issues.
 const CLOSED: &[&str] = &[
     "closed",
@@ -253,15 +263,39 @@ fn cycle(before: &BTreeMap<String, BTreeMap<String, GraphNode>>, first: &str, in
     vec![first.to_owned()]
 }
 
-/// Open issues with nothing open before them: the most important first, then by id.
+/// Open issues with nothing open before them, nor before what they are a part of: the most important first, then by id.
 pub fn ready(snapshot: &Snapshot) -> Result<Vec<StoredEntity>> {
-    let before = before_each(&snapshot.every_link()?);
+    let links = snapshot.every_link()?;
+    let before = before_each(&links);
+    let waits = |node: &GraphNode| {
+        let is_first = |other: &GraphNode| other.key != node.key && is_open(other.status.as_deref());
+        is_held(node.status.as_deref()) || before.get(&node.key).is_some_and(|first| first.values().any(is_first))
+    };
+    let mut parts: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut blocked: Vec<&str> = Vec::new();
+    for Link { source, link, .. } in &links {
+        if let Some(parent) = link.entity.as_ref().filter(|_| PART_OF.contains(&link.rel.as_str())) {
+            parts.entry(&parent.key).or_default().push(&source.key);
+            if is_open(parent.status.as_deref()) && waits(parent) {
+                blocked.push(&parent.key);
+            }
+        }
+    }
+    let mut with_blocked: HashSet<&str> = HashSet::new();
+    while let Some(key) = blocked.pop() {
+        for part in parts.get(key).into_iter().flatten() {
+            if with_blocked.insert(part) {
+                blocked.push(part);
+            }
+        }
+    }
     let mut issues = snapshot.entities(Some("issue"))?;
     issues.retain(|issue| {
         let waits = before.get(&issue.key).is_some_and(|first| {
             first.values().any(|other| other.key != issue.key && is_open(other.status.as_deref()))
         });
-        is_open(issue.status.as_deref()) && !waits
+        let status = issue.status.as_deref();
+        is_open(status) && !is_held(status) && !waits && !with_blocked.contains(issue.key.as_str())
     });
     issues.sort_by(|a, b| (urgency(a), &a.key).cmp(&(urgency(b), &b.key)));
     Ok(issues)

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::entities;
 use crate::error::Result;
+use crate::model::composed;
 use crate::store::{Snapshot, StoredEntity};
 
 /// Which part is asked for.
@@ -96,7 +97,10 @@ pub fn part(snapshot: &Snapshot, part: Part, limit: usize) -> Result<Picture> {
             let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
             picked(&ranked, limit, |node| whole.nodes[node].has(&words))
         }
-        Part::Tagged(tag) => picked(&ranked, limit, |node| whole.nodes[node].tags.iter().any(|own| own == tag)),
+        Part::Tagged(tag) => {
+            let tag = composed(tag);
+            picked(&ranked, limit, |node| whole.nodes[node].tags.iter().any(|own| *own == tag))
+        }
     };
     let edges = whole.between(&chosen);
     let nodes = chosen.iter().map(|node| whole.nodes[*node].clone()).collect();

@@ -33,15 +33,15 @@ fn fixtures() -> Vec<String> {
 }
 
 /// As a file of a folder that somebody had indexed.
-fn in_folder(size: usize, overlap: usize) -> Options {
+pub fn in_folder(size: usize, overlap: usize) -> Options {
     Options { folder: Some(Chunking { size, overlap }), ..Options::default() }
 }
 
-fn read(name: &str, bytes: &[u8], options: &Options) -> Result<Extracted, SkipReason> {
+pub fn read(name: &str, bytes: &[u8], options: &Options) -> Result<Extracted, SkipReason> {
     extract::extract(&RepoPath::new(name).unwrap(), bytes, options)
 }
 
-fn text_of(extracted: &Extracted) -> String {
+pub fn text_of(extracted: &Extracted) -> String {
     extracted.chunks.iter().map(|chunk| chunk.text.as_str()).collect()
 }
 
@@ -162,7 +162,7 @@ fn html_is_source_in_a_repository_and_text_in_a_folder_of_documents() {
     assert_eq!(text_of(&document), "Title\n\none two\n");
 }
 
-fn archive(parts: &[(&str, &[u8])]) -> Vec<u8> {
+pub fn archive(parts: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (name, bytes) in parts {
         writer.start_file(*name, SimpleFileOptions::default()).unwrap();
@@ -281,7 +281,7 @@ fn divided(body: &[u8]) -> Extracted {
     read("x.eml", &[head, body].concat(), &in_folder(1000, 0)).unwrap()
 }
 
-fn reasons(extracted: &Extracted) -> Vec<&str> {
+pub fn reasons(extracted: &Extracted) -> Vec<&str> {
     extracted.problems.iter().map(|problem| problem.reason.as_str()).collect()
 }
 

@@ -287,7 +287,7 @@ fn a_graph_is_drawn_in_every_format() {
         bd-4f2  issue  Legacy issue with maps  [open]
           depends_on -> bd-4f3  CRLF
           parent -> bd-4f3  CRLF
-          depends_on -> iss-aaaaaa  With a byte order mark
+          related -> iss-aaaaaa  With a byte order mark
         bd-4f3  issue  CRLF  [closed]
         iss-aaaaaa  issue  With a byte order mark  [open]
     "#]]
@@ -299,7 +299,7 @@ fn a_graph_is_drawn_in_every_format() {
           n2["iss-aaaaaa<br/>With a byte order mark"]:::k_issue
           n0 -->|"depends_on"| n1
           n0 -->|"parent"| n1
-          n0 -->|"depends_on"| n2
+          n0 -->|"related"| n2
           classDef k_issue fill:#fee2e2,stroke:#b91c1c,color:#111827
     "#]]
     .assert_eq(&repo.ok(&["graph", "bd-4f2", "--depth", "1", "-f", "mermaid"]));
@@ -313,7 +313,7 @@ fn a_graph_is_drawn_in_every_format() {
           n2 [label="iss-aaaaaa\nWith a byte order mark", fillcolor="#fee2e2", color="#b91c1c"];
           n0 -> n1 [label="depends_on"];
           n0 -> n1 [label="parent"];
-          n0 -> n2 [label="depends_on"];
+          n0 -> n2 [label="related"];
         }
     "##]]
     .assert_eq(&repo.ok(&["graph", "bd-4f2", "--depth", "1", "-f", "dot"]));

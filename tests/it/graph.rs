@@ -168,7 +168,7 @@ fn the_graph_shows_edges_by_relationship_both_ways_and_beyond() {
           {
             "distance": 2,
             "id": "team___plan",
-            "title": "team/plan",
+            "title": "Plan",
             "via": "projects/Deep Note"
           },
           {
@@ -281,7 +281,7 @@ fn tags_are_counted_of_entities_of_one_kind_and_of_documents() {
               "id": "team___plan",
               "kind": "note",
               "path": "vault/team___plan.md",
-              "title": "team/plan"
+              "title": "Plan"
             }
           ],
           "total": 3

@@ -243,6 +243,25 @@ fn words_are_parted_where_a_page_leaves_a_gap() {
     }
 }
 
+/// As by pdftotext 22.12: a glyph without a character leaves its gap.
+#[test]
+fn an_unreadable_glyph_does_not_glue_its_neighbours() {
+    let map =
+        b"begincmap 1 begincodespacerange <0000> <ffff> endcodespacerange 5 beginbfchar <0001> <006f> <0002> <006e> \
+        <0003> <0065> <0004> <0074> <0005> <0077> endbfchar endcmap";
+    for (width, expected) in [(500, "one two"), (0, "onetwo")] {
+        let below = format!(
+            "<</Type/Font/Subtype/CIDFontType2/BaseFont/Some/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)\
+             /Supplement 0>>/DW 500/W[9[{width}]]>>"
+        );
+        let font =
+            "<</Type/Font/Subtype/Type0/BaseFont/Some/Encoding/Identity-H/DescendantFonts[6 0 R]/ToUnicode 7 0 R>>";
+        let content = "BT 72 700 Td /F1 10 Tf <0001000200030009000400050001> Tj ET";
+        let file = page_of(content, font, &[below.into_bytes(), stream("", map)]);
+        assert_eq!(text_of(&file), expected);
+    }
+}
+
 #[test]
 fn ligatures_are_read_by_the_encoding_of_the_font_program() {
     let font = "<</Type/Font/Subtype/Type1/BaseFont/XXXXXX+CMR10/FirstChar 12/LastChar 13/Widths[556 556]\

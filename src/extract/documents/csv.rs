@@ -2,11 +2,10 @@
 
 use csv_core::{ReadRecordResult, ReaderBuilder};
 
-use super::Outline;
+use super::flow::is_name;
+use super::{MAX_NAMES_BYTES, Outline, Table};
 use crate::model::RepoPath;
 
-/// Names of columns take no more than this.
-const MAX_NAMES_BYTES: usize = 300;
 /// Where a record is longer, its rest is not looked at.
 const MOST_FIELDS: usize = 4096;
 
@@ -24,7 +23,8 @@ pub(super) fn outline(text: &str, path: &RepoPath) -> Outline {
         match result {
             ReadRecordResult::Record => {
                 if is_first {
-                    outline.above = names(&field, &ends[..fields]);
+                    let names = names(&field, &ends[..fields]).unwrap_or_default();
+                    outline.tables.extend(Table::new(at..text.len(), &names));
                     is_first = false;
                 } else {
                     outline.seams.push(record_start(text, start));
@@ -69,11 +69,10 @@ fn names(field: &[u8], ends: &[usize]) -> Option<String> {
     for end in ends {
         let name = String::from_utf8_lossy(field.get(start..*end)?).trim().to_owned();
         start = *end;
-        if name.is_empty() || name.parse::<f64>().is_ok() || name.len() > MAX_NAMES_BYTES {
+        if !is_name(&name) || name.len() > MAX_NAMES_BYTES {
             return None;
         }
         names.push(name);
     }
-    let names = names.join(" | ").replace('\n', " ");
-    (ends.len() > 1).then(|| names[..names.floor_char_boundary(MAX_NAMES_BYTES)].to_owned())
+    (ends.len() > 1).then(|| names.join(" | ").replace('\n', " "))
 }

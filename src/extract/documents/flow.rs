@@ -3,7 +3,7 @@
 //! Owns white space: words are one space apart, lines end at LF, blocks are one blank line apart, whatever the format
 //! had. Readers say where blocks, lines, cells and headings begin and end.
 
-use super::{Document, Heading, MOST_TEXT, Outline};
+use super::{Document, Heading, MOST_TEXT, Outline, Table};
 use crate::model::SkipReason;
 
 /// A longer heading is a paragraph in a large font.
@@ -19,7 +19,21 @@ pub(super) struct Flow {
     /// White space that counts where more text follows on the line.
     held: String,
     heading: Option<(u8, usize)>,
+    table: OpenTable,
     is_overfull: bool,
+}
+
+/// The outermost table that is open.
+#[derive(Default)]
+struct OpenTable {
+    depth: usize,
+    rows: usize,
+    /// Where its first row begins.
+    start: usize,
+    /// How many rows are names of columns, and where they end.
+    header: (usize, usize),
+    /// Whether the format marks the open row as names of columns, where it says so.
+    is_header: Option<bool>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,6 +102,54 @@ impl Flow {
 
     pub fn block(&mut self) {
         self.part(Gap::Block);
+    }
+
+    pub fn begin_table(&mut self) {
+        self.table.depth += 1;
+        if self.table.depth == 1 {
+            self.table = OpenTable { depth: 1, ..OpenTable::default() };
+        }
+    }
+
+    /// The next row of a table begins.
+    pub fn row(&mut self) {
+        self.end_row();
+        if self.table.depth == 1 {
+            if self.table.rows == 0 {
+                self.table.start = self.text.len();
+            }
+            self.table.rows += 1;
+        }
+        self.line();
+    }
+
+    /// Whether the open row, or a cell of it, is marked as names of columns.
+    pub fn mark_row(&mut self, is_header: bool) {
+        if self.table.depth == 1 {
+            self.table.is_header = Some(self.table.is_header.unwrap_or(true) && is_header);
+        }
+    }
+
+    pub fn end_table(&mut self) {
+        self.end_row();
+        self.block();
+        if self.table.depth == 1 {
+            let OpenTable { start, header: (_, end), .. } = std::mem::take(&mut self.table);
+            let names = self.text.get(start..end).unwrap_or_default();
+            self.outline.tables.extend(Table::new(end..self.text.len(), names));
+        }
+        self.table.depth = self.table.depth.saturating_sub(1);
+    }
+
+    /// The first rows are names of columns if the format says so; where it says nothing, the first is if it has one in each cell.
+    fn end_row(&mut self) {
+        let OpenTable { depth: 1, rows, start, header, is_header } = &mut self.table else { return };
+        let row = self.text[*start..].trim();
+        let is_names = || *rows == 1 && row.contains(" | ") && row.split(" | ").all(is_name);
+        if *rows == header.0 + 1 && is_header.take().unwrap_or_else(is_names) {
+            *header = (*rows, self.text.len());
+        }
+        *is_header = None;
     }
 
     /// What follows, up to [`Self::end_heading`], is a heading.
@@ -173,6 +235,12 @@ impl Flow {
             _ => {}
         }
     }
+}
+
+/// Whether a cell of a table's first row reads as a name of its column, and not as a value.
+pub(super) fn is_name(cell: &str) -> bool {
+    let cell = cell.trim();
+    !cell.is_empty() && cell.parse::<f64>().is_err()
 }
 
 /// A no-break space also separates words.

@@ -1,6 +1,7 @@
 //! HTML as a page to be read: its text, block by block.
 //!
-//! Tags are taken as they come, open or closed, nested or not, as browsers do; nothing is kept of them.
+//! Tags are taken as they come, open or closed, nested or not, as browsers do; nothing is kept of them. A page that is XML is read
+//! as that: there an element without content, such as `<title/>`, ends where it begins.
 
 use encoding_rs::Encoding;
 use html5gum::emitters::default::DefaultEmitter;
@@ -8,7 +9,11 @@ use html5gum::{Token, Tokenizer};
 
 use super::Document;
 use super::flow::Flow;
+use super::xml::{self, Piece};
 use crate::model::SkipReason;
+
+/// What elements of XHTML belong to.
+const XHTML: &str = "http://www.w3.org/1999/xhtml";
 
 /// Elements that are not shown.
 const NOT_SHOWN: &[&str] =
@@ -41,7 +46,6 @@ const BLOCKS: &[&str] = &[
     "pre",
     "section",
     "summary",
-    "table",
     "ul",
 ];
 
@@ -82,19 +86,40 @@ fn declared(head: &[u8]) -> Option<&'static Encoding> {
 
 /// Adds the text of a page, which begins with its title where it has no heading of its own.
 pub(super) fn take(text: &str, flow: &mut Flow) {
+    let mut page = Page::default();
+    if is_xml(text) {
+        let read = xml::walk(text, &mut |piece| match piece {
+            _ if flow.is_overfull() => {}
+            Piece::Open(name, attributes) => page.open(name, false, &|name| attributes.get(name), flow),
+            Piece::Close(name) => page.close(name, flow),
+            Piece::Text(text) => page.show(text, flow),
+        });
+        debug_assert!(read.is_ok(), "it is well-formed");
+    } else {
+        take_tags(text, &mut page, flow);
+    }
+    flow.end_heading();
+    flow.block();
+}
+
+/// Whether a page says that it is XML, and is.
+fn is_xml(text: &str) -> bool {
+    let head = &text[..text.floor_char_boundary(DECLARED_WITHIN)];
+    (head.trim_start().starts_with("<?xml") || head.contains(XHTML)) && xml::is_well_formed(text)
+}
+
+fn take_tags(text: &str, page: &mut Page, flow: &mut Flow) {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
-    let mut page = Page { hidden: None, title: None, in_title: false, in_pre: 0 };
     for token in Tokenizer::new_with_emitter(text, emitter) {
         let Ok(token) = token;
         match token {
             Token::StartTag(tag) => {
-                let name = String::from_utf8_lossy(&tag.name).into_owned();
-                let shown = tag.attributes.get(b"alt".as_slice()).filter(|_| name == "img");
-                page.open(&name, tag.self_closing, flow);
-                if let Some(shown) = shown {
-                    page.show(&String::from_utf8_lossy(shown), flow);
-                }
+                let value = |name: &str| {
+                    let value = tag.attributes.get(name.as_bytes())?;
+                    Some(String::from_utf8_lossy(value).into_owned())
+                };
+                page.open(&String::from_utf8_lossy(&tag.name), tag.self_closing, &value, flow);
             }
             Token::EndTag(tag) => page.close(&String::from_utf8_lossy(&tag.name), flow),
             Token::String(text) => page.show(&String::from_utf8_lossy(&text), flow),
@@ -104,10 +129,9 @@ pub(super) fn take(text: &str, flow: &mut Flow) {
             return;
         }
     }
-    flow.end_heading();
-    flow.block();
 }
 
+#[derive(Default)]
 struct Page {
     /// The element that hides what is in it, and how often it is open.
     hidden: Option<(String, usize)>,
@@ -115,10 +139,15 @@ struct Page {
     title: Option<String>,
     in_title: bool,
     in_pre: usize,
+    in_sup: usize,
+    in_heading: bool,
+    in_note_reference: bool,
+    after_note_reference: bool,
 }
 
 impl Page {
-    fn open(&mut self, name: &str, is_empty: bool, flow: &mut Flow) {
+    /// `is_empty` says that the tag closes its element itself, which hides nothing then.
+    fn open(&mut self, name: &str, is_empty: bool, value: &dyn Fn(&str) -> Option<String>, flow: &mut Flow) {
         if let Some((hiding, depth)) = &mut self.hidden {
             *depth += usize::from(hiding == name && !is_empty);
             return;
@@ -135,9 +164,40 @@ impl Page {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 self.title = None;
                 flow.begin_heading(name.as_bytes()[1] - b'0');
+                self.in_heading = true;
             }
-            "br" | "li" | "tr" | "option" => flow.line(),
-            "td" | "th" => flow.cell(),
+            "br" | "li" | "option" => flow.line(),
+            "tr" => flow.row(),
+            "td" | "th" => {
+                flow.mark_row(name == "th");
+                flow.cell();
+            }
+            "table" => {
+                flow.block();
+                flow.begin_table();
+            }
+            "img" => {
+                if let Some(shown) = value("alt").filter(|alt| !alt.trim().is_empty()) {
+                    flow.space();
+                    self.show(&shown, flow);
+                    flow.space();
+                }
+            }
+            "sup" => self.in_sup += 1,
+            "a" => {
+                let is_note = self.in_sup > 0
+                    || ["type", "role", "epub:type"]
+                        .iter()
+                        .any(|name| value(name).is_some_and(|is| is.contains("noteref")));
+                if is_note && value("href").is_some_and(|href| href.contains('#')) {
+                    // A number that is a link would be of the word before it, and a heading is named without it.
+                    self.in_note_reference = true;
+                    flow.space();
+                    if self.in_heading {
+                        self.hidden = Some((name.to_owned(), 1));
+                    }
+                }
+            }
             "pre" => {
                 self.in_pre += 1;
                 flow.block();
@@ -157,8 +217,14 @@ impl Page {
         }
         match name {
             "title" => self.in_title = false,
-            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => flow.end_heading(),
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                flow.end_heading();
+                self.in_heading = false;
+            }
             "li" | "tr" => flow.line(),
+            "table" => flow.end_table(),
+            "sup" => self.in_sup = self.in_sup.saturating_sub(1),
+            "a" => self.after_note_reference |= std::mem::take(&mut self.in_note_reference),
             "pre" => {
                 self.in_pre = self.in_pre.saturating_sub(1);
                 flow.block();
@@ -181,6 +247,9 @@ impl Page {
             && !title.trim().is_empty()
         {
             flow.heading(1, &title);
+        }
+        if std::mem::take(&mut self.after_note_reference) && text.starts_with(char::is_alphanumeric) {
+            flow.space();
         }
         if self.in_pre > 0 { flow.verbatim(text) } else { flow.words(text) }
     }

@@ -15,6 +15,9 @@ const HTML: &str = "html";
 /// Messages within messages are read down to here.
 const DEEPEST: usize = 5;
 
+/// And parts within parts of one message.
+const DEEPEST_PART: usize = 50;
+
 /// Multipart parts of a message whose end is checked.
 const MOST_DIVIDED: usize = 16;
 /// Of a longer attachment only the name is indexed. A text file is read up to this size, too.
@@ -119,13 +122,14 @@ fn take(message: &Message, depth: usize, budget: &mut usize, flow: &mut Flow) {
         flow.words(&format!("Date: {}", date.to_rfc3339()));
     }
     flow.block();
-    // Where a part comes in two forms, the plain one says the same.
-    for id in &message.text_body {
-        let Some(part) = message.parts.get(*id as usize) else { continue };
-        match &part.body {
-            PartType::Text(text) => flow.verbatim(text),
-            PartType::Html(text) => html::take(text, flow),
-            _ => {}
+    let mut shown = Vec::new();
+    if !add_shown(message, 0, 0, &mut shown) {
+        flow.problem("parts that are nested deeper are left out");
+    }
+    for text in shown {
+        match text {
+            Shown::Plain(text) => flow.verbatim(text),
+            Shown::Page(text) => html::take(text, flow),
         }
         flow.block();
     }
@@ -147,6 +151,57 @@ fn take(message: &Message, depth: usize, budget: &mut usize, flow: &mut Flow) {
             attach(message, attachment, budget, flow);
         }
     }
+}
+
+/// A part of the body.
+enum Shown<'m> {
+    Plain(&'m str),
+    Page(&'m str),
+}
+
+impl Shown<'_> {
+    fn words(&self) -> usize {
+        match self {
+            Self::Plain(text) => text.split_whitespace().count(),
+            Self::Page(text) => {
+                let mut flow = Flow::default();
+                html::take(text, &mut flow);
+                flow.finish().map_or(0, |page| page.text.split_whitespace().count())
+            }
+        }
+    }
+}
+
+/// Adds what is shown of a part of a message. Of alternatives (RFC 2046, section 5.1.4) that is the one that says most, as a plain one
+/// may be blank or only say that there is another. `false` where parts are nested too deeply.
+fn add_shown<'m>(message: &'m Message, part: u32, depth: usize, shown: &mut Vec<Shown<'m>>) -> bool {
+    let Some(found) = message.parts.get(part as usize) else { return true };
+    let is_body = || message.text_body.contains(&part) || message.html_body.contains(&part);
+    match &found.body {
+        PartType::Multipart(_) if depth >= DEEPEST_PART => return false,
+        PartType::Multipart(parts) => {
+            let kind = found.content_type().and_then(ContentType::subtype).unwrap_or_default();
+            if !kind.eq_ignore_ascii_case("alternative") {
+                return parts.iter().all(|part| add_shown(message, *part, depth + 1, shown));
+            }
+            let (mut best, mut most) = (Vec::new(), 0);
+            for part in parts {
+                let mut other = Vec::new();
+                if !add_shown(message, *part, depth + 1, &mut other) {
+                    return false;
+                }
+                let words = other.iter().map(Shown::words).sum();
+                if words > most {
+                    (best, most) = (other, words);
+                }
+            }
+            shown.append(&mut best);
+        }
+        PartType::Text(text) if is_body() => shown.push(Shown::Plain(text)),
+        PartType::Html(text) if is_body() => shown.push(Shown::Page(text)),
+        _ => {}
+    }
+    true
 }
 
 /// The name of an attachment, and its text where it has one. Archives and PDF are named alone: what they unpack to is

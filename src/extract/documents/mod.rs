@@ -17,22 +17,24 @@ mod pdf;
 mod restructuredtext;
 mod xml;
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::{RepoPath, SkipReason};
 
 /// All formats, by name.
 pub static FORMATS: &[Format] = &[
-    Format::new("csv", 1, &["csv", "tsv"], Reader::Text(csv::outline)),
-    Format::new("docx", 2, &["docx", "docm", "dotx"], Reader::Bytes(docx::read)),
-    Format::new("epub", 2, &["epub"], Reader::Bytes(epub::read)),
+    Format::new("csv", 2, &["csv", "tsv"], Reader::Text(csv::outline)),
+    Format::new("docx", 3, &["docx", "docm", "dotx"], Reader::Bytes(docx::read)),
+    Format::new("epub", 3, &["epub"], Reader::Bytes(epub::read)),
     // In a repository it is source, with tags and all.
-    Format { only_in_folders: true, ..Format::new("html", 3, &["html", "htm", "xhtml"], Reader::Bytes(html::read)) },
-    Format::new("mail", 4, &["eml"], Reader::Bytes(mail::read)),
-    Format::new("notebook", 1, &["ipynb"], Reader::Bytes(notebook::read)),
-    Format::new("odt", 1, &["odt", "ott"], Reader::Bytes(odt::read)),
-    Format { is_risky: true, ..Format::new("pdf", 5, &["pdf"], Reader::Bytes(pdf::read)) },
-    Format::new("restructuredtext", 1, &["rst", "rest"], Reader::Text(restructuredtext::outline)),
+    Format { only_in_folders: true, ..Format::new("html", 4, &["html", "htm", "xhtml"], Reader::Bytes(html::read)) },
+    Format::new("mail", 5, &["eml"], Reader::Bytes(mail::read)),
+    Format::new("notebook", 2, &["ipynb"], Reader::Bytes(notebook::read)),
+    Format::new("odt", 2, &["odt", "ott"], Reader::Bytes(odt::read)),
+    Format { is_risky: true, ..Format::new("pdf", 6, &["pdf"], Reader::Bytes(pdf::read)) },
+    Format::new("restructuredtext", 2, &["rst", "rest"], Reader::Text(restructuredtext::outline)),
 ];
 
 /// The most text that is taken from one file.
@@ -84,8 +86,29 @@ pub struct Outline {
     pub pages: Vec<usize>,
     /// Good offsets to cut at, in addition to headings, pages and paragraphs; in order.
     pub seams: Vec<usize>,
-    /// What is above the whole text, such as the names of a table's columns.
-    pub above: Option<String>,
+    /// In order, without overlap.
+    pub tables: Vec<Table>,
+}
+
+/// A table whose columns have names.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Table {
+    /// The rows below the names.
+    pub rows: Range<usize>,
+    /// The names of its columns, on one line.
+    pub names: String,
+}
+
+/// Names of columns take no more than this.
+const MAX_NAMES_BYTES: usize = 300;
+
+impl Table {
+    /// `None` without names or rows.
+    pub(super) fn new(rows: Range<usize>, names: &str) -> Option<Self> {
+        let names = names.split_whitespace().collect::<Vec<_>>().join(" ");
+        let names = names[..names.floor_char_boundary(MAX_NAMES_BYTES)].trim_matches([' ', '|']);
+        (!names.is_empty() && !rows.is_empty()).then(|| Self { rows, names: names.to_owned() })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]

@@ -1,8 +1,9 @@
 //! XML as a row of events, with nothing kept open: depth costs nothing, and no entity is ever expanded but the five of
-//! the language itself.
+//! the language itself and the characters that XHTML names.
 
 use std::borrow::Cow;
 
+use html5gum::{Token, Tokenizer};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
@@ -42,10 +43,7 @@ pub(super) fn walk(xml: &str, visit: &mut dyn FnMut(Piece)) -> Result<(), SkipRe
             Ok(Event::End(end)) => visit(Piece::Close(end.local_name().into_inner())),
             Ok(Event::Text(text)) => visit(Piece::Text(&text.xml10_content())),
             Ok(Event::CData(text)) => visit(Piece::Text(&text.xml10_content())),
-            Ok(Event::GeneralRef(named)) => match named.resolve_char_ref() {
-                Ok(Some(c)) => visit(Piece::Text(c.encode_utf8(&mut [0; 4]))),
-                _ => visit(Piece::Text(predefined(&named.into_inner()))),
-            },
+            Ok(Event::GeneralRef(named)) => visit(Piece::Text(&referred(&named.into_inner()))),
             Ok(Event::Eof) => return Ok(()),
             Ok(_) => {}
             Err(_) => return Err(SkipReason::Malformed),
@@ -53,24 +51,55 @@ pub(super) fn walk(xml: &str, visit: &mut dyn FnMut(Piece)) -> Result<(), SkipRe
     }
 }
 
-fn predefined(name: &str) -> &'static str {
+/// Whether a text is XML all through: every element that begins ends.
+pub(super) fn is_well_formed(xml: &str) -> bool {
+    let mut reader = Reader::from_str(xml);
+    let mut depth = 0_usize;
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(_)) => depth += 1,
+            Ok(Event::End(_)) => depth = depth.saturating_sub(1),
+            Ok(Event::Eof) => return depth == 0,
+            Ok(_) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+/// The character that a reference `&name;` or `&#number;` stands for; nothing for an entity of the document's own.
+fn referred(name: &str) -> Cow<'_, str> {
     match name {
-        "lt" => "<",
-        "gt" => ">",
-        "amp" => "&",
-        "apos" => "'",
-        "quot" => "\"",
-        _ => "",
+        "lt" => "<".into(),
+        "gt" => ">".into(),
+        "amp" => "&".into(),
+        "apos" => "'".into(),
+        "quot" => "\"".into(),
+        _ => {
+            let written = format!("&{name};");
+            let text = Tokenizer::new(&written).find_map(|token| match token {
+                Ok(Token::String(text)) => Some(String::from_utf8_lossy(&text).into_owned()),
+                _ => None,
+            });
+            text.filter(|text| *text != written).unwrap_or_default().into()
+        }
     }
 }
 
 fn unescaped(value: &str) -> String {
-    let mut text = Cow::Borrowed(value);
-    for name in ["lt", "gt", "apos", "quot", "amp"] {
-        let reference = format!("&{name};");
-        if text.contains(&reference) {
-            text = Cow::Owned(text.replace(&reference, predefined(name)));
+    let mut text = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some((before, after)) = rest.split_once('&') {
+        text.push_str(before);
+        match after.split_once(';') {
+            Some((name, behind)) if !name.contains(['&', ' ']) => {
+                text.push_str(&referred(name));
+                rest = behind;
+            }
+            _ => {
+                text.push('&');
+                rest = after;
+            }
         }
     }
-    text.into_owned()
+    text + rest
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashSet};
 use crate::error::Result;
 use crate::extract::entity_kinds::DOCUMENT;
 use crate::extract::{self, kinds, languages};
-use crate::model::{first_of, printable};
+use crate::model::{composed, first_of, printable};
 use crate::query::corpus::Corpus;
 use crate::query::{PathFilter, entity_kinds, near};
 use crate::store::{ChunkHit, Definition, FtsQuery, Snapshot};
@@ -230,13 +230,14 @@ impl Filters {
     }
 
     fn take_tag(&mut self, value: &str, corpus: &Corpus) -> Result<Option<String>> {
-        if corpus.has_tagged(value)? {
-            self.tags.push(value.to_owned());
+        let value = composed(value);
+        if corpus.has_tagged(&value)? {
+            self.tags.push(value.into_owned());
             return Ok(None);
         }
         let tags = corpus.tags()?;
         let there: Vec<&str> = tags.iter().map(String::as_str).collect();
-        Ok(Some(explain("nothing carries that tag", &near::nearest(value, there.iter().copied(), MAX_NEAR), &there)))
+        Ok(Some(explain("nothing carries that tag", &near::nearest(&value, there.iter().copied(), MAX_NEAR), &there)))
     }
 
     pub fn is_empty(&self) -> bool {

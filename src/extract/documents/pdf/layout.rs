@@ -12,8 +12,8 @@ const SPACE: f32 = 0.1;
 /// Spaced letters have at most this many ems between them, and there are at least so many of them.
 const MAX_JOINT_GAP: f32 = 0.5;
 const FEW: usize = 3;
-/// A glyph this many ems back is of another word; one further back is of another line.
-const OVERLAP: f32 = 0.3;
+/// A glyph this many ems back is of another word, which the small `A` of TeX's logos is not; one further back is of another line.
+const OVERLAP: f32 = 0.4;
 const BACK: f32 = 2.0;
 /// A baseline that is off by more than this many ems is another line.
 const OTHER_LINE: f32 = 0.5;
@@ -67,9 +67,10 @@ struct OpenLine {
     pen: Pen,
 }
 
-/// The position of the last glyph, and the direction of the line.
+/// The position of the last glyph, its size, and the direction of the line.
 #[derive(Clone, Copy)]
 struct Pen {
+    height: f32,
     from: (f32, f32),
     to: (f32, f32),
     along: (f32, f32),
@@ -116,17 +117,14 @@ impl Layout {
         if !(stretch.is_finite() && stretch > 0.0 && height.is_finite() && height > 0.0) {
             return;
         }
-        let pen = Pen { from: (x, y), to: (x + a * width, y + b * width), along: (a / stretch, b / stretch) };
+        let pen = Pen { height, from: (x, y), to: (x + a * width, y + b * width), along: (a / stretch, b / stretch) };
         if self.page.is_some_and(|page| is_outside(page, pen.from) && is_outside(page, pen.to)) {
             return;
         }
         let joint = self.open.as_ref().and_then(|open| open.pen.joint(&pen, height));
         let Some(shown) = shown else {
+            // The gap that it leaves parts its neighbours, as with poppler.
             self.unknown += 1;
-            // A glyph without a name parts no word.
-            if let Some(open) = self.open.as_mut().filter(|_| joint.is_some()) {
-                open.pen = pen;
-            }
             return;
         };
         let is_space = shown.chars().all(char::is_whitespace);
@@ -175,12 +173,12 @@ impl Layout {
 }
 
 impl Pen {
-    /// How many ems another glyph follows this one, if it is on the same line.
+    /// How many ems of the larger one another glyph follows this one, if it is on the same line.
     fn joint(&self, next: &Self, height: f32) -> Option<f32> {
         let along = next.along;
         let is_turned = self.along.0 * along.0 + self.along.1 * along.1 < 0.9;
         let (right, up) = (next.from.0 - self.to.0, next.from.1 - self.to.1);
-        let gap = (right * along.0 + up * along.1) / height;
+        let gap = (right * along.0 + up * along.1) / height.max(self.height);
         let across = (right * along.1 - up * along.0).abs() / height;
         (!is_turned && across < OTHER_LINE && gap > -BACK).then_some(gap)
     }

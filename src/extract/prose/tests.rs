@@ -1,0 +1,102 @@
+//! What is a mark, and what is not.
+
+use super::*;
+
+fn found(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    marks(text, 1, |mark, line| {
+        all.push(match mark {
+            ProseMark::Hashtag(tag) => format!("{line} #{tag}"),
+            ProseMark::Wiki { target, embeds, field } => {
+                let sign = if embeds { "!" } else { "" };
+                format!("{line} {}{sign}[[{target}]]", field.map(|field| field + "::").unwrap_or_default())
+            }
+            ProseMark::Address { address, embeds } => {
+                let sign = if embeds { "!" } else { "" };
+                format!("{line} {sign}({address})")
+            }
+            ProseMark::Code(words) => format!("{line} `{words}`"),
+        });
+    });
+    all
+}
+
+#[test]
+fn hashtags_have_a_letter_and_are_outside_code() {
+    let text = "# Heading\n#first line, (#second) and #a/b-c_d. #1 #12x #2024\n`#no` ``a ` #no`` #yes\n\n    #code\n\n\
+        ```c\n#include <x>\n```\n<!-- #no\n#no -->\n[a](#no) x#no http://a/#no \\#no &#39; #ff8800 #fff #beef\n";
+    assert_eq!(
+        found(text).into_iter().filter(|mark| !mark.contains('`')).collect::<Vec<_>>(),
+        ["2 #first", "2 #second", "2 #a/b-c_d", "2 #12x", "3 #yes", "12 (#no)", "12 #beef"]
+    );
+}
+
+#[test]
+fn tags_of_all_scripts_are_tags() {
+    assert_eq!(
+        found("#日本語、#решение #हिन्दी #ação! #[[two words]]"),
+        ["1 #日本語", "1 #решение", "1 #हिन्दी", "1 #ação", "1 #two words"]
+    );
+}
+
+#[test]
+fn list_items_may_be_indented_and_hold_fences() {
+    let text = "- one\n\n    #in-item\n\n    ```\n    #no\n    ```\n- > ~~~\n  > #no\n  > ~~~\n\nprose\n\n    #code\n";
+    assert_eq!(found(text), ["3 #in-item"]);
+}
+
+#[test]
+fn links_are_reported_with_their_fields() {
+    let text = "See [[Note]] and ![[Pic|alt]].\n- up:: [[A#h]], [[B]]\n(rel:: [[C]]) `[[no]]` [t](sub/x%20y.md#z) [u](http://a/b.md)\n";
+    assert_eq!(
+        found(text),
+        [
+            "1 [[Note]]",
+            "1 ![[Pic]]",
+            "2 up::[[A#h]]",
+            "2 up::[[B]]",
+            "3 rel::[[C]]",
+            "3 `[[no]]`",
+            "3 (sub/x%20y.md#z)",
+            "3 (http://a/b.md)"
+        ]
+    );
+}
+
+#[test]
+fn a_code_span_may_cover_lines_and_an_open_one_covers_nothing() {
+    assert_eq!(found("`a\n#no` #yes\n\n` #open\n"), ["1 `a #no`", "2 #yes", "4 #open"]);
+}
+
+#[test]
+fn comments_of_obsidian_are_no_prose() {
+    for (text, shown) in [
+        ("[[A]] %%[[no]] #no%% [[B]] #c\n", &["1 [[A]]", "1 [[B]]", "1 #c"][..]),
+        ("%%\n[[no]]\n\n- #no\n\n`[[no]]` [t](no.md)\n%%\n[[A]]\n", &["8 [[A]]"]),
+        ("a %% [[no]]\n[[no]] %% [[A]]\n", &["2 [[A]]"]),
+        ("> %%\n> [[no]]\n> %% [[A]]\n", &["3 [[A]]"]),
+        // A code span does not begin in a comment, nor a comment in a code span.
+        ("%% ` %% [[A]] `x`\n", &["1 [[A]]", "1 `x`"]),
+        ("`%%` [[A]] `%%`\n", &["1 `%%`", "1 [[A]]", "1 `%%`"]),
+        // What is never closed is text.
+        ("%%\n[[A]]\n\n#b\n", &["2 [[A]]", "4 #b"]),
+        ("100%% [[A]]\n\n50%% #b\n", &["1 [[A]]", "3 #b"]),
+        ("\\%%[[A]]%% [[B]]\n", &["1 [[A]]", "1 [[B]]"]),
+        ("5% [[A]] 6% [[B]]\n", &["1 [[A]]", "1 [[B]]"]),
+        ("%%no%%\n%%\n[[A]]\n", &["3 [[A]]"]),
+    ] {
+        assert_eq!(found(text), shown, "{text:?}");
+    }
+}
+
+#[test]
+fn no_text_takes_time_without_measure() {
+    let started = std::time::Instant::now();
+    for piece in
+        ["`", "#", "[", "[[", "`` ` ", "- ", "\\", "](", "a::", "#a", "> ", "%", "%% a ", "%%\n\n", "%%[[a]]\n\n"]
+    {
+        marks(&piece.repeat(200_000), 1, |_, _| {});
+    }
+    // Quadratic time would be minutes.
+    assert!(started.elapsed().as_secs() < 60);
+}

@@ -1,0 +1,379 @@
+//! Documents by the rules of their own formats, next to what the formats' programs read.
+
+use std::process::Command;
+
+use ixmcp::model::Extracted;
+use serde_json::json;
+
+use crate::documents::{archive, in_folder, read, text_of};
+use crate::harness::Repo;
+
+fn whole(name: &str, bytes: &[u8]) -> Extracted {
+    read(name, bytes, &in_folder(4000, 0)).unwrap()
+}
+
+/// Level and title of each heading.
+fn headings(extracted: &Extracted) -> Vec<String> {
+    let depth = |of: usize| std::iter::successors(Some(of), |of| extracted.symbols[*of].parent).count();
+    (0..extracted.symbols.len()).map(|at| format!("{} {}", depth(at), extracted.symbols[at].name)).collect()
+}
+
+/// A Word document with these styles and paragraphs.
+fn docx(styles: &str, body: &str) -> Vec<u8> {
+    let styles = format!("<w:styles>{styles}</w:styles>");
+    let body = format!("<w:document><w:body>{body}</w:body></w:document>");
+    archive(&[("word/document.xml", body.as_bytes()), ("word/styles.xml", styles.as_bytes())])
+}
+
+/// Pandoc 3.9 reads the first three as headings of level 2, and the outline levels are ECMA-376's (part 1, 17.3.1.20).
+#[test]
+fn a_style_based_on_that_of_a_heading_makes_headings() {
+    let style = |id: &str, name: &str, more: &str| {
+        format!("<w:style w:styleId=\"{id}\"><w:name w:val=\"{name}\"/>{more}</w:style>")
+    };
+    let based = |on: &str| format!("<w:basedOn w:val=\"{on}\"/>");
+    let styles = [
+        style("Kop2", "heading 2", "<w:pPr><w:outlineLvl w:val=\"1\"/></w:pPr>"),
+        style("Chapter", "Chapter", &based("Kop2")),
+        style("Own", "Own", &based("Chapter")),
+        style("Quiet", "Quiet", &(based("Own") + "<w:pPr><w:outlineLvl w:val=\"9\"/></w:pPr>")),
+        style("Loop", "Loop", &based("Pool")),
+        style("Pool", "Pool", &based("Loop")),
+    ];
+    let paragraph = |style: &str, more: &str, text: &str| {
+        format!("<w:p><w:pPr><w:pStyle w:val=\"{style}\"/>{more}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>")
+    };
+    let body = [
+        paragraph("Kop2", "", "One"),
+        paragraph("Chapter", "", "Two"),
+        paragraph("Own", "", "Three"),
+        paragraph("Quiet", "", "no heading"),
+        paragraph("Loop", "", "none either"),
+        paragraph("Own", "<w:outlineLvl w:val=\"9\"/>", "nor this"),
+        paragraph("Body", "<w:outlineLvl w:val=\"0\"/>", "Four"),
+        paragraph("Body", "<w:pPrChange><w:pPr><w:pStyle w:val=\"Kop2\"/></w:pPr></w:pPrChange>", "nor one that was"),
+    ];
+    let extracted = whole("x.docx", &docx(&styles.concat(), &body.concat()));
+    assert_eq!(headings(&extracted), ["1 One", "1 Two", "1 Three", "1 Four"]);
+    // The first three are of one level: none is in another.
+    assert!(text_of(&extracted).contains("no heading\n\nnone either\n\nnor this"), "{}", text_of(&extracted));
+}
+
+#[test]
+fn hyphens_pictures_and_large_letters_of_word_are_of_their_words() {
+    let body = "<w:p><w:r><w:t>form X</w:t><w:noBreakHyphen/><w:t>42</w:t></w:r></w:p>\
+        <w:p><w:pPr><w:framePr w:dropCap=\"drop\"/></w:pPr><w:r><w:t>D</w:t></w:r></w:p><w:p><w:r><w:t>rop cap</w:t></w:r></w:p>\
+        <w:p><w:r><w:t>a</w:t><w:drawing><wp:docPr id=\"1\" descr=\"blue hive\"/></w:drawing><w:t>b</w:t></w:r></w:p>";
+    assert_eq!(text_of(&whole("x.docx", &docx("", body))), "form X-42\n\nDrop cap\n\na blue hive b\n");
+}
+
+/// By `pandoc -t plain` 3.9, but for the numbers of headings' notes.
+#[test]
+fn notes_of_an_odt_are_at_its_end() {
+    let note = |number: u8, text: &str| {
+        format!(
+            "<text:note><text:note-citation>{number}</text:note-citation><text:note-body>{text}</text:note-body></text:note>"
+        )
+    };
+    let content = format!(
+        "<office:document-content><office:body><office:text><text:h text:outline-level=\"1\">Les pays{}</text:h><text:p>Des pays{} voisins.\
+         <draw:frame><draw:image/><svg:title>carte</svg:title><svg:desc>du monde</svg:desc></draw:frame>fin</text:p></office:text></office:body>\
+         </office:document-content>",
+        note(1, "<text:p>Une note.</text:p>"),
+        note(2, "<text:p>La fin.</text:p><text:p>Et plus.</text:p>"),
+    );
+    let extracted = whole("x.odt", &archive(&[("content.xml", content.as_bytes())]));
+    let expected = "Les pays\n\nDes pays[2] voisins. carte du monde fin\n\n1 Une note.\n\n2 La fin. Et plus.\n";
+    assert_eq!(text_of(&extracted), expected);
+    assert_eq!(headings(&extracted), ["1 Les pays"]);
+}
+
+/// XML 1.0, 3.1: `<title/>` is an element without content; XHTML 1.0, A.2: its entities. A page that is not XML is HTML.
+#[test]
+fn pages_of_xml_are_read_as_xml() {
+    let page = |head: &str, body: &str| {
+        format!(
+            "<?xml version=\"1.0\"?><html xmlns=\"http://www.w3.org/1999/xhtml\"><head>{head}</head><body>{body}</body></html>"
+        )
+    };
+    let package = "<package><manifest><item id=\"c\" href=\"c.xhtml\" media-type=\"application/xhtml+xml\"/></manifest>\
+        <spine><itemref idref=\"c\"/></spine></package>";
+    let book = |chapter: &str| {
+        archive(&[
+            ("META-INF/container.xml", b"<container><rootfile full-path=\"p.opf\"/></container>"),
+            ("p.opf", package.as_bytes()),
+            ("c.xhtml", chapter.as_bytes()),
+        ])
+    };
+    for (head, body, expected) in [
+        ("<title/>", "<h1>Bees</h1><p>dance</p>", "Bees\n\ndance\n"),
+        ("<script src=\"a.js\"/><style/>", "<p>They &lt;dance&gt;</p>", "They <dance>\n"),
+        ("", "<p>one<script/> two</p><textarea/><p>three</p>", "one two\n\nthree\n"),
+        ("", "<h:p xmlns:h=\"http://www.w3.org/1999/xhtml\">one</h:p><h:p>two</h:p>", "one\n\ntwo\n"),
+        ("", "<p>&eacute;t&#233; &amp;&nbsp;<![CDATA[a < b]]></p>", "été & a < b\n"),
+        (
+            "",
+            "<p>dance<a epub:type=\"noteref\" href=\"#n\">1</a> at night<sup><a href=\"#m\">2</a></sup>.</p>",
+            "dance 1 at night 2.\n",
+        ),
+        ("", "<h1>Bees<a role=\"doc-noteref\" href=\"#n\">1</a></h1><p>x</p>", "Bees\n\nx\n"),
+        ("", "<p>a<img alt=\"blue hive\" src=\"x\"/>b</p>", "a blue hive b\n"),
+        // Not well-formed.
+        ("", "<p>one<br>two<p>three", "one\ntwo\n\nthree\n"),
+    ] {
+        let page = page(head, body);
+        assert_eq!(text_of(&whole("x.epub", &book(&page))), expected, "{page}");
+        assert_eq!(text_of(&whole("x.xhtml", page.as_bytes())), expected, "{page}");
+    }
+}
+
+/// RFC 2046, 5.1.4: alternatives are in order of their richness.
+#[test]
+fn of_alternatives_in_a_mail_the_one_that_says_most_is_shown() {
+    let mail = |parts: &[(&str, &str)]| {
+        let part = |(kind, text): &(&str, &str)| format!("--b\r\nContent-Type: {kind}\r\n\r\n{text}\r\n");
+        let parts: String = parts.iter().map(part).collect();
+        let mail = format!("Subject: s\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n{parts}--b--\r\n");
+        text_of(&whole("x.eml", mail.as_bytes()))
+    };
+    let page = "<p>The queen is <b>gone</b>.</p>";
+    let related =
+        format!("--c\r\nContent-Type: text/html\r\n\r\n{page}\r\n--c\r\nContent-Type: image/png\r\n\r\nx\r\n--c--");
+    for (parts, expected) in [
+        (&[("text/plain", " \r\n"), ("text/html", page)][..], "The queen is gone."),
+        (&[("text/plain", ""), ("multipart/related; boundary=c", &related)], "The queen is gone."),
+        (&[("text/plain", "See the other."), ("text/html", page)], "The queen is gone."),
+        (&[("text/plain", "The queen is gone."), ("text/html", "<p> <img src=x></p>")], "The queen is gone."),
+        (&[("text/plain", "The queen\r\n  is gone."), ("text/html", page)], "The queen\n  is gone."),
+        (&[("text/html", page), ("text/plain", "")], "The queen is gone."),
+    ] {
+        assert_eq!(mail(parts), format!("s\n\n{expected}\n"), "{parts:?}");
+    }
+}
+
+fn notebook(cells: &serde_json::Value) -> String {
+    json!({ "nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells }).to_string()
+}
+
+/// nbformat 5.11 (`nbformat.v4`): outputs of the type `error`; Python's `json` writes and reads `NaN`.
+#[test]
+fn outputs_of_a_notebook_are_read_without_their_colours() {
+    let cells = json!([{
+        "cell_type": "code", "source": "run()", "metadata": {},
+        "outputs": [
+            { "output_type": "stream", "name": "stdout", "text": ["\u{1b}[32mpassed\u{1b}[0m in 3s\n", "\u{1b}]8;;http://x\u{7}link\u{1b}]8;;\u{1b}\\\n"] },
+            { "output_type": "error", "ename": "ValueError", "evalue": "no hive",
+              "traceback": ["\u{1b}[0;31mTraceback\u{1b}[0m (most recent call last)", "line 3", "\u{1b}[31mValueError\u{1b}[0m: no hive"] },
+            { "output_type": "error", "ename": "KeyError", "evalue": "'queen'", "traceback": [] }
+        ]
+    }]);
+    let plain = notebook(&cells);
+    let expected = "run()\n\npassed in 3s\nlink\n\nTraceback (most recent call last)\nline 3\nValueError: no hive\n\nKeyError: 'queen'\n";
+    let of_python = plain.replace("\"metadata\":{}", "\"metadata\":{\"a\":NaN,\"b\":-Infinity,\"c\":\"NaN \\ud83d\"}");
+    assert_ne!(plain, of_python);
+    for text in [plain, of_python] {
+        assert_eq!(text_of(&whole("x.ipynb", text.as_bytes())), expected, "{text}");
+    }
+}
+
+/// CommonMark 0.31.2: setext headings (4.3), fences of tildes (4.5), closing sequences (4.2).
+#[test]
+fn markdown_in_a_notebook_is_the_markdown_of_files() {
+    let text = "Setext\n======\n\n~~~\n# no heading\n~~~\n\n## Closed ##\n\n    # code\n\n- # in a list\n\nTwo\nlines\n---\n\ntext";
+    let cells = json!([{ "cell_type": "markdown", "metadata": {}, "source": text }]);
+    let extracted = whole("x.ipynb", notebook(&cells).as_bytes());
+    assert_eq!(headings(&extracted), ["1 Setext", "2 Closed", "1 in a list", "2 Two lines"]);
+    let shown = text_of(&extracted);
+    assert!(shown.contains("~~~\n# no heading\n~~~") && shown.contains("# code"), "{shown}");
+    let repo = Repo::new("");
+    repo.write("x.md", text);
+    repo.ok(&["sync"]);
+    let query = "SELECT name FROM symbols WHERE kind = 'heading' ORDER BY line";
+    assert_eq!(
+        repo.ok(&["sql", query]).lines().skip(1).collect::<Vec<_>>(),
+        ["Setext", "Closed", "in a list", "Two lines"]
+    );
+}
+
+/// Sections of docutils 0.23, each with its depth; also by docutils itself, if it is here.
+#[test]
+fn titles_of_restructuredtext_are_those_of_docutils() {
+    let text = TITLES;
+    let expected = [
+        "1 UI",
+        "1 Too short title here",
+        "2 A",
+        "1 Straight after a target",
+        "2 1. Numbered title",
+        "3 Over",
+        "3 Up",
+        "4 Right after a definition",
+        "1 日本語",
+        "1 *Emphasis* and ``code``",
+        "2 ``--option``",
+        "1 Last one",
+    ];
+    assert_eq!(headings(&whole("x.rst", text.as_bytes())), expected);
+    let script = "
+import sys, docutils.core, docutils.nodes
+settings = {'report_level': 5, 'halt_level': 6, 'doctitle_xform': False}
+for section in docutils.core.publish_doctree(sys.argv[1], settings_overrides=settings).findall(docutils.nodes.section):
+    depth, above = 1, section.parent
+    while above is not None:
+        depth, above = depth + isinstance(above, docutils.nodes.section), above.parent
+    print(depth, section[0].rawsource or section[0].astext())
+";
+    let answer = Command::new("python3").args(["-c", script, text]).output();
+    match answer {
+        Ok(answer) if answer.status.success() => {
+            let titles = String::from_utf8(answer.stdout).unwrap();
+            assert_eq!(titles.lines().collect::<Vec<_>>(), expected);
+        }
+        _ => println!("docutils is not here"),
+    }
+}
+
+const TITLES: &str = r#"UI
+==
+
+Too short title here
+====
+
+Not a title here
+==
+
+A
+-
+
+A paragraph of
+two lines
+=========
+
+.. _label:
+Straight after a target
+=======================
+
+- item
+======
+
+1. Numbered title
+-----------------
+
+#. item
+
+   Indented
+   ========
+
+====
+Over
+====
+
+==
+Up
+==
+
+ term
+=====
+
+term
+   definition
+Right after a definition
+~~~~~~~~~~~~~~~~~~~~~~~~
+
+Code::
+
+   Literal
+   =======
+
+Quoted::
+
+> Quoted title
+> ============
+
+日本
+==
+
+日本語
+======
+
+:field: value
+-------------
+
+=====  =====
+Name   Size
+=====  =====
+a      1
+=====  =====
+
+*Emphasis* and ``code``
+=======================
+
+-------------
+ Centred one
+-------------
+
+Two levels further down
+~~~~~~~~~~~~~~~~~~~~~~~
+
+``--option``
+------------
+
+.. note::
+   Inside
+   ------
+
+Last one
+========
+"#;
+
+/// A chunk that begins within a table is under the names of its columns, as one of a CSV is.
+#[test]
+fn each_piece_of_a_table_is_under_the_names_of_its_columns() {
+    let numbers = || 0..40;
+    let rows = |row: &dyn Fn(i32) -> String| numbers().map(row).collect::<String>();
+    let markdown =
+        format!("# Hives\n\n| hive | weight |\n|---|---:|\n{}\nafter\n", rows(&|n| format!("| row {n} | {n} |\n")));
+    let cells = |kind: &str, a: &str, b: &str| format!("<tr><{kind}>{a}</{kind}><{kind}>{b}</{kind}></tr>");
+    let html = format!(
+        "<h1>Hives</h1><table>{}{}</table><p>after</p>",
+        cells("th", "hive", "weight"),
+        rows(&|n| cells("td", &format!("row {n}"), &n.to_string()))
+    );
+    let word = |a: &str, b: &str| {
+        format!(
+            "<w:tr><w:tc><w:p><w:r><w:t>{a}</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>{b}</w:t></w:r></w:p></w:tc></w:tr>"
+        )
+    };
+    let docx = docx(
+        "",
+        &format!(
+            "<w:p><w:pPr><w:pStyle w:val=\"Heading1\"/></w:pPr><w:r><w:t>Hives</w:t></w:r></w:p><w:tbl>{}{}</w:tbl><w:p><w:r><w:t>after</w:t></w:r></w:p>",
+            word("hive", "weight"),
+            rows(&|n| word(&format!("row {n}"), &n.to_string()))
+        ),
+    );
+    let rst = format!(
+        "Hives\n=====\n\n======  ======\nhive    weight\n======  ======\n{}======  ======\n\nafter\n",
+        rows(&|n| format!("row {n:<4}{n}\n"))
+    );
+    let notebook = notebook(&json!([{ "cell_type": "markdown", "metadata": {}, "source": markdown }]));
+    for (name, bytes) in [
+        ("x.md", markdown.as_bytes()),
+        ("x.html", html.as_bytes()),
+        ("x.docx", &docx),
+        ("x.rst", rst.as_bytes()),
+        ("x.ipynb", notebook.as_bytes()),
+    ] {
+        let extracted = read(name, bytes, &in_folder(150, 0)).unwrap();
+        let inside = extracted
+            .chunks
+            .iter()
+            .filter(|chunk| chunk.text.trim_start().trim_start_matches("| ").starts_with("row "));
+        let inside: Vec<&str> = inside.map(|chunk| chunk.headings.as_str()).collect();
+        assert!(inside.len() > 2, "{name}");
+        assert!(inside.iter().all(|headings| *headings == "hive | weight\nHives"), "{name}: {inside:?}");
+        let outside =
+            extracted.chunks.iter().filter(|chunk| chunk.text.contains("after") && !chunk.text.contains("row "));
+        assert!(outside.clone().count() <= 1 && outside.clone().all(|chunk| chunk.headings == "Hives"), "{name}");
+    }
+}

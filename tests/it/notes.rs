@@ -1,0 +1,302 @@
+//! Notes of other programs: which links, names and tags of Obsidian, zk, Logseq and Foam the graph has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::harness::Repo;
+
+/// A repository whose notes are in `notes`.
+fn vault(files: &str) -> Repo {
+    let repo = Repo::new("//- /.ixmcp.toml\n[entities]\nnotes = [\"notes\"]\n");
+    repo.write_files(files);
+    repo
+}
+
+fn json_of(repo: &Repo, arguments: &[&str]) -> Value {
+    serde_json::from_slice(&repo.run(&[arguments, &["--json"]].concat()).stdout).unwrap()
+}
+
+/// `from rel to` of each edge; a target that nothing has is in brackets.
+fn edges(repo: &Repo) -> BTreeSet<String> {
+    let query = "SELECT s.key, e.kind, coalesce((SELECT t.key FROM entity_names n JOIN entities t ON t.id = n.entity_id
+        WHERE n.name = e.target ORDER BY n.rank, n.path LIMIT 1), iif(e.certain, '[' || e.target || ']', '')) AS leads
+        FROM edges e JOIN entities s ON s.id = e.entity_id";
+    repo.ok(&["sync"]);
+    let rows = repo.ok(&["sql", "--json", query]);
+    let rows = rows.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+    let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
+    let rows = rows.filter(|row| row["leads"] != "");
+    rows.map(|row| format!("{} {} {}", text(&row, "key"), text(&row, "kind"), text(&row, "leads"))).collect()
+}
+
+fn set(edges: &[&str]) -> BTreeSet<String> {
+    edges.iter().map(|edge| (*edge).to_owned()).collect()
+}
+
+fn tags(repo: &Repo) -> BTreeMap<String, u64> {
+    let answer = json_of(repo, &["entity", "tags"]);
+    let tags = answer["tags"].as_array().unwrap().iter();
+    tags.map(|tag| (tag["tag"].as_str().unwrap().to_owned(), tag["count"].as_u64().unwrap())).collect()
+}
+
+/// Forms of links, and the destinations that commonmark.js 0.31.2 finds in them; `!` before that of an image.
+const FORMS: &[(&str, &[&str])] = &[
+    ("[a](b.md)", &["b.md"]),
+    ("[a](<b c.md>)", &["b%20c.md"]),
+    ("[a](b\\(c\\).md)", &["b(c).md"]),
+    ("[a](b(c).md)", &["b(c).md"]),
+    ("[a](b&amp;c.md)", &["b&c.md"]),
+    ("[a\nb](c.md)", &["c.md"]),
+    ("[a]: c.md\n\n[a]", &["c.md"]),
+    ("[a]: <c d.md> 'title'\n\n[x][a] [a][]", &["c%20d.md", "c%20d.md"]),
+    ("[a]: c.md\n\n[A ]", &["c.md"]),
+    ("[a](b.markdown)", &["b.markdown"]),
+    ("<!-- [a](b.md) --> x", &[]),
+    ("x <!-- [a](b.md) --> y", &[]),
+    ("`[a](b.md)`", &[]),
+    ("\\[a](b.md)", &[]),
+    ("[a]\\(b.md)", &[]),
+    ("[a] (b.md)", &[]),
+    ("[a](b.md 'title')", &["b.md"]),
+    ("[a](b.md \"t\")", &["b.md"]),
+    ("[a](b c.md)", &[]),
+    ("[a](\nb.md\n)", &["b.md"]),
+    ("[![x](y.png)](b.md)", &["b.md", "!y.png"]),
+    ("[a [b] c](d.md)", &["d.md"]),
+    ("[a](b.md#c)", &["b.md#c"]),
+    ("[*a*](b.md)", &["b.md"]),
+    ("[a](b%20c.md)", &["b%20c.md"]),
+    ("    [a](b.md)", &[]),
+    ("- [a](b.md)\n\n      [c](d.md)", &["b.md"]),
+    ("> [a](b.md)", &["b.md"]),
+    ("~~~\n[a](b.md)\n~~~", &[]),
+    ("```\n[a](b.md)\n```", &[]),
+    ("<div>\n[a](b.md)\n</div>", &[]),
+    ("<div>\n\n[a](b.md)\n\n</div>", &["b.md"]),
+    ("<a href=\"b.md\">x</a>", &[]),
+    ("[a](<b.md)", &[]),
+    ("[a](b.md", &[]),
+    ("[a](b.md) [c](d.md)", &["b.md", "d.md"]),
+    ("![a](b.md)", &["!b.md"]),
+    ("[a](/b.md)", &["/b.md"]),
+    ("[a](//h/b.md)", &["//h/b.md"]),
+    ("[a](https://h/b.md)", &["https://h/b.md"]),
+    ("[](b.md)", &["b.md"]),
+    ("[a]()", &[""]),
+    ("# [a](b.md)", &["b.md"]),
+    ("[a](b.md)\n===", &["b.md"]),
+    ("| [a](b.md) |", &["b.md"]),
+    ("[a](b\\_c.md)", &["b_c.md"]),
+    ("[a](b.md)[c](d.md)", &["b.md", "d.md"]),
+    ("1. [a](b.md)", &["b.md"]),
+    ("[a][b]\n\n[b]: c.md", &["c.md"]),
+    ("[b]: c.md\n[b]: d.md\n\n[b]", &["c.md"]),
+    ("[a\\]](b.md)", &["b.md"]),
+    ("[a`]`](b.md)", &["b.md"]),
+    ("<https://h/b.md>", &["https://h/b.md"]),
+    ("**[a](b.md)**", &["b.md"]),
+    ("[link](foo\\bar.md)", &["foo%5Cbar.md"]),
+    ("[a](\"b.md\")", &["%22b.md%22"]),
+    ("[a](b.md (t))", &["b.md"]),
+];
+
+#[test]
+fn links_are_those_of_commonmark() {
+    let pages = ["b", "c", "d", "b c", "c d", "b(c)", "b&c", "b_c"];
+    let repo = vault("//- /notes/b.markdown\nB\n");
+    for page in pages {
+        repo.write(&format!("notes/{page}.md"), "x\n");
+    }
+    let mut expected = BTreeSet::new();
+    for (number, (form, destinations)) in FORMS.iter().enumerate() {
+        repo.write(&format!("notes/form {number}.md"), form);
+        for destination in *destinations {
+            let rel = if destination.starts_with('!') { "embeds" } else { "links" };
+            let path = destination.trim_start_matches('!').split('#').next().unwrap();
+            let path = percent_encoding::percent_decode_str(path).decode_utf8().unwrap();
+            let page = path.strip_prefix('/').filter(|path| !path.starts_with('/')).unwrap_or(&path);
+            let page = page.strip_suffix(".md").or_else(|| page.strip_suffix(".markdown")).unwrap_or("");
+            if pages.contains(&page) {
+                expected.insert(format!("form {number} {rel} {page}"));
+            }
+        }
+    }
+    let found: BTreeSet<String> = edges(&repo).into_iter().filter(|edge| !edge.ends_with(']')).collect();
+    let differing: Vec<&String> = found.symmetric_difference(&expected).collect();
+    assert!(differing.is_empty(), "{differing:?}");
+}
+
+/// Obsidian's help, "Internal links", "Embed files", "Tables", "Comments" of August 2026: a `|` in a table is escaped; an alias is
+/// shown in the place of a name.
+#[test]
+fn obsidians_links_lead_where_they_do_in_obsidian() {
+    let repo = vault(
+        r"
+//- /notes/home.md
+| a | b |
+|---|---|
+| [[Note\|alias]] | ![[pic.png\|100]] |
+
+[[Note#Part|x]] [[Sprint]] [[C]] [[deep]] ![[Note]] `[[no]]` %%[[no]]%% <!-- [[no]] -->
+//- /notes/Note.md
+---
+aliases: [C#, 'a|b']
+---
+text
+//- /notes/Sprint notes.md
+# Sprint #4 review
+//- /notes/a/deep.md
+x
+//- /notes/deep.md
+x
+//- /notes/.trash/old.md
+[[home]] #trashed
+//- /notes/out.md
+[x](../Note.md) [[../Note]] [y](../../deep.md)
+",
+    );
+    let expected = ["home links Note", "home embeds Note", "home links [sprint]", "home links [c]", "home links deep"];
+    assert_eq!(edges(&repo), set(&expected));
+    assert_eq!(tags(&repo), BTreeMap::new());
+}
+
+/// zk 0.15 writes links without an extension by default (`link-drop-extension`), and its language server writes relative wiki links.
+#[test]
+fn zks_links_are_relative_and_need_no_extension() {
+    let repo = vault(
+        r"
+//- /notes/index.md
+[Title](sub/note) [file](sub/picture.png) [licence](LICENSE) [folder](sub) [part](#part) [mail](mailto:a@b) [web](https://x/sub/note)
+//- /notes/sub/note.md
+[[./other]] [[../index]] [[../note]] [up](../index) [Title](other#part) [escaped](with%20space)
+//- /notes/sub/other.md
+[away](../../index)
+//- /notes/sub/with space.md
+x
+",
+    );
+    let expected = [
+        "index links sub/note",
+        "sub/note links index",
+        "sub/note links sub/other",
+        "sub/note links sub/with space",
+        "sub/note links [/note]",
+    ];
+    assert_eq!(edges(&repo), set(&expected));
+}
+
+/// Logseq's documentation of May 2026, pages "Properties" and "Aliases", and `logseq.graph-parser` for names of files and of days.
+#[test]
+fn logseqs_pages_have_the_names_of_their_properties() {
+    let repo = vault(
+        r"
+//- /notes/pages/Personal Knowledge Management.md
+alias:: PKM, [[Knowledge, personal]]
+tags:: method, [[two words]], #third
+
+- text
+//- /notes/pages/x1.md
+- title:: The Page
+- text
+//- /notes/pages/a%2Fb.md
+- alias:: not in the first block
+//- /notes/pages/c___d.md
+- text
+  alias:: no
+//- /notes/journals/2022_08_26.md
+- today
+//- /notes/pages/home.md
+- [[PKM]] [[knowledge, Personal]] [[The Page]] [[a/b]] [[c/d]] [[no]]
+- [[Aug 26th, 2022]] [label]([[PKM]])
+//- /notes/logseq/bak/pages/home.md
+- [[PKM]] #old
+//- /notes/logseq/.recycle/home.md
+- [[PKM]] #old
+",
+    );
+    let expected = [
+        "pages/home links pages/Personal Knowledge Management",
+        "pages/home links pages/x1",
+        "pages/home links pages/a%2Fb",
+        "pages/home links pages/c___d",
+        "pages/home links journals/2022_08_26",
+        "pages/home links [no]",
+    ];
+    let links: BTreeSet<String> = edges(&repo).into_iter().filter(|edge| edge.starts_with("pages/home ")).collect();
+    assert_eq!(links, set(&expected));
+    let names = ["method", "third", "two words"];
+    assert_eq!(tags(&repo), names.into_iter().map(|name| (name.to_owned(), 1)).collect());
+    let shown = json_of(&repo, &["entity", "show", "pages/x1"]);
+    assert_eq!(shown["title"], "The Page", "{shown}");
+}
+
+/// Unicode 17, UAX #15: both forms of a text are equivalent.
+#[test]
+fn names_and_tags_are_compared_in_one_form_of_unicode() {
+    let repo = vault("");
+    let (composed, decomposed) = ("\u{dc}bersicht", "U\u{308}bersicht");
+    repo.write(&format!("notes/{decomposed}.md"), format!("#{decomposed}\n"));
+    repo.write("notes/a.md", format!("[[{composed}]] [x]({composed}.md) #{composed}\n"));
+    repo.write("notes/b.md", format!("[[{decomposed}]]\n"));
+    let target = |from: &str| format!("{from} links {decomposed}");
+    assert_eq!(edges(&repo), BTreeSet::from([target("a"), target("b")]));
+    for form in [composed, decomposed, "\u{fc}bersicht"] {
+        assert_eq!(json_of(&repo, &["entity", "show", form])["id"], decomposed);
+    }
+    assert_eq!(tags(&repo), BTreeMap::from([(composed.to_owned(), 2)]));
+    for form in [composed, decomposed] {
+        let found = json_of(&repo, &["entity", "search", "bersicht", "--tag", form]);
+        assert!(!found["hits"].as_array().unwrap().is_empty(), "{form}: {found}");
+    }
+}
+
+/// zk reads `tag`, `tags`, `keyword` and `keywords`, a list or words apart (`internal/adapter/markdown/markdown.go` of 0.15).
+#[test]
+fn tags_are_lists_or_words() {
+    for (front, expected) in [
+        ("tags: a b", &["a", "b"][..]),
+        ("tags: a, b c", &["a", "b c"]),
+        ("tags: [a, b c]", &["a", "b c"]),
+        ("tags: [#abc, def]", &["abc", "def"]),
+        ("tags:\n  - '#abc'\n  - def", &["abc", "def"]),
+        ("keywords: [a, b]", &["a", "b"]),
+        ("keyword: a", &["a"]),
+        ("tag: '#a #b'", &["a", "b"]),
+    ] {
+        let repo = vault("");
+        repo.write("notes/a.md", format!("---\n{front}\n---\nx\n"));
+        let found: Vec<String> = tags(&repo).into_keys().collect();
+        assert_eq!(found, expected, "{front}");
+    }
+}
+
+/// The view `ready_issues` of beads 0.20 (`internal/storage/sqlite/schema.go`): dependencies of the type `blocks` count, and those of a
+/// parent count for its children.
+#[test]
+fn issues_are_ready_by_the_rules_of_beads() {
+    let issue = |id: &str, fields: &str| {
+        (format!(".ixchel/issues/{id}.md"), format!("---\nid: {id}\ntype: issue\n{fields}\n---\n"))
+    };
+    let on = |id: &str, kind: &str| format!("status: open\ndepends_on:\n  - id: {id}\n    type: {kind}");
+    let repo = Repo::new("");
+    for (path, text) in [
+        issue("iss-open", "status: open"),
+        issue("iss-waits", &on("iss-open", "blocks")),
+        issue("iss-related", &on("iss-open", "related")),
+        issue("iss-found", &on("iss-open", "discovered-from")),
+        issue("iss-child", &on("iss-open", "parent-child")),
+        issue("iss-of-blocked", &on("iss-waits", "parent-child")),
+        issue("iss-below", "status: open\nparent: iss-of-blocked"),
+        issue("iss-plain", "status: open\ndepends_on: [iss-open]"),
+        issue("iss-blocked", "status: blocked"),
+        issue("iss-deferred", "status: Deferred"),
+        issue("iss-closed", "status: closed"),
+        issue("iss-after", &on("iss-closed", "blocks")),
+    ] {
+        repo.write(&path, text);
+    }
+    let answer = json_of(&repo, &["entity", "ready"]);
+    let ready: Vec<&Value> = answer["items"].as_array().unwrap().iter().map(|item| &item["id"]).collect();
+    assert_eq!(json!(ready), json!(["iss-after", "iss-child", "iss-found", "iss-open", "iss-related"]));
+}
