@@ -139,8 +139,9 @@ CREATE INDEX chunks_by_hash ON chunks (substr(hash, 1, 4));
 -- than is shown here: `words` the parts of compound identifiers in the text, `names` each symbol followed by its parts.
 CREATE VIEW chunk_text AS
 SELECT c.id, c.file_id, coalesce(c.overlap, '') || c.text AS text, '' AS words, f.path || ' ' || f.path_words AS path,
-    coalesce(c.headings || char(10), '') || coalesce((
-        SELECT group_concat(n.name, char(10)) FROM symbol_rows r JOIN names n ON n.id = r.name_id
+    -- Other programs read the file, too: in the grammar of DuckDB `char(10)` is a type.
+    coalesce(c.headings || CAST(x'0a' AS TEXT), '') || coalesce((
+        SELECT group_concat(n.name, CAST(x'0a' AS TEXT)) FROM symbol_rows r JOIN names n ON n.id = r.name_id
         WHERE r.id >= (c.file_id << 20) + c.first_symbol AND r.id < (c.file_id << 20) + c.first_symbol + c.symbol_count
     ), '') AS names
 FROM chunks c JOIN files f ON f.id = c.file_id;
@@ -169,6 +170,8 @@ CREATE TABLE names (
 ) STRICT;
 -- `get_symbol`: by exact name, case-insensitively, and by prefix.
 CREATE INDEX names_by_name ON names (name COLLATE NOCASE);
+-- People who look for `WHERE name = 'x'` in the views `symbols` and `refs`.
+CREATE INDEX names_by_spelling ON names (name);
 
 -- Kinds of symbols (function, class, heading, …) and of references (call, type, inherits, implements, import, use).
 CREATE TABLE kinds (
@@ -195,21 +198,24 @@ CREATE TABLE symbol_rows (
 -- `get_symbol`: where a name is defined.
 CREATE INDEX symbols_by_name ON symbol_rows (name_id);
 
--- Definitions. `line` and `column` are those of the name; `start_line` to `end_line` is the whole definition.
 CREATE VIEW symbols AS
+-- Definitions. `line` and `column` are those of the name; `start_line` to `end_line` is the whole definition.
+-- A name, a path or an id is looked up by an index.
 SELECT
-    r.id, r.id >> 20 AS file_id, (r.id >> 20 << 20) + r.parent AS parent_id, n.name, k.name AS kind, r.container,
+    r.id, f.path, r.id >> 20 AS file_id, (r.id >> 20 << 20) + r.parent AS parent_id, n.name, k.name AS kind, r.container,
     coalesce(r.signature, (
         -- Each run of white space becomes one space.
         SELECT replace(replace(replace(replace(replace(replace(replace(
             substr(c.text, r.signature_offset - c.start_offset + 1, r.signature_length),
-            char(9), ' '), char(10), ' '), char(12), ' '), char(13), ' '),
-            ' ', char(1, 2)), char(2, 1), ''), char(1, 2), ' ')
+            CAST(x'09' AS TEXT), ' '), CAST(x'0a' AS TEXT), ' '), CAST(x'0c' AS TEXT), ' '), CAST(x'0d' AS TEXT), ' '),
+            ' ', CAST(x'0102' AS TEXT)), CAST(x'0201' AS TEXT), ''), CAST(x'0102' AS TEXT), ' ')
         FROM chunks c WHERE c.file_id = r.id >> 20 AND c.start_offset <= r.signature_offset
         ORDER BY c.start_offset DESC LIMIT 1
     )) AS signature,
     r.line, r.column, r.line - r.above AS start_line, r.line + r.below AS end_line
-FROM symbol_rows r JOIN names n ON n.id = r.name_id JOIN kinds k ON k.id = r.kind_id;
+FROM symbol_rows r JOIN names n ON n.id = r.name_id JOIN kinds k ON k.id = r.kind_id
+-- Where `path` is not asked for, SQLite leaves this join out.
+LEFT JOIN files f ON f.id = r.id >> 20 AND r.id BETWEEN f.id << 20 AND (f.id << 20) + 1048575;
 
 -- References, grouped: one row per file, name and kind. Query the view `refs`. One row per reference, with an index by
 -- name, would take three times the space.
@@ -222,13 +228,19 @@ CREATE TABLE reference_rows (
 -- `get_symbol`: where a name is referenced.
 CREATE INDEX references_by_name ON reference_rows (name_id);
 
--- References one by one. (`references` is a keyword of SQL.)
 CREATE VIEW refs AS
+-- References one by one. (`references` is a keyword of SQL.) A name or a path is looked up by an index.
 SELECT
-    r.id >> 20 AS file_id, CAST(p.value AS INTEGER) AS line,
-    CAST(substr(p.value, instr(p.value, ':') + 1) AS INTEGER) AS column, r.name_id, k.name AS kind
-FROM reference_rows r JOIN kinds k ON k.id = r.kind_id
-JOIN json_each('["' || replace(r.positions, ' ', '","') || '"]') p;
+    f.path, r.id >> 20 AS file_id, CAST(p.value AS INTEGER) AS line,
+    CAST(substr(p.value, instr(p.value, ':') + 1) AS INTEGER) AS column, n.name, r.name_id, k.name AS kind
+FROM reference_rows r JOIN names n ON n.id = r.name_id JOIN kinds k ON k.id = r.kind_id
+CROSS JOIN json_each('["' || replace(r.positions, ' ', '","') || '"]') p
+LEFT JOIN files f ON f.id = r.id >> 20 AND r.id BETWEEN f.id << 20 AND (f.id << 20) + 1048575;
+
+CREATE VIEW hits AS
+-- Full-text search: `SELECT path, start_line, text FROM hits WHERE query MATCH 'staging directory' ORDER BY rank LIMIT 10`.
+SELECT f.path, c.start_line, c.end_line, c.text, chunks_fts.rank AS rank, chunks_fts.chunks_fts AS query
+FROM chunks_fts JOIN chunks c ON c.id = chunks_fts.rowid JOIN files f ON f.id = c.file_id;
 
 
 -- Entities, tags and edges --------------------------------------------------------------------------------------------
@@ -312,6 +324,13 @@ CREATE INDEX edges_by_symbol ON edges (symbol_id) WHERE symbol_id IS NOT NULL;
 CREATE INDEX edges_by_entity ON edges (entity_id) WHERE entity_id IS NOT NULL;
 -- Edges whose target is missing: each distinct target is looked up once.
 CREATE INDEX edges_certain ON edges (target) WHERE certain = 1;
+
+CREATE VIEW links AS
+-- Edges of entities, with the path that the target leads to; NULL if it leads nowhere.
+SELECT
+    f.path, e.line, s.key, e.kind, e.target,
+    (SELECT n.path FROM entity_names n WHERE n.name = e.target ORDER BY n.rank, n.path LIMIT 1) AS target_path
+FROM edges e JOIN entities s ON s.id = e.entity_id JOIN files f ON f.id = e.file_id;
 
 
 -- Vectors -------------------------------------------------------------------------------------------------------------

@@ -27,6 +27,18 @@ pub(super) struct Planning<'s> {
     began: i64,
 }
 
+/// Says that a killed command left some files replaced and others not. Where that cannot be read, `ixmcp doctor` says why.
+pub(super) fn note_interrupted(session: &Session) {
+    let Ok(root) = session.workspaces.root(&session.start) else { return };
+    if let Ok(Some(found)) = rewrite::interrupted(&root, &session.sources.environment) {
+        let files = output::count(found.total as u64, "file", "files");
+        output::note(&format!(
+            "an interrupted command replaced {} of {files}: `ixmcp doctor edits --fix` finishes or undoes that",
+            found.replaced
+        ));
+    }
+}
+
 impl<'s> Planning<'s> {
     /// Begins before the edits are computed. For edits that are applied, what an interrupted command left is settled first.
     pub fn begin(session: &'s Session, applies: bool) -> Result<Self> {

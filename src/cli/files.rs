@@ -33,7 +33,7 @@ impl Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let given = arguments! { "include": typed.include, "exclude": typed.exclude, "language": typed.language };
+    let given = arguments! { "include": session.patterns(&typed.include), "exclude": session.patterns(&typed.exclude), "language": typed.language };
     let answer = session.call::<Answer>("list_files", given)?;
     if typed.skipped {
         return skipped(session);

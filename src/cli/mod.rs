@@ -23,6 +23,7 @@ mod help;
 mod http;
 mod infer;
 mod installation;
+mod interruption;
 mod known;
 mod log;
 mod man;
@@ -56,6 +57,7 @@ mod symbol;
 mod sync;
 mod terminal_text;
 mod type_at;
+mod typed_path;
 mod ui;
 mod words;
 mod wrong_words;
@@ -295,6 +297,9 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
         waits: cli.wait,
         unfinished: Mutex::default(),
     };
+    if !cli.command.as_ref().is_some_and(|command| command.stays() || matches!(command, Command::Doctor(_))) {
+        edited::note_interrupted(&session);
+    }
     let Some(command) = cli.command else { return overview::run(&session) };
     let outcome = run_command(&session, command);
     session.finish();

@@ -65,8 +65,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let mut given = arguments! {
         "text": typed.text.join(" "), "mode": typed.mode, "limit": typed.limit, "offset": typed.offset,
         "word": typed.word,
-        "multiline": typed.multiline, "context": typed.context, "include": typed.include,
-        "exclude": typed.exclude, "explain": typed.explain,
+        "multiline": typed.multiline, "context": typed.context, "include": session.patterns(&typed.include),
+        "exclude": session.patterns(&typed.exclude), "explain": typed.explain,
     };
     if typed.ignore_case {
         given["case_sensitive"] = Value::Bool(false);

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::interruption::Interruption;
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{first_of, printable};
@@ -98,10 +99,11 @@ pub(super) fn replace_all(root: &Path, environment: &Environment, changes: &[Cha
     let locked = Locked::take_any(root, environment)?;
     locked.settle()?;
     let journal = Journal::new(root, changes)?;
+    let interruption = Interruption::hold()?;
     let replaced = locked
         .save(&journal)
-        .and_then(|()| journal.stage(changes))
-        .and_then(|()| journal.exchange(changes))
+        .and_then(|()| journal.stage(changes, &|| interruption.check()))
+        .and_then(|()| journal.exchange(changes, &|| interruption.check()))
         .and_then(|()| locked.finish(&journal));
     replaced.map_err(|mut error| {
         match locked.undo(&journal) {
@@ -312,8 +314,9 @@ impl Journal {
     }
 
     /// Writes every file next to its target, after it was checked that the target can be replaced.
-    fn stage(&self, changes: &[Change]) -> Result<()> {
+    fn stage(&self, changes: &[Change], may_go_on: &impl Fn() -> Result<()>) -> Result<()> {
         for (entry, change) in self.files.iter().zip(changes) {
+            may_go_on()?;
             let failed = |error| Error::io("write", change.file, error);
             if fs::read(change.file).map_err(failed)? != change.before {
                 return Err(was_changed(change.file));
@@ -326,9 +329,11 @@ impl Journal {
         Ok(())
     }
 
-    fn exchange(&self, changes: &[Change]) -> Result<()> {
-        let mut pairs = self.files.iter().zip(changes);
-        pairs.try_for_each(|(entry, change)| entry.exchange_versions(change.before, change.after))
+    fn exchange(&self, changes: &[Change], may_go_on: &impl Fn() -> Result<()>) -> Result<()> {
+        self.files.iter().zip(changes).try_for_each(|(entry, change)| {
+            may_go_on()?;
+            entry.exchange_versions(change.before, change.after)
+        })
     }
 }
 
@@ -430,8 +435,8 @@ mod tests {
             self.with_changes(|changes| {
                 let journal = Journal::new(&self.root, changes).unwrap();
                 locked.save(&journal).unwrap();
-                journal.stage(&changes[..staged]).unwrap();
-                journal.exchange(&changes[..exchanged]).unwrap();
+                journal.stage(&changes[..staged], &|| Ok(())).unwrap();
+                journal.exchange(&changes[..exchanged], &|| Ok(())).unwrap();
                 journal
             })
         }

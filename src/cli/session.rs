@@ -16,6 +16,7 @@ use super::Outcome;
 use super::answer::Answer;
 use super::output::{self, HowFar};
 use super::paint::Paint;
+use super::typed_path;
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::{Error, ErrorKind, Result};
@@ -23,6 +24,7 @@ use crate::index::{IndexWait, Part, Workspace, Workspaces};
 use crate::locked::locked;
 use crate::model::RepoPath;
 use crate::platform::allocator;
+use crate::platform::paths::canonical;
 use crate::serve;
 use crate::serve::client::Client;
 use crate::store::Snapshot;
@@ -118,13 +120,23 @@ impl Session {
         if typed.is_empty() {
             return NO_PATH.to_owned();
         }
-        let folder = self.sources.environment.working_folder();
-        let named = folder.map(|folder| folder.join(typed)).filter(|file| is_meant(file));
-        let root = self.workspaces.root(&self.start).ok();
-        match (named, root) {
-            (Some(file), Some(root)) if file.starts_with(&root) => file.to_string_lossy().into_owned(),
-            _ => typed.to_owned(),
-        }
+        let (Some(folder), Ok(root)) = (self.sources.environment.working_folder(), self.workspaces.root(&self.start))
+        else {
+            return typed.to_owned();
+        };
+        let file = typed_path::absolute(folder, typed);
+        let is_here = is_meant(&file) || typed_path::is_from_here(typed);
+        if is_here && file.starts_with(&root) { file.to_string_lossy().into_owned() } else { typed.to_owned() }
+    }
+
+    /// Patterns of paths as the tools take them: those that begin with `./` or `../` are from the current folder.
+    pub(super) fn patterns(&self, typed: &[String]) -> Vec<String> {
+        let root = self.workspaces.root(&self.start).ok().filter(|_| self.named.is_empty());
+        let (Some(folder), Some(root)) = (self.sources.environment.working_folder(), root) else {
+            return typed.to_vec();
+        };
+        let folder = canonical(folder).unwrap_or_else(|_| folder.to_owned());
+        typed.iter().map(|typed| typed_path::pattern(&root, &folder, typed)).collect()
     }
 
     /// Calls a tool for a command that prints its answer, of the type `A`.

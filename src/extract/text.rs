@@ -182,6 +182,12 @@ const MINIFIED_MEAN: usize = 250;
 /// A page or script whose bytes are mostly in lines above this holds minified code between its own.
 const LONG_LINE: usize = 1000;
 
+/// Parts of this size are either data or code.
+const DATA_BYTES: usize = 200;
+
+/// Minified code has at least one of `(){};` in so many bytes.
+const BYTES_PER_MARK: usize = 25;
+
 /// By the shape of its lines; scripts, styles and pages alone, since prose may be in one line a paragraph.
 fn is_minified(path: &RepoPath, language: &Language, text: &str) -> bool {
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
@@ -194,7 +200,25 @@ fn is_minified(path: &RepoPath, language: &Language, text: &str) -> bool {
     let in_long_lines: usize = text.lines().map(str::len).filter(|length| *length > LONG_LINE).sum();
     // A page's paragraphs may be long lines, but they have spaces between words as prose has.
     let is_dense = !is_page || is_dense(text);
-    is_dense && (text.len() / lines > MINIFIED_MEAN || in_long_lines > text.len() / 10 * 8)
+    let is_long = text.len() / lines > MINIFIED_MEAN || in_long_lines > text.len() / 10 * 8;
+    is_dense && is_long && (code_in_long_lines(text) >= LEAST_MINIFIED || !has_short_line_of_code(text))
+}
+
+/// The bytes of long lines that are code: data, such as the path of a picture, a font or a table, has hardly any punctuation of
+/// statements.
+fn code_in_long_lines(text: &str) -> usize {
+    let parts =
+        text.lines().filter(|line| line.len() > MINIFIED_MEAN).flat_map(|line| line.as_bytes().chunks(DATA_BYTES));
+    let marks = |part: &[u8]| part.iter().filter(|byte| b"(){};".contains(byte)).count();
+    parts.filter(|part| marks(part) * BYTES_PER_MARK >= part.len()).map(<[u8]>::len).sum()
+}
+
+fn has_short_line_of_code(text: &str) -> bool {
+    let short = text.lines().map(str::trim).filter(|line| line.len() <= MINIFIED_MEAN);
+    { short }.any(|line| {
+        line.contains(char::is_alphanumeric)
+            && !["//", "/*", "*", "<!--"].iter().any(|opening| line.starts_with(opening))
+    })
 }
 
 /// Fewer spaces than prose and hand-written code have.

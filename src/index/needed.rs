@@ -5,7 +5,9 @@
 //! how much of the query they hold, by what they seem to define, and by how near the query they are. Does not own how they are
 //! rated (`query`), nor how files are indexed (`update`).
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::time::Instant;
 
 use super::unindexed::Unindexed;
 use crate::budget::Budget;
@@ -48,6 +50,10 @@ const FEW_THOUSAND: usize = 3_000;
 const RARER: u32 = 2;
 const PICKED: usize = 60_000;
 
+/// Files that are looked at one after the other, and a factor that mixes the order of such blocks.
+const BLOCK: u64 = 64;
+const SPREADING: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Estimates the scores of pieces, given how often the words of a query occur in files that are not indexed; `None` for a piece that a
 /// search would not rank.
 pub type Rate<'r> = dyn FnMut(&UnindexedMatches, &[PieceOfFile]) -> Vec<Option<f64>> + 'r;
@@ -63,6 +69,8 @@ pub struct NeededFiles {
     scanned: Vec<Scanned>,
     all_pieces: Vec<(RepoPath, usize)>,
     words: usize,
+    /// The share of all pieces that was looked at.
+    looked_at: f64,
 }
 
 /// Estimates of how often the words of a query occur in files that are not indexed.
@@ -108,25 +116,31 @@ fn pieces_of(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX).div_ceil(PIECE)
 }
 
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
+fn extrapolated(count: usize, share: f64) -> usize {
+    (count as f64 / share) as usize
+}
+
 fn has(set: u64, word: usize) -> bool {
     (set >> word) & 1 == 1
 }
 
 impl Unindexed {
     /// The files that a query needs first, of those that `admits` lets through. `rate` says how good the best pieces are; without
-    /// it, those that hold most are.
+    /// it, those that hold most are. At `until` the search for them ends: in a large tree they are chosen among a sample.
     pub fn needed_for(
         &self,
         search_words: &SearchWords,
         admits: &dyn Fn(&str) -> bool,
         rate: Option<&mut Rate>,
+        until: Instant,
         budget: &Budget,
     ) -> Result<NeededFiles> {
         let Some(finder) = WordFinder::new(search_words).filter(|_| !self.files.is_empty()) else {
             return Ok(NeededFiles::default());
         };
         let admits = |number: usize| admits(self.files[number].0.as_str());
-        let (mut scanned, near) = self.scan(&finder, search_words, budget)?;
+        let (mut scanned, near, looked_at) = self.scan(&finder, search_words, until, budget)?;
         budget.check()?;
         scanned.sort_unstable_by_key(|file| file.number);
         let words = search_words.words.len().min(MAX_SEARCH_WORDS);
@@ -134,7 +148,7 @@ impl Unindexed {
             self.files.iter().map(|(path, size)| (path.clone(), pieces_of(*size))).collect();
         scanned.iter().filter(|file| file.is_binary).for_each(|file| all_pieces[file.number].1 = 0);
         scanned.retain(|file| !file.is_binary);
-        let mut needed = NeededFiles { scanned, all_pieces, words, ..NeededFiles::default() };
+        let mut needed = NeededFiles { scanned, all_pieces, words, looked_at, ..NeededFiles::default() };
         let matches = needed.matches(&|_| true);
         let chosen = needed.choose(search_words, &matches, rate.is_some(), &admits);
         needed.held = chosen.held;
@@ -163,20 +177,32 @@ impl Unindexed {
         needed.matches(&|path| self.is_outdated(path))
     }
 
-    /// Looks through all files, on all cores.
+    /// Looks through the files on all cores: those whose paths have a word first, then blocks of files from all over the tree, so
+    /// that what was seen by `until` is a sample. Returns the share of all pieces that was.
     fn scan(
         &self,
         finder: &WordFinder,
         search_words: &SearchWords,
+        until: Instant,
         budget: &Budget,
-    ) -> Result<(Vec<Scanned>, Vec<NearPiece>)> {
-        let list = WorkList::new(&self.files);
+    ) -> Result<(Vec<Scanned>, Vec<NearPiece>, f64)> {
+        let mut known = KnownTokens::default();
+        let words_in_path = self.files.iter().map(|(path, _)| {
+            let mut in_path = 0_u64;
+            finder.each(path.as_str().as_bytes(), &mut known, |found| in_path |= 1 << found.word);
+            in_path
+        });
+        let mut order: Vec<(usize, u64)> = words_in_path.enumerate().collect();
+        let block = |number: usize| (number as u64 / BLOCK).wrapping_mul(SPREADING);
+        order.sort_by_key(|(number, in_path)| (Reverse(in_path.count_ones()), block(*number), *number));
+        let list = WorkList::new(&order);
         let work = || {
             let (mut own, mut near, mut known) = (Vec::new(), NearPieces::default(), KnownTokens::default());
-            while !budget.is_spent() {
-                let Some((number, (path, _))) = list.take() else { break };
-                let mut in_path = 0;
-                finder.each(path.as_str().as_bytes(), &mut known, |found| in_path |= 1 << found.word);
+            let mut looked_at = 0;
+            while !budget.is_spent() && Instant::now() < until {
+                let Some((_, &(number, in_path))) = list.take() else { break };
+                let (path, size) = &self.files[number];
+                looked_at += pieces_of(*size);
                 let bytes = self.read(path).unwrap_or_default();
                 let is_binary = memchr::memchr(0, &bytes[..bytes.len().min(BINARY_BYTES)]).is_some();
                 let text: &[u8] = if is_binary { &[] } else { &bytes };
@@ -186,15 +212,19 @@ impl Unindexed {
                     own.push(Scanned { number, is_binary, in_path, pieces });
                 }
             }
-            (own, near)
+            (own, near, looked_at)
         };
-        let (mut all, mut near) = (Vec::new(), NearPieces::default());
-        for (scanned, own) in on_threads(list.threads(), work)? {
+        let (mut all, mut near, mut looked_at) = (Vec::new(), NearPieces::default(), 0);
+        for (scanned, own, pieces) in on_threads(list.threads(), work)? {
             all.extend(scanned);
             near.pieces.extend(own.pieces);
+            looked_at += pieces;
         }
         near.keep_nearest();
-        Ok((all, near.pieces))
+        let pieces: usize = self.files.iter().map(|(_, size)| pieces_of(*size)).sum();
+        #[expect(clippy::cast_precision_loss, reason = "an estimate needs no more")]
+        let share = looked_at as f64 / pieces.max(1) as f64;
+        Ok((all, near.pieces, share))
     }
 
     /// The numbers of the files of these pieces, those with the best pieces first.
@@ -363,6 +393,10 @@ impl NeededFiles {
                     file.pieces.iter().filter(|piece| has(piece.words, word)).count()
                 };
             }
+        }
+        if self.looked_at > 0.0 && self.looked_at < 1.0 {
+            let most = usize::try_from(matches.chunks).unwrap_or(usize::MAX);
+            matches.counts.iter_mut().for_each(|count| *count = extrapolated(*count, self.looked_at).min(most));
         }
         matches
     }

@@ -296,6 +296,12 @@ impl<'s> Corpus<'s> {
         self.any(|source| Ok(!source.paths(Some(language))?.is_empty()))
     }
 
+    /// The languages that there are, each with the lines of its files; one in several sources is there several times.
+    pub fn language_sizes(&self) -> Result<Vec<(String, u64)>> {
+        let counts = self.gather(|source| source.language_counts())?;
+        Ok(counts.into_iter().map(|(language, _, lines)| (language, lines)).collect())
+    }
+
     /// The languages that there are, by name.
     pub fn languages(&self) -> Result<Vec<String>> {
         let counts = self.gather(|source| source.language_counts())?;

@@ -22,8 +22,11 @@ mod rerank;
 mod scan;
 mod search_scope;
 mod semantic;
+mod shown_line;
 mod stop;
 mod synonyms;
+mod translations;
+mod unspecific;
 mod weights;
 
 use self::candidates::Candidates;
@@ -66,8 +69,6 @@ const SHORTEST_SUGGESTED: usize = 4;
 const SPREAD: usize = 300;
 /// A search is one of documents if at most one of so many candidates is code.
 const CODE_IN_DOCUMENTS: usize = 10;
-/// What words in a line that imports something count, where the line to show is chosen.
-const OF_IMPORT: f64 = 0.5;
 /// A file's second hit comes after first hits of other files that score so much less.
 const SECOND: f64 = 0.3;
 /// Hits of one file that come before every other file's.
@@ -452,12 +453,17 @@ fn spread(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
     rank::in_order(ranked, first.into_iter().map(|(_, at)| at).chain(rest))
 }
 
-/// The first hits of each file before the rest, else in order.
+/// The first hits of each file before the rest, else in order. Translations of a file count as that file.
 fn diverse<T>(ranked: Vec<T>, file: impl Fn(&T) -> (usize, &str)) -> Vec<T> {
+    let translations: HashMap<String, String> = {
+        let shared = translations::shared(ranked.iter().map(|found| file(found).1));
+        shared.into_iter().map(|(path, common)| (path.to_owned(), common)).collect()
+    };
     let mut of_file: HashMap<(usize, String), usize> = HashMap::new();
     let (mut first, mut rest) = (Vec::new(), Vec::new());
     for found in ranked {
         let (source, path) = file(&found);
+        let path = translations.get(path).map_or(path, String::as_str);
         let count = of_file.entry((source, path.to_owned())).or_default();
         *count += 1;
         if *count <= HITS_A_FILE { first.push(found) } else { rest.push(found) }
@@ -468,7 +474,7 @@ fn diverse<T>(ranked: Vec<T>, file: impl Fn(&T) -> (usize, &str)) -> Vec<T> {
 
 fn hit(source: &Snapshot, query: &ParsedQuery, weights: &Weights, found: RankedCandidate, context: u32) -> Result<Hit> {
     let chunk = &found.chunk;
-    let line = best_line(source, query, &found)?;
+    let line = shown_line::choose(source, query, &found)?;
     let symbol = source.symbol_around(&chunk.path, line)?.map(|symbol| qualified(&symbol));
     let context = context.min(exact::MAX_CONTEXT);
     let preview = if context == 0 {
@@ -494,34 +500,4 @@ fn hit(source: &Snapshot, query: &ParsedQuery, weights: &Weights, found: RankedC
         source: found.id.source,
         path: found.chunk.path,
     })
-}
-
-/// The line that shows best why a chunk was found: that of the definition that is referenced, else that with most of
-/// the words. Where kinds are asked for it is that of a definition of such a kind.
-fn best_line(source: &Snapshot, query: &ParsedQuery, found: &RankedCandidate) -> Result<u32> {
-    let chunk = &found.chunk;
-    if found.name.is_some() || query.filters.are_of_kinds() {
-        let defined = source.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line)?;
-        let of_kind =
-            || defined.iter().filter(|symbol| symbol.line <= chunk.end_line && query.filters.admit_kind(symbol));
-        let named = of_kind().find(|symbol| found.name.as_ref() == Some(&symbol.name));
-        let symbol = named.or_else(|| of_kind().next().filter(|_| query.filters.are_of_kinds()));
-        if let Some(symbol) = symbol {
-            return Ok(symbol.line.max(chunk.start_line));
-        }
-    }
-    let mut best = (0.0, None);
-    let texts = || chunk.text.lines().zip(chunk.start_line..);
-    for ((text, line), set) in texts().zip(&found.seen.lines) {
-        let share = query.share_of(*set) * if scan::imports(text) { OF_IMPORT } else { 1.0 };
-        if share > best.0 {
-            best = (share, Some(line));
-        }
-    }
-    // Beginnings of words, and letters without their accents, are in no line's set.
-    let first = || query.first_line(&chunk.text).map(|at| chunk.start_line + at);
-    let says_something = |text: &str| text.contains(char::is_alphanumeric) && !scan::imports(text);
-    let telling = || texts().find(|(text, _)| says_something(text) && preview::is_telling(text)).map(|(_, line)| line);
-    let any = || texts().find(|(text, _)| says_something(text)).map(|(_, line)| line);
-    Ok(best.1.or_else(first).or_else(telling).or_else(any).unwrap_or(chunk.start_line).min(chunk.end_line))
 }

@@ -15,7 +15,7 @@ use super::statements::statements;
 use crate::error::Result;
 
 statements! {
-    NAME_ID = "SELECT id FROM names WHERE name = ?1 COLLATE NOCASE AND name = ?1";
+    NAME_ID = "SELECT id FROM names WHERE name = ?1";
     NAME = "INSERT INTO names (name) VALUES (?1)";
     NAMES = "SELECT name, id FROM names";
     HAS_INDEX = "SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = 'names_by_name'";
@@ -25,8 +25,11 @@ statements! {
 }
 
 /// As the schema has it.
-pub(super) const DROP_INDEX: &str = "DROP INDEX IF EXISTS names_by_name";
-pub(super) const MAKE_INDEX: &str = "CREATE INDEX IF NOT EXISTS names_by_name ON names (name COLLATE NOCASE)";
+pub(super) const DROP_INDEX: &str = "DROP INDEX IF EXISTS names_by_name; DROP INDEX IF EXISTS names_by_spelling";
+pub(super) const MAKE_INDEX: &str = "
+    CREATE INDEX IF NOT EXISTS names_by_name ON names (name COLLATE NOCASE);
+    CREATE INDEX IF NOT EXISTS names_by_spelling ON names (name);
+";
 
 /// Names kept between batches, at most, where the rest can be asked for: one takes its text and 24 bytes.
 const NAMES_CACHED: usize = 1_000_000;

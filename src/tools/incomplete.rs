@@ -4,7 +4,7 @@
 //! which files those are, or what the index lacks (`index`).
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -76,6 +76,11 @@ impl Prepared {
         })
     }
 }
+
+/// How long after its beginning a read has looked for the files that it needs first, and how long it looks at least. Half of
+/// Linux takes a second.
+const SCANNED_WITHIN: Duration = Duration::from_millis(1_800);
+const MIN_SCAN: Duration = Duration::from_millis(500);
 
 /// What becomes of a read whose files are not indexed in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,6 +248,7 @@ impl Call<'_> {
                 Ok((Arc::clone(unindexed), expectation))
             })?;
         let budget = self.budget();
+        let until = (since + SCANNED_WITHIN).max(Instant::now() + MIN_SCAN);
         let mut least_near = 0.0;
         let (needed, search_words) = match (target, expectation) {
             (ReadTarget::Search(_, filter), Some(mut expectation)) => {
@@ -251,12 +257,12 @@ impl Call<'_> {
                     expectation.rate(&matches.counts, matches.chunks, pieces)
                 };
                 let needed =
-                    unindexed.needed_for(&search_words, &|path| filter.admits(path), Some(&mut rate), budget)?;
+                    unindexed.needed_for(&search_words, &|path| filter.admits(path), Some(&mut rate), until, budget)?;
                 least_near = expectation.least_near;
                 (needed, Some(search_words))
             }
             (ReadTarget::Words(search_words), _) => {
-                (unindexed.needed_for(search_words, &|_| true, None, budget)?, None)
+                (unindexed.needed_for(search_words, &|_| true, None, until, budget)?, None)
             }
             (ReadTarget::File(path), _) => {
                 (NeededFiles::file(RepoPath::stored(path).filter(|_| unindexed.is_outdated(path))), None)

@@ -6,6 +6,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::crash::SmallDisk;
 use crate::harness::{Repo, repeatedly};
 
@@ -231,6 +233,49 @@ fn what_a_killed_rename_left_is_undone_by_the_next_command_or_the_doctor() {
     assert!(stderr(&output).contains("were undone"), "{}", stderr(&output));
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(renamed(&repo), CALLERS + 1);
+}
+
+#[test]
+fn every_command_says_that_an_interrupted_one_left_files_replaced() {
+    let (repo, _before) = interrupted();
+    for arguments in [&["query", "pay"][..], &["rename", "pay", "settle"], &["files"]] {
+        let said = stderr(&repo.run(arguments));
+        assert!(said.contains("`ixmcp doctor edits --fix` finishes or undoes that"), "{arguments:?}: {said}");
+    }
+    repo.ok(&["doctor", "edits", "--fix"]);
+    let said = stderr(&repo.run(&["query", "pay"]));
+    assert!(!said.contains("interrupted"), "{said}");
+}
+
+#[test]
+fn a_signal_between_two_files_leaves_all_as_they_were() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let came_between = (1..=15).any(|_| is_stopped_between_two_files(signal));
+        assert!(came_between, "no {signal:?} came between two files");
+    }
+}
+
+/// Sends a signal while files are replaced. `false` if the command was faster.
+fn is_stopped_between_two_files(signal: Signal) -> bool {
+    let repo = many();
+    let before = tree(&repo);
+    let first = repo.path().join("a/pay.py");
+    let inode = || fs::metadata(&first).unwrap().ino();
+    let old = inode();
+    let mut child = repo.command(RENAME).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    while inode() == old && child.try_wait().unwrap().is_none() {
+        std::hint::spin_loop();
+    }
+    let _has_ended = kill_process(Pid::from_child(&child), signal);
+    let output = child.wait_with_output().unwrap();
+    let said = stderr(&output);
+    if !said.contains("a signal stopped the command; no file was changed") {
+        assert_eq!(renamed(&repo), CALLERS + 1, "{said}");
+        return false;
+    }
+    assert_eq!(tree(&repo), before);
+    assert!(repo.ok(&["doctor", "edits"]).contains("no interrupted edits"));
+    true
 }
 
 #[test]

@@ -199,3 +199,23 @@ fn a_printed_path_can_be_given_back() {
     let answer: Value = serde_json::from_slice(&run_in(&repo, "sub", &["def", position, "--json"]).stdout).unwrap();
     assert_eq!(answer["definitions"][0]["file"], "sub/pay.py");
 }
+
+#[test]
+fn paths_and_patterns_with_dots_begin_at_the_current_folder() {
+    let repo = repo();
+    let missing = printed_in(&repo, "sub/deep", &["slice", "../nope.py", "1"]);
+    assert!(missing.contains("nope.py does not exist"), "{missing}");
+    let outside = printed_in(&repo, "sub", &["slice", "../../nope.py", "1"]);
+    assert!(outside.contains("outside"), "{outside}");
+    let relations = printed_in(&repo, "sub/deep", &["symbol", "../pay.py", "--relations"]);
+    assert!(relations.contains("pay.py\n"), "{relations}");
+    let list = |folder: &str, typed: &str| {
+        let printed = run_in(&repo, folder, &["files", "-g", typed]);
+        String::from_utf8(printed.stdout).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(list("sub/deep", "./*.py"), ["rate.py"]);
+    assert!(list("sub", "../*.py").iter().any(|path| path.ends_with("/top.py")));
+    assert_eq!(list("sub", "./*.py"), ["pay.py"]);
+    let found = printed_in(&repo, "sub/deep", &["query", "-m", "literal", "pay(", "-g", "../*.py"]);
+    assert!(found.contains("pay.py:4") && !found.contains("top.py"), "{found}");
+}

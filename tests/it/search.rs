@@ -99,6 +99,52 @@ fn filters_hold() {
     assert!(only("zebra-crossing").contains(&"data/zebra_crossing.txt".to_owned()));
 }
 
+#[test]
+fn a_phrase_in_a_sentence_raises_hits_and_excludes_none() {
+    let repo = Repo::new(
+        "//- /build.py
+def staging_directory(path):
+    return path.resolve()
+//- /notes.md
+# Release
+
+Somebody wrote that the staging directory is unclear to them.
+",
+    );
+    // Four words next to the phrase, then three.
+    let found = paths(&repo, "fix \"staging directory is unclear\" in the build");
+    assert!(found.contains(&"build.py".to_owned()) && found.contains(&"notes.md".to_owned()), "{found:?}");
+    assert_eq!(paths(&repo, "fix \"staging directory is unclear\" in build"), ["notes.md"]);
+    assert_eq!(paths(&repo, "\"staging directory is unclear\""), ["notes.md"]);
+    let with = repo.call("query", &json!({ "text": "fix the \"resolve path\" of staging directory in build" }));
+    assert_eq!(with["warning"], json!(null), "a phrase that nothing has excludes nothing: {with}");
+    assert_eq!(paths(&repo, "fix \"staging directory was unclear\" in build")[0], "build.py");
+}
+
+#[test]
+fn the_line_shown_has_the_rarest_words_of_the_query() {
+    let repo = Repo::new(
+        "//- /mail.txt
+first line with b and c and de
+second
+mail a.b@c.de here
+//- /page.go
+package page
+
+type Page struct{ date int }
+
+func (p *Page) Date() int { return p.date }
+
+func (p *Page) SetDate(date int) { p.date = date }
+
+func (p *Page) IsFuture() bool { return p.date > now() }
+",
+    );
+    assert_eq!(first(&repo, "a.b@c.de"), ("mail.txt".to_owned(), 3));
+    assert_eq!(first(&repo, "page future date"), ("page.go".to_owned(), 9));
+    assert_eq!(first(&repo, "set date of page"), ("page.go".to_owned(), 7));
+}
+
 /// The warning of a query that finds nothing.
 fn warned(repo: &Repo, text: &str) -> String {
     let answer = repo.call("query", &json!({ "text": text }));

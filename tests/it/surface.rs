@@ -256,15 +256,33 @@ User().save()
 # Notes
 
 save the user
+//- /.ixchel/issues/a.md
+---
+id: iss-1
+title: Save
+blocks: [iss-gone]
+---
 ",
     );
     repo.sync();
     let queries = queries_of("sql");
-    assert_eq!(queries.len(), 5);
+    assert_eq!(queries.len(), 9);
     for query in queries {
-        let output = std::process::Command::new("sqlite3").arg(repo.database()).arg(&query).output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{query}\n{stderr}");
-        assert!(!output.stdout.is_empty(), "{query} gives no row");
+        let rows = stock_sqlite3(&repo, &query);
+        assert!(!rows.is_empty(), "{query} gives no row");
+        // A name, a path or a text is looked up by an index, so that the time grows with the rows found.
+        if ["name = ", "path = ", "MATCH "].iter().any(|looked_up| query.contains(looked_up)) {
+            let plan = stock_sqlite3(&repo, &format!("EXPLAIN QUERY PLAN {query}"));
+            let scans = plan.lines().filter(|line| line.contains("SCAN") && !line.contains("VIRTUAL TABLE INDEX"));
+            assert_eq!(scans.count(), 0, "{query}\n{plan}");
+        }
     }
+    assert_eq!(stock_sqlite3(&repo, "SELECT count(*) FROM symbols WHERE name = 'SAVE'").trim(), "0");
+}
+
+fn stock_sqlite3(repo: &Repo, query: &str) -> String {
+    let output = std::process::Command::new("sqlite3").arg(repo.database()).arg(query).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{query}\n{stderr}");
+    String::from_utf8(output.stdout).unwrap()
 }

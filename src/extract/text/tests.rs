@@ -140,6 +140,21 @@ fn minified_scripts_are_recognized_by_their_lines() {
     let paragraphs = format!("{}\n\n", "Words of a long paragraph in one line. ".repeat(60)).repeat(5);
     assert_eq!(refused("book.md", &paragraphs), None);
     assert_eq!(refused("book.html", &format!("<p>{paragraphs}</p>")), None);
+    let numbers = "M1 2 3 4 ".repeat(700);
+    let icon = format!("export const Icon = () => <svg><path d=\"{numbers}\"/></svg>;\nexport function label() {{}}\n");
+    assert_eq!(refused("icons.jsx", &icon), None, "the long line is a picture");
+    let table = format!("const TABLE = [{}];\nfunction at(i) {{ return TABLE[i]; }}\n", "17,".repeat(3000));
+    assert_eq!(refused("table.js", &table), None);
+    let font =
+        format!("@font-face {{ src: url(data:font/woff2;base64,{}) }}\n.a {{ color: red }}\n", "d09GMgAB".repeat(900));
+    assert_eq!(refused("font.css", &font), None);
+    assert_eq!(
+        refused("picture.js", &format!("export default \"{numbers}\"")),
+        Some(SkipReason::Minified),
+        "nothing but data"
+    );
+    let bundle = format!("{packed}var picture=\"{numbers}\";\nexport default x;\n");
+    assert_eq!(refused("bundle.js", &bundle), Some(SkipReason::Minified));
     let options = Options { skip_minified: false, ..Options::default() };
     let path = RepoPath::new("app.js").unwrap();
     assert_eq!(refuse(&path, &packed, languages::of_file(&path, &packed), &options), Ok(()));

@@ -11,7 +11,7 @@ use crate::extract::{self, kinds, languages};
 use crate::model::{first_of, printable};
 use crate::query::corpus::Corpus;
 use crate::query::{PathFilter, entity_kinds, near};
-use crate::store::{ChunkHit, Definition, Snapshot};
+use crate::store::{ChunkHit, Definition, FtsQuery, Snapshot};
 use crate::words;
 
 /// Near values that a warning suggests, and existing values that it lists where none is near.
@@ -127,6 +127,21 @@ impl Filters {
         if !phrase.tokens.is_empty() {
             self.phrases.push(phrase);
         }
+    }
+
+    /// Whether no chunk contains one of the phrases.
+    pub fn have_phrase_of_nothing(&self, corpus: &Corpus) -> Result<bool> {
+        for phrase in self.phrases.iter().filter_map(|phrase| FtsQuery::phrase(&phrase.text)) {
+            if corpus.frequency(&phrase, None, 1)?.0 == 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Removes the phrases, and returns them as filters of their own.
+    pub fn take_phrases(&mut self) -> Self {
+        Self { phrases: std::mem::take(&mut self.phrases), ..Self::default() }
     }
 
     /// Takes a word that is a filter.

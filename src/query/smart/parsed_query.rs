@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::filters::{self, FilterRole, Filters};
 use super::messages;
 use super::stop::{Language, says_nothing, says_nothing_alone};
+use super::unspecific;
 use crate::embed::Vector;
 use crate::error::Result;
 use crate::query::corpus::Corpus;
@@ -15,6 +16,11 @@ use crate::words;
 const MAX_TOKENS: usize = 48;
 /// Distinct words that are looked for: a set of them fits one integer.
 pub(super) const MAX_WORDS: usize = 64;
+
+/// Next to so many other words a phrase is a part of a sentence, and excludes nothing.
+const WORDS_OF_SENTENCE: usize = 4;
+/// Next to so many, a phrase that no text contains excludes nothing.
+const WORDS_OF_CLAUSE: usize = 2;
 
 /// Words by which a query asks for tests, and for documents.
 const ABOUT_TESTS: &[&str] = &["tests", "unittest", "unittests", "testcase", "testcases"];
@@ -214,7 +220,11 @@ impl ParsedQuery {
             pieces.push((piece, taken));
         }
         let words = pieces.iter().filter(|(_, taken)| *taken == FilterRole::Text).count();
-        let is_pasted = filters::looks_pasted(text, words);
+        let quoted = pieces.iter().map(|(piece, _)| match piece {
+            Piece::Phrase(phrase) => phrase.split_whitespace().count(),
+            Piece::Word(_) => 0,
+        });
+        let is_pasted = filters::looks_pasted(text, words + quoted.sum::<usize>());
         let mut query = Self { is_pasted, ..Self::default() };
         let (mut plain, mut rest) = (String::new(), Vec::new());
         for (piece, taken) in pieces {
@@ -238,11 +248,19 @@ impl ParsedQuery {
                 query.unmatched.push(why);
             }
         }
-        query.add_words(&plain);
+        query.add_words(&unspecific::leave_out(&plain, corpus)?);
         query.has_no_text = plain.trim().is_empty();
         // White space is kept where no filter was removed.
         query.rest = if filters.are_named() { rest.join(" ") } else { text.to_owned() };
-        *(if is_pasted { &mut query.raises } else { &mut query.filters }) = filters;
+        if is_pasted {
+            query.raises = filters;
+        } else {
+            let is_clause = words >= WORDS_OF_CLAUSE && filters.have_phrase_of_nothing(corpus)?;
+            if words >= WORDS_OF_SENTENCE || is_clause {
+                query.raises = filters.take_phrases();
+            }
+            query.filters = filters;
+        }
         Ok(query)
     }
 

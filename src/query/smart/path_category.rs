@@ -13,7 +13,35 @@ pub enum PathCategory {
     Data,
 }
 
-const TESTS: &[&str] = &["test", "tests", "__tests__", "spec", "specs", "testdata", "fixtures", "testsuite", "e2e"];
+const TESTS: &[&str] = &[
+    "test",
+    "tests",
+    "__tests__",
+    "__snapshots__",
+    "__fixtures__",
+    "__mocks__",
+    "spec",
+    "specs",
+    "testdata",
+    "fixtures",
+    "testsuite",
+    "e2e",
+    "sbt-test",
+    "integration-test",
+    "integration-tests",
+    "androidtest",
+    "commontest",
+    "jvmtest",
+    "jstest",
+    "iostest",
+    "nativetest",
+    "testfixtures",
+];
+/// Ends of names in which each word has a capital: of JUnit, NUnit, xUnit, XCTest, PHPUnit, ScalaTest.
+const TEST_ENDS: &[&str] = &["Test", "Tests", "TestCase", "TestSuite", "IT"];
+/// Elsewhere a `Spec` may be a specification, as `PodSpec` is.
+const SPEC_LANGUAGES: &[&str] = &["scala", "groovy", "kotlin"];
+const SPEC_ENDS: &[&str] = &["Spec", "Specs"];
 const DOCUMENTS: &[&str] = &["doc", "docs", "documentation", "man", "changelog", "changelogs", "rfcs"];
 const EXAMPLES: &[&str] = &[
     "example",
@@ -63,12 +91,20 @@ impl PathCategory {
         if has(FOREIGN) || FOREIGN_ENDS.iter().any(|end| file.ends_with(end)) {
             return Self::Foreign;
         }
+        let written = path.rsplit('/').next().unwrap_or(path).split('.').next().unwrap_or(path);
+        let is_camel = |ends: &[&str]| {
+            let before = ends.iter().find_map(|end| written.strip_suffix(end));
+            before.is_some_and(|before| before.ends_with(|c: char| c.is_lowercase() || c.is_ascii_digit()))
+        };
         let is_test = has(TESTS)
             || folders.split('/').next() == Some("testing")
             || stem.starts_with("test_")
             || ["_test", "_tests", ".test", ".spec", "_spec"].iter().any(|end| stem.ends_with(end))
             || matches!(stem, "conftest" | "test" | "tests")
-            || (language == "java" && (stem.ends_with("test") || stem.ends_with("tests")));
+            || folders.split('/').any(|folder| folder.ends_with(".test") || folder.ends_with(".tests"))
+            || ending == "snap"
+            || is_camel(TEST_ENDS)
+            || (SPEC_LANGUAGES.contains(&language) && is_camel(SPEC_ENDS));
         if is_test {
             return Self::Test;
         }
@@ -100,6 +136,15 @@ mod tests {
             ("a/test_x.py", "python", PathCategory::Test),
             ("django/test/client.py", "python", PathCategory::Test),
             ("src/latest.py", "python", PathCategory::Code),
+            ("app/CartTest.kt", "kotlin", PathCategory::Test),
+            ("Shop.Core/CartTests.cs", "csharp", PathCategory::Test),
+            ("Shop.Tests/Usings.cs", "csharp", PathCategory::Test),
+            ("core/CartSpec.scala", "scala", PathCategory::Test),
+            ("api/PodSpec.java", "java", PathCategory::Code),
+            ("src/sbt-test/a/build.sbt", "scala", PathCategory::Test),
+            ("web/__snapshots__/cart.tsx.snap", "text", PathCategory::Test),
+            ("src/Latest.kt", "kotlin", PathCategory::Code),
+            ("src/GIT.java", "java", PathCategory::Code),
             ("README.md", "markdown", PathCategory::Document),
             ("docs/conf.py", "python", PathCategory::Document),
             ("examples/a.py", "python", PathCategory::Example),
