@@ -560,7 +560,7 @@ mod tests {
         };
         let migrated = indexes();
         store.begin_first_build().unwrap();
-        assert_eq!(indexes().len(), migrated.len() - 4);
+        assert_eq!(indexes().len(), migrated.len() - 5);
         store.end_first_build().unwrap();
         assert_eq!(indexes(), migrated);
     }
