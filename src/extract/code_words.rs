@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::languages::{self, Language};
 use super::local_scopes::{Bindings, Mark};
 use super::parse;
+use super::read_word::{ReadWord, hash};
 use super::script_exports::{ScriptExport, is_script, script_exports};
 use super::source::Lines;
 use super::syntax::{Node, ROOT, Syntax};
@@ -165,24 +166,6 @@ impl CodeWord<'_> {
             _ => None,
         }
     }
-}
-
-/// FNV-1a, which needs no key.
-pub(super) fn hash(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-/// A word that was read, before its role is known.
-pub(super) struct ReadWord {
-    pub(super) hash: u64,
-    pub(super) range: Range<usize>,
-    /// Whether it is reached through something, or begins a path from the root.
-    is_member: bool,
-    /// Whether the grammar says that it is the name of a field, which no block binds.
-    is_field: bool,
-    /// Whether the grammar says that it is a type.
-    pub(super) is_type: bool,
-    is_outside: bool,
 }
 
 struct Reader<'t> {

@@ -23,9 +23,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::Language;
-use super::code_words::{ReadWord, hash};
 use super::patterns::{Captured, Patterns};
+use super::read_word::{ReadWord, hash};
 use super::syntax::{Node, Syntax};
 
 /// A language's grammar and the patterns of its scopes.
@@ -111,35 +110,17 @@ pub(super) struct Bindings {
     pub(super) marks: HashMap<usize, Mark>,
 }
 
-/// A message why the patterns of a language's scopes cannot be used.
-pub(super) fn fault_of(language: &Language) -> Option<String> {
-    Compiled::new(language).and_then(Result::err)
-}
-
-impl Language {
-    /// Its grammar and the patterns of its scopes; `None` if nothing is known of them.
-    pub(super) fn compiled_scopes(&self) -> Option<&Compiled> {
-        let compile = || Compiled::new(self).map(|compiled| compiled.unwrap_or_else(|fault| panic!("{fault}")));
-        self.compiled_scopes.get_or_init(compile).as_ref()
-    }
-}
-
 impl Compiled {
-    fn new(language: &Language) -> Option<Result<Self, String>> {
-        let grammar = language.grammar.filter(|_| !language.scopes.is_empty())?();
-        let read = || {
-            let source = language.scopes.concat();
-            let patterns = Patterns::read(&grammar, &source)
-                .map_err(|fault| format!("the scopes of {} cannot be read: {fault}", language.name))?;
-            let known = |name: &String| {
-                Capture::from_name(name)
-                    .ok_or_else(|| format!("the scopes of {} have an unknown capture @{name}", language.name))
-            };
-            let captures = patterns.captures().iter().map(known).collect::<Result<_, _>>()?;
-            let has_constant_patterns = matches!(language.name, "rust" | "scala");
-            Ok(Self { grammar: grammar.clone(), patterns, captures, has_constant_patterns })
+    /// Reads the patterns of a language.
+    pub(super) fn read(language: &str, grammar: tree_sitter::Language, scopes: &[&str]) -> Result<Self, String> {
+        let patterns = Patterns::read(&grammar, &scopes.concat())
+            .map_err(|fault| format!("the scopes of {language} cannot be read: {fault}"))?;
+        let known = |name: &String| {
+            Capture::from_name(name).ok_or_else(|| format!("the scopes of {language} have an unknown capture @{name}"))
         };
-        Some(read())
+        let captures = patterns.captures().iter().map(known).collect::<Result<_, _>>()?;
+        let has_constant_patterns = matches!(language, "rust" | "scala");
+        Ok(Self { grammar, patterns, captures, has_constant_patterns })
     }
 
     /// What the blocks of a text bind.

@@ -25,6 +25,7 @@ mod parse;
 mod patterns;
 pub mod position;
 pub(crate) mod prose;
+mod read_word;
 mod recover;
 pub mod scip;
 mod scopes;

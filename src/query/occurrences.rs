@@ -9,7 +9,6 @@ use std::time::Instant;
 
 use super::positions::is_script;
 use super::relations::{Alias, MAX_NAMES, Occurrence, Reading, Resolver, Wanted, read_words, words_of};
-use super::symbols::steps;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::kinds::TYPES;
@@ -112,6 +111,16 @@ pub fn mentions(snapshot: &Snapshot, definitions: &[Definition], time: &ReadingT
     let is_type = TYPES.contains(&first.kind.as_str());
     found.has_unlisted = first.container.is_some() && is_script(&first.language) && !is_type;
     Ok(found)
+}
+
+/// Folders to pass on the way from one file to another; 0 for the same file.
+pub(super) fn steps(from: &str, to: &str) -> usize {
+    if from == to {
+        return 0;
+    }
+    let folders = |path: &str| path.matches('/').count();
+    let shared = from.split('/').zip(to.split('/')).take_while(|(a, b)| a == b).count();
+    1 + folders(from) + folders(to) - 2 * shared
 }
 
 /// How far a file is from the nearest of some others.

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::written::{Case, Reading, Surroundings};
-use super::occurrences::{self, ReadingTime, Unread};
+use super::occurrences::{self, ReadingTime, Unread, steps};
 use super::relations::{self, Resolver, may_refer_to, reading};
 use super::{Page, near};
 use crate::error::{Error, Result};
@@ -168,16 +168,6 @@ fn nearest_first(references: Vec<Reference>, definitions: &[Definition]) -> Vec<
     }
     of_file.sort_by_key(|(away, _)| *away);
     of_file.into_iter().flat_map(|(_, same)| same).collect()
-}
-
-/// Folders to pass on the way from one file to another; 0 for the same file.
-pub(super) fn steps(from: &str, to: &str) -> usize {
-    if from == to {
-        return 0;
-    }
-    let folders = |path: &str| path.matches('/').count();
-    let shared = from.split('/').zip(to.split('/')).take_while(|(a, b)| a == b).count();
-    1 + folders(from) + folders(to) - 2 * shared
 }
 
 fn defined(found: Definition) -> Occurrence {

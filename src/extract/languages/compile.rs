@@ -14,7 +14,7 @@ pub fn fault_of(language: &Language) -> Option<String> {
     if let Err(error) = tree_sitter::Parser::new().set_language(&grammar) {
         return Some(format!("the grammar of {} does not load: {error}", language.name));
     }
-    Compiled::new(language, grammar).err().or_else(|| local_scopes::fault_of(language))
+    Compiled::new(language, grammar).err().or_else(|| scopes(language).and_then(Result::err))
 }
 
 impl Language {
@@ -24,6 +24,18 @@ impl Language {
         let compile = || Compiled::new(self, grammar()).unwrap_or_else(|fault| panic!("{fault}"));
         Some(self.compiled.get_or_init(compile))
     }
+
+    /// Its grammar and the patterns of its scopes; `None` if nothing is known of them.
+    pub(in crate::extract) fn compiled_scopes(&self) -> Option<&local_scopes::Compiled> {
+        let compile = || scopes(self).map(|read| read.unwrap_or_else(|fault| panic!("{fault}")));
+        self.compiled_scopes.get_or_init(compile).as_ref()
+    }
+}
+
+/// The patterns of a language's scopes; `None` if nothing is known of them.
+fn scopes(language: &Language) -> Option<Result<local_scopes::Compiled, String>> {
+    let grammar = language.grammar.filter(|_| !language.scopes.is_empty())?();
+    Some(local_scopes::Compiled::read(language.name, grammar, language.scopes))
 }
 
 impl Compiled {
