@@ -139,7 +139,7 @@ CREATE INDEX chunks_by_hash ON chunks (substr(hash, 1, 4));
 -- than is shown here: `words` the parts of compound identifiers in the text, `names` each symbol followed by its parts.
 CREATE VIEW chunk_text AS
 SELECT c.id, c.file_id, coalesce(c.overlap, '') || c.text AS text, '' AS words, f.path || ' ' || f.path_words AS path,
-    -- Other programs read the file, too: in the grammar of DuckDB `char(10)` is a type.
+    -- DuckDB does not read `char(10)` (findings/duckdb-unparsed-view.sh).
     coalesce(c.headings || CAST(x'0a' AS TEXT), '') || coalesce((
         SELECT group_concat(n.name, CAST(x'0a' AS TEXT)) FROM symbol_rows r JOIN names n ON n.id = r.name_id
         WHERE r.id >= (c.file_id << 20) + c.first_symbol AND r.id < (c.file_id << 20) + c.first_symbol + c.symbol_count

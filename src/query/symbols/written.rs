@@ -163,8 +163,12 @@ impl<'s> Surroundings<'s> {
     /// what its crate or module is called.
     pub(super) fn is_in(&mut self, definition: &Definition, around: &[&str]) -> Result<bool> {
         let language = definition.language.as_str();
-        let names = without_prefix(around, language);
         let container: Vec<&str> = separated(definition.container.as_deref().unwrap_or_default()).collect();
+        // What `module.exports` is may have no other name.
+        if self.ends(&container, around, language) {
+            return Ok(true);
+        }
+        let names = without_prefix(around, language);
         if names.is_empty() {
             return Ok(container.is_empty());
         }
