@@ -64,6 +64,95 @@ def f(**rest: str) -> str:
 }
 
 #[test]
+fn an_exit_that_hides_no_exception_is_not_a_bool() {
+    // The specification of Python's types has `Literal[False]` or `None` for one that hides nothing; with `bool`, type checkers think that the
+    // code after the `with` statement is reached.
+    let repo = Repo::new(
+        r"
+//- /a.py
+class Always:
+    def __exit__(self, *rest: object):
+        return False
+
+
+class Sometimes:
+    def __exit__(self, *rest: object):
+        if rest:
+            return False
+
+
+class Hides:
+    def __exit__(self, *rest: object):
+        return bool(rest)
+",
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
+    assert_eq!(types(&answer), ["__exit__ Literal[False]", "__exit__ bool"]);
+}
+
+#[test]
+fn an_empty_method_of_a_protocol_returns_what_its_implementations_do() {
+    let repo = Repo::new(
+        r"
+//- /a.py
+from typing import Protocol, TypeVar
+
+T = TypeVar('T')
+
+
+class Sized(Protocol):
+    def size(self):
+        pass
+
+
+class Boxed(Protocol[T]):
+    def open(self):
+        '''Opens it.'''
+        pass
+
+
+class Plain:
+    def close(self):
+        pass
+",
+    );
+    assert_eq!(types(&repo.call("infer_types", &json!({ "file": "a.py" }))), ["close None"]);
+}
+
+#[test]
+fn what_a_docstring_says_widens_what_calls_pass() {
+    let repo = Repo::new(
+        r"
+//- /a.py
+def wait(limit):
+    '''Waits.
+
+    :param limit: how long
+    :type limit: int or None
+    '''
+    return str(limit)
+
+
+def count(number=1):
+    '''Counts.
+
+    Args:
+        number (int or None): where to begin
+    '''
+    return str(number)
+
+
+wait(3)
+wait(4)
+",
+    );
+    assert_eq!(
+        types(&repo.call("infer_types", &json!({ "file": "a.py" }))),
+        ["wait str", "limit int | None", "count str", "number int | None"]
+    );
+}
+
+#[test]
 fn not_implemented_is_not_part_of_the_return_type() {
     let repo = Repo::new(
         r"

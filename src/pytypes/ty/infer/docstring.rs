@@ -26,6 +26,12 @@ pub(super) fn of_parameter(
     Some(annotation)
 }
 
+/// Whether the docstring says that a parameter may be `None`.
+pub(super) fn allows_none(function: &ast::StmtFunctionDef, name: &str) -> bool {
+    let written = of_function(function).and_then(|text| parameter(&text, name));
+    written.is_some_and(|written| normalized(&written).split('|').any(|member| member.trim() == "None"))
+}
+
 /// The documented type of the returned value.
 pub(super) fn returned(
     db: &Database,

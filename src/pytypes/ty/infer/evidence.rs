@@ -105,10 +105,16 @@ fn of_return<'db>(
     if is_decorated(function, "overload") {
         return Err("an overload".to_owned());
     }
-    if is_decorated(function, "abstractmethod") || is_placeholder(&function.body) {
+    // The specification of Python's types counts an empty method of a protocol as not implemented.
+    let is_empty = context.in_protocol
+        && function.body.iter().all(|one| is_placeholder(std::slice::from_ref(one)) || one.is_pass_stmt());
+    if is_decorated(function, "abstractmethod") || is_placeholder(&function.body) || is_empty {
         return Err("the body is a placeholder".to_owned());
     }
     let found = exits(function);
+    if let Some(written) = of_exit(function, &found) {
+        return written;
+    }
     if found.is_generator {
         return of_yields(db, model, function, &found);
     }
@@ -170,6 +176,25 @@ fn of_return<'db>(
         matches!(inferred, Type::Union(union) if union.elements(db).iter().filter(|one| !one.is_none(db)).count() > 1);
     let confidence = if partly || is_several { Confidence::Medium } else { Confidence::High };
     Ok(Evidence { inferred: Shape::Returned(inferred), explanation, confidence })
+}
+
+/// The evidence for a method that leaves a `with` statement: `bool` would say that it may hide exceptions, so that a type checker
+/// thinks that the code after the statement is reached without a value.
+fn of_exit<'db>(function: &ast::StmtFunctionDef, found: &Exits<'_>) -> Option<Result<Evidence<'db>, String>> {
+    let is_false = |value: &&Expr| value.as_boolean_literal_expr().is_some_and(|literal| !literal.value);
+    let is_exit = matches!(function.name.as_str(), "__exit__" | "__aexit__");
+    if !is_exit || found.values.is_empty() || !found.values.iter().all(is_false) {
+        return None;
+    }
+    if found.returns_nothing || falls_through(&function.body, &|_| false) {
+        return Some(Err("it returns False or None".to_owned()));
+    }
+    let import = Import { module: "typing".to_owned(), name: "Literal".to_owned(), is_for_checking: false };
+    Some(Ok(Evidence {
+        inferred: Shape::Written(Annotation { text: "Literal[False]".to_owned(), imports: vec![import] }),
+        explanation: "it always returns False".to_owned(),
+        confidence: Confidence::High,
+    }))
 }
 
 /// The evidence for a method that always returns its receiver.

@@ -64,6 +64,8 @@ pub(super) fn of_parameter<'db>(
     let adds_nothing = arguments.iter().all(|one| is_none(one) || matches!(one, Type::Never));
     let has_own = (default.is_some() && marker.is_none()) || !adds_nothing;
     let handed = handed_on::of_parameter(db, model, slot, function);
+    // What is documented widens what calls pass.
+    let is_optional = is_optional || docstring::allows_none(function, &slot.name);
     let may_be_none = is_optional || arguments.iter().any(is_none) || (default.is_none() && handed.is_tested_for_none);
     let none = may_be_none.then(|| Type::none(db, &environment));
     let union = |types: &mut dyn Iterator<Item = Type<'db>>| UnionType::from_elements(db, &environment, types);

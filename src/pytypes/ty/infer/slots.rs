@@ -74,12 +74,20 @@ pub(super) struct FunctionContext {
     pub in_class: bool,
     /// The range of the name of the class.
     pub class: Option<TextRange>,
+    /// The class states a protocol.
+    pub in_protocol: bool,
 }
 
 /// Every slot, annotated or not, in text order.
 pub(super) fn find(body: &[Stmt]) -> Vec<Slot<'_>> {
-    let mut finder =
-        Finder { around: Vec::new(), in_class: false, class: None, overloaded: HashSet::new(), slots: Vec::new() };
+    let mut finder = Finder {
+        around: Vec::new(),
+        in_class: false,
+        class: None,
+        in_protocol: false,
+        overloaded: HashSet::new(),
+        slots: Vec::new(),
+    };
     finder.names(body, Kind::Variable, false);
     finder.visit_body(body);
     finder.slots
@@ -99,6 +107,7 @@ struct Finder<'a> {
     around: Vec<String>,
     in_class: bool,
     class: Option<TextRange>,
+    in_protocol: bool,
     /// The qualified names of functions with overloads.
     overloaded: HashSet<String>,
     slots: Vec<Slot<'a>>,
@@ -112,6 +121,9 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a> {
                 self.around.push(class.name.to_string());
                 let outer = std::mem::replace(&mut self.in_class, true);
                 let outer_class = self.class.replace(class.name.range);
+                let generic = |base: &'a Expr| base.as_subscript_expr().map_or(base, |subscript| &*subscript.value);
+                let is_protocol = class.bases().iter().any(|base| is_named(generic(base), "Protocol"));
+                let outer_protocol = std::mem::replace(&mut self.in_protocol, is_protocol);
                 // There, an annotation makes a variable a field.
                 let has_fields =
                     !class.decorator_list.is_empty() || class.bases().iter().any(|base| is_named(base, "NamedTuple"));
@@ -120,6 +132,7 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a> {
                 self.visit_body(&class.body);
                 self.in_class = outer;
                 self.class = outer_class;
+                self.in_protocol = outer_protocol;
                 self.around.pop();
             }
             statement => walk_stmt(self, statement),
@@ -136,7 +149,11 @@ impl<'a> Finder<'a> {
     }
 
     fn function(&mut self, function: &'a ast::StmtFunctionDef) {
-        let context = FunctionContext { in_class: self.in_class, class: self.class.filter(|_| self.in_class) };
+        let context = FunctionContext {
+            in_class: self.in_class,
+            class: self.class.filter(|_| self.in_class),
+            in_protocol: self.in_protocol && self.in_class,
+        };
         let qualified = format!("{}.{}", self.around.join("."), function.name);
         if is_decorated(function, "overload") {
             self.overloaded.insert(qualified.clone());
