@@ -178,7 +178,7 @@ fn spellings(range: Range<usize>, text: &str) -> Vec<Range<usize>> {
     let start = unquoted.end - text[unquoted.clone()].trim_start_matches(SIGILS).len();
     let plain = start..start + inner.len();
     // `$script:limit` of PowerShell.
-    let scope = if text[range.clone()].starts_with(['$', '@']) { inner.rfind(':').map_or(0, |at| at + 1) } else { 0 };
+    let scope = if text[range].starts_with(['$', '@']) { inner.rfind(':').map_or(0, |at| at + 1) } else { 0 };
     let mut all = vec![unquoted, plain.clone(), plain.start + scope..plain.end];
     all.retain(|range| !range.is_empty() && is_part(&text[range.clone()]));
     all.dedup();

@@ -39,10 +39,10 @@ pub fn marks(text: &str, first_line: u32, mut visit: impl FnMut(ProseMark, u32))
         Event::Text(words) if is_source(&text, &at, &words) => scanner.hashtags(at, &mut visit),
         Event::Code(words) => visit(ProseMark::Code(words.trim().to_owned()), scanner.line(at.start)),
         Event::Start(Tag::Link { link_type, dest_url, .. }) => {
-            scanner.link(link_type, &dest_url, false, at, &mut visit)
+            scanner.link(link_type, &dest_url, false, at, &mut visit);
         }
         Event::Start(Tag::Image { link_type, dest_url, .. }) => {
-            scanner.link(link_type, &dest_url, true, at, &mut visit)
+            scanner.link(link_type, &dest_url, true, at, &mut visit);
         }
         _ => {}
     });

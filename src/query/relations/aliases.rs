@@ -29,6 +29,13 @@ const IMPORT_LINES: u32 = 50;
 /// Names that one definition may have.
 pub(crate) const MAX_NAMES: usize = 64;
 
+/// Where a definition is known under other names.
+pub(super) struct UnderOtherNames {
+    pub names: Vec<Alias>,
+    /// Each with the rule by which it is known.
+    pub references: Vec<(Reference, ResolutionRule)>,
+}
+
 impl Resolver<'_> {
     /// The positions of definitions, with those of their other declarations: prototypes in headers, signatures of overloads.
     pub fn declarations_of(&mut self, definitions: &[Definition]) -> Result<Vec<(String, u32, u32)>> {
@@ -234,13 +241,12 @@ impl Resolver<'_> {
         Ok(Alias { name: name.to_owned(), only_in: (!is_seen).then(|| path.to_owned()) })
     }
 
-    /// References to a definition under its other names, each with the rule by which it is known; and those names. `imports` are
-    /// those of its own name.
+    /// The other names of a definition and the references to it under them. `imports` are those of its own name.
     pub(super) fn references_under_other_names(
         &mut self,
         subject: &DefinitionNode,
         imports: &[Reference],
-    ) -> Result<(Vec<Alias>, Vec<(Reference, ResolutionRule)>)> {
+    ) -> Result<UnderOtherNames> {
         let definition = &subject.definition;
         let mut names = self.aliases_exported(&definition.path, &definition.name)?;
         for import in imports {
@@ -266,6 +272,6 @@ impl Resolver<'_> {
                 found.push((used, resolution.how));
             }
         }
-        Ok((names, found))
+        Ok(UnderOtherNames { names, references: found })
     }
 }

@@ -181,7 +181,7 @@ fn callers(resolver: &mut Resolver, of: &DefinitionNode) -> Result<(Vec<(Called,
         let resolution = resolver.resolve(&used)?.filter(|resolution| means(resolution, of));
         calls.extend(resolution.filter(|found| found.how != ResolutionRule::Ambiguous).map(|found| (used, found.how)));
     }
-    let (_, aliased) = resolver.references_under_other_names(of, &imports)?;
+    let aliased = resolver.references_under_other_names(of, &imports)?.references;
     calls.extend(aliased.into_iter().filter(|(used, _)| used.kind == "call"));
     let mut found: Vec<(Called, ResolutionRule)> = Vec::new();
     for (used, how) in calls {

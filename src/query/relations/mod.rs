@@ -36,6 +36,7 @@ use crate::store::{DefinitionNode, Reference, Snapshot};
 
 pub use self::aliases::Alias;
 pub(crate) use self::aliases::MAX_NAMES;
+use self::aliases::UnderOtherNames;
 pub(crate) use self::kinds::is_test;
 pub use self::occurrence::{Occurrence, Wanted};
 use self::opened::ParsedFile;
@@ -281,11 +282,11 @@ fn references(resolver: &mut Resolver, subject: &DefinitionNode, groups: &mut Gr
             imports.push(used);
         }
     }
-    let (names, aliased) = resolver.references_under_other_names(subject, &imports)?;
+    let UnderOtherNames { names, references } = resolver.references_under_other_names(subject, &imports)?;
     for alias in names {
         subtypes(resolver, subject, &alias.name, alias.only_in.as_deref(), groups)?;
     }
-    for (used, how) in aliased.iter().filter(|(used, _)| !matches!(used.kind.as_str(), "inherits" | "implements")) {
+    for (used, how) in references.iter().filter(|(used, _)| !matches!(used.kind.as_str(), "inherits" | "implements")) {
         groups.add_use(used, *how);
     }
     // Only what is shown is worth a name.

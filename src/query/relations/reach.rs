@@ -93,7 +93,7 @@ pub fn of_changes(
     }
     for (at, imports) in imports.into_iter().enumerate() {
         let Some(node) = subjects[at].node else { continue };
-        let (_, aliased) = resolver.references_under_other_names(node, &imports)?;
+        let aliased = resolver.references_under_other_names(node, &imports)?.references;
         for (used, how) in aliased.iter().filter(|(used, _)| !is_changed(&used.path, used.line)) {
             let mut is_new = |key: &str| seen.insert((at, used.path.clone(), key.to_owned()));
             add(resolver, &mut reach[at], used, *how, &mut is_new)?;
