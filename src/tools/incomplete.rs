@@ -79,7 +79,7 @@ impl Prepared {
 
 /// How long after its beginning a read has looked for the files that it needs first, and how long it looks at least. Half of
 /// Linux takes a second.
-const SCANNED_WITHIN: Duration = Duration::from_millis(1_800);
+const SCANNED_WITHIN: Duration = Duration::from_millis(1_500);
 const MIN_SCAN: Duration = Duration::from_millis(500);
 
 /// What becomes of a read whose files are not indexed in time.
