@@ -21,7 +21,7 @@ pub const PROGRAM: &str = if cfg!(windows) { "git.exe" } else { "git" };
 const MAX_POINTER_BYTES: u64 = 16 * 1024;
 /// References that are read from one to the next, `HEAD` among them: git reads as many.
 const MAX_REFERENCES: usize = 5;
-/// What `HEAD` names where references are kept in tables ("reftable"), for programs that cannot read those:
+/// The reference in `HEAD` where references are kept in tables ("reftable"), for programs that cannot read those:
 /// findings/git-reftable-head.sh.
 const IN_TABLES: &str = "refs/heads/.invalid";
 

@@ -2,11 +2,12 @@
 //!
 //! Owns what commands with `--apply` write: the files that the edits were computed for, and no later version of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::rewrite::{self, Change, Settled, was_changed};
 use super::{Session, output};
+use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 use crate::platform::files;
@@ -28,9 +29,8 @@ pub(super) struct Planning<'s> {
 }
 
 /// Says that a killed command left some files replaced and others not. Where that cannot be read, `ixmcp doctor` says why.
-pub(super) fn note_interrupted(session: &Session) {
-    let Ok(root) = session.workspaces.root(&session.start) else { return };
-    if let Ok(Some(found)) = rewrite::interrupted(&root, &session.sources.environment) {
+pub(super) fn note_interrupted(root: &Path, environment: &Environment) {
+    if let Ok(Some(found)) = rewrite::interrupted(root, environment) {
         let files = output::count(found.total as u64, "file", "files");
         output::note(&format!(
             "an interrupted command replaced {} of {files}: `ixmcp doctor edits --fix` finishes or undoes that",

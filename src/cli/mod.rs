@@ -283,8 +283,14 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
     let sources = Sources { flags, environment };
     let watching = if cli.command.as_ref().is_some_and(Command::stays) { Watching::Yes } else { Watching::No };
     let workspaces = Arc::new(Workspaces::new(sources.clone(), watching));
+    let root = workspaces.root(&start).ok();
+    if let Some(root) = &root
+        && !cli.command.as_ref().is_some_and(|command| command.stays() || matches!(command, Command::Doctor(_)))
+    {
+        edited::note_interrupted(root, &sources.environment);
+    }
     // Of several repositories, answers have absolute paths.
-    let root = if named.is_empty() { workspaces.root(&start).ok() } else { None };
+    let root = root.filter(|_| named.is_empty());
     let paint = Paint::new(cli.color, cli.hyperlink, &sources.environment, root);
     let session = Session {
         start,
@@ -297,9 +303,6 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
         waits: cli.wait,
         unfinished: Mutex::default(),
     };
-    if !cli.command.as_ref().is_some_and(|command| command.stays() || matches!(command, Command::Doctor(_))) {
-        edited::note_interrupted(&session);
-    }
     let Some(command) = cli.command else { return overview::run(&session) };
     let outcome = run_command(&session, command);
     session.finish();

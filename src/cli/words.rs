@@ -64,7 +64,7 @@ fn word(part: &Part, command: &Command) -> Option<String> {
     }
 }
 
-/// What a person types where an agent gives that argument.
+/// The command-line argument in place of a tool's argument.
 fn argument<'c>(name: &str, command: &'c Command) -> Option<&'c Arg> {
     let name = name.rsplit('.').next().unwrap_or(name);
     let mut plain = String::new();

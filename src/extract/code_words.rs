@@ -16,7 +16,7 @@ use super::syntax::{Node, ROOT, Syntax};
 use super::word_classes::{Class, Classes};
 use crate::model::RepoPath;
 
-/// What a text says of a word.
+/// The role of a word, as far as its own text shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordRole<'w> {
     /// No block binds it.
@@ -63,7 +63,7 @@ struct Word {
     column: u32,
     /// The word that binds it, or [`NONE`].
     bound_by: u32,
-    /// What it is a key of, or the type of the variable that it binds: index into `owners`, or [`NONE`].
+    /// The index in `owners` of what it is a key of, or of the type of the variable that it binds; [`NONE`] if there is none.
     owner: u32,
     form: Form,
     is_member: bool,
@@ -131,7 +131,7 @@ impl CodeWords {
         self.outermost.contains(&hash(name))
     }
 
-    /// What a script exports, under the names that are written.
+    /// The exports of a script, under the names that are written.
     pub fn exports(&self) -> &[ScriptExport] {
         &self.exports
     }
@@ -172,9 +172,9 @@ struct Reader<'t> {
     language: &'static Language,
     text: &'t str,
     words: Vec<ReadWord>,
-    /// Where the present leaf starts, and where the code before it ends: comments may be between.
+    /// Where the current leaf starts, and where the code before it ends: comments may be between.
     leaf: Option<(usize, usize)>,
-    /// What the present leaf is.
+    /// The class of the current leaf.
     class: Class,
 }
 
@@ -297,7 +297,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What strings have that the grammar does not say: `$name` in Kotlin, `{name}` in what Rust formats.
+    /// Takes names in strings that the grammar does not mark: `$name` in Kotlin, `{name}` in the format strings of Rust.
     fn within_string(&mut self, range: &Range<usize>) {
         let open = match self.language.name {
             "kotlin" => '$',

@@ -1,4 +1,4 @@
-//! What the patterns of a language found in a syntax tree, before nesting is known.
+//! Nodes of a syntax tree that a language's patterns found, before nesting is known.
 //!
 //! Owns how captures become definitions, references, edges and imports. Does not own which text is parsed (`parse`, `recover`).
 
@@ -27,7 +27,7 @@ impl Match<'_> {
         self.captured.iter().find(|captured| self.kind(captured) == wanted).map(|captured| captured.node)
     }
 
-    /// What was captured as `wanted`, in order of the text.
+    /// Returns the ranges captured as `wanted`, in text order.
     fn ranges(&self, wanted: Capture) -> Vec<Range<usize>> {
         let captured = self.captured.iter().filter(|captured| self.kind(captured) == wanted);
         captured.map(|captured| self.syntax.range(captured.node)).collect()
@@ -86,7 +86,7 @@ pub(super) struct Import {
     pub(super) alias: Option<String>,
 }
 
-/// What the matches captured, by pattern, before nesting is known.
+/// The captured nodes of all matches, by pattern, before nesting is known.
 #[derive(Default)]
 pub(super) struct FoundNodes {
     pub(super) scopes: Vec<(usize, Scope)>,

@@ -1,4 +1,4 @@
-//! What the blocks of a text bind: variables, parameters, local types; and which word is which of them.
+//! Local bindings of a text: the variables, parameters and types that blocks bind, and which words refer to them.
 //!
 //! Owns the patterns in `languages/scopes`. A pattern there may capture:
 //!
@@ -18,7 +18,7 @@
 //! | `@taken` | a name | the function takes it from outside: nothing in it binds it |
 //! | `@free` | a name | refers to what is outside of all blocks |
 //!
-//! What is bound outside of all blocks is a symbol of the file, and not local.
+//! A name bound outside of all blocks is a symbol of the file, and not local.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -61,7 +61,7 @@ enum Reach {
     Outer,
 }
 
-/// What a pattern says of a word that it does not bind.
+/// A word that a pattern classifies without binding it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     /// With the range of what it is of.
@@ -72,7 +72,7 @@ pub(super) enum Mark {
 }
 
 impl Mark {
-    /// What says more of a word counts.
+    /// The precedence of a mark: the more specific one wins.
     fn rank(&self) -> u8 {
         match self {
             Self::Free => 4,
@@ -100,7 +100,7 @@ struct Bound {
     is_type: bool,
 }
 
-/// What blocks bind, and what patterns say of words, by where these start.
+/// The bindings of all blocks, and the marks of words by their start.
 pub(super) struct Bindings {
     blocks: Vec<Block>,
     /// The ranges of the types of variables, by where these are bound.
@@ -123,7 +123,7 @@ impl Compiled {
         Ok(Self { grammar, patterns, captures, has_constant_patterns })
     }
 
-    /// What the blocks of a text bind.
+    /// Returns the local bindings of a text.
     pub(super) fn bindings(&self, syntax: &Syntax, text: &str) -> Bindings {
         let mut found = FoundScopes::default();
         self.patterns.matches(syntax, text, |_, captured| found.take(self, captured, syntax, text));

@@ -68,7 +68,7 @@ pub(super) fn page_name(file: &str) -> String {
     percent_decoded(file).replace("___", "/")
 }
 
-/// What links name a journal's page, by the path of its file without extension: its title as Logseq writes it by default, then
+/// The titles by which links name a journal's page, given the path of its file without extension: as Logseq writes it by default, then
 /// in its other formats that begin with the year or spell the month. None for other files.
 pub(super) fn journal_titles(stem: &str) -> Vec<String> {
     let Some((folder, file)) = stem.rsplit_once('/') else { return Vec::new() };

@@ -50,7 +50,7 @@ pub struct Element {
     pub spans: Vec<Vec<u32>>,
 }
 
-/// What Markdown has in addition to CommonMark, wherever it is read.
+/// The extensions to CommonMark that every Markdown text is read with.
 pub(super) const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_STRIKETHROUGH)
     .union(Options::ENABLE_TASKLISTS)
@@ -432,7 +432,7 @@ pub(super) fn tables(text: &str) -> Vec<Table> {
     outline(text).iter().filter_map(table).collect()
 }
 
-/// What inline events show, on one line.
+/// Returns the text that inline events show, on one line.
 pub(super) fn shown<'t>(events: impl Iterator<Item = Event<'t>>) -> String {
     let mut text = String::new();
     for event in events {

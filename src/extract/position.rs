@@ -36,7 +36,7 @@ impl Extent {
     }
 }
 
-/// What may be written before a name to use it, and is not a part of it in all languages.
+/// Punctuation that may precede a name where it is used, and is not a part of it in all languages.
 const SIGILS: &[char] = &['$', '@', '#', '&', '.', '%', ':', '\'', '"', '`'];
 /// Words in the kinds of nodes that hold text or values, not a name.
 const NO_NAMES: &[&str] = &[
@@ -100,7 +100,7 @@ pub fn extents(path: &RepoPath, text: &str) -> Vec<Extent> {
     parsed.symbols.iter().zip(&parsed.extents).map(extent).collect()
 }
 
-/// What a text has by its language; `None` for a text without syntax, and for one that is not parsed.
+/// Parses a text by its language; `None` for a text without syntax, and for one that is not parsed.
 fn parsed(path: &RepoPath, text: &str) -> Option<Parsed> {
     let language: &'static Language = languages::of_file(path, text);
     language.grammar?;

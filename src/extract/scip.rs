@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 const LOCAL: &str = "local ";
 /// What scip-typescript writes before the names of accessors.
 const ACCESSORS: [&str; 2] = ["<get>", "<set>"];
-/// What indexers call constructors that have no name in code: scip-typescript, scip-java, scip-dotnet, scip-php.
+/// Names that indexers give constructors without a name in code: scip-typescript, scip-java, scip-dotnet, scip-php.
 const CONSTRUCTORS: &[&str] = &["<constructor>", "<init>", ".ctor", "__construct"];
 
 /// A SCIP file.

@@ -1,4 +1,4 @@
-//! What a script's file exports, under which names.
+//! The exports of a script, and their names.
 //!
 //! Owns the forms of exports in JavaScript and TypeScript, CommonJS included. What imports them is for `query` to say.
 
@@ -9,7 +9,7 @@ use super::syntax::{Node, ROOT, Syntax};
 pub struct ScriptExport {
     /// `default` for the default export, and for what `module.exports` is.
     pub name: Box<str>,
-    /// What it is called in the file, or in the file that it is taken from.
+    /// Its name in the file, or in the file that it is taken from.
     pub local: Box<str>,
     /// Whether it is taken from another file.
     pub is_passed_on: bool,

@@ -1,4 +1,4 @@
-//! What the leaves of a tree are, so far as that says which words are code: comments, texts, types, names of fields.
+//! Classes of the leaves of a tree, as far as they show which words are code: comments, strings, types, names of fields.
 //!
 //! Owns the rules, which are the same for all grammars: they give the same things the same names.
 
@@ -18,7 +18,7 @@ pub(super) enum Class {
     Field,
 }
 
-/// What kinds of nodes are, by the words in their names: grammars give the same things the same names.
+/// The classes of node kinds, by the words in their names: grammars give the same things the same names.
 pub(super) struct Classes(Vec<(Class, bool)>);
 
 impl Classes {

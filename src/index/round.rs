@@ -1,4 +1,4 @@
-//! What the rounds of an update are about: how thorough they are, what they cover, and what they have done.
+//! Values of the rounds of an update: how thorough they are, what they cover, and what they have done.
 //!
 //! Owns these values. Does not own the rounds (`update`).
 
@@ -31,7 +31,7 @@ impl Thoroughness {
     }
 }
 
-/// What an update covers.
+/// The part of the repository that an update covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coverage {
     /// The paths that the watch has marked dirty; the whole tree without a complete watch.
@@ -42,7 +42,7 @@ pub(super) enum Coverage {
     Entities,
 }
 
-/// What the rounds of an update have done so far.
+/// Counts of what the rounds of an update have done so far.
 #[derive(Default)]
 pub(super) struct Tally {
     /// Files read since the update began.

@@ -1,11 +1,11 @@
-//! What publishers and readers of published repositories agree on.
+//! Conventions that publishers and readers of published repositories share.
 //!
 //! Owns the form of commits, paths and terms. Does not own what is published (`publication`), or what is read (`mirror`).
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{RepoPath, printable};
 
-/// What is appended to the id of a commit with changes that are not committed.
+/// The suffix of the id of a commit with changes that are not committed.
 pub(super) const DIRTY: &str = "-dirty";
 
 /// The hash of a name that a text defines: case is ignored.

@@ -40,7 +40,7 @@ pub struct EngineSpec {
     pub environment: BTreeMap<String, String>,
     /// The engine stops after being idle for this long.
     pub idle: Duration,
-    /// What all engines of this user share.
+    /// The memory budget that all engines of this user share.
     pub memory: MemoryBudget,
     /// A query that takes longer fails, and the engine is killed.
     pub timeout: Duration,

@@ -21,9 +21,9 @@ pub struct Mention {
     pub path: String,
     pub line: u32,
     pub column: u32,
-    /// What it is used as; `None` for the definition itself.
+    /// How it is used; `None` for the definition itself.
     pub kind: Option<String>,
-    /// What an import or export calls it there, if not by its name.
+    /// Its name there, if an import or export gives it another one.
     pub alias: Option<String>,
     /// Whether the code states that it is one, and not only the name.
     pub is_certain: bool,
@@ -321,7 +321,7 @@ impl MentionReading<'_, '_> {
     }
 }
 
-/// What was not read for a name.
+/// Files and words that were left unread for a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
     /// Files that were read, and that are to be read, if these are not all.

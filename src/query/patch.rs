@@ -55,7 +55,7 @@ pub fn unified(file: &str, text: &str, edits: &[Edit]) -> Option<String> {
     Some(diff((&format!("a/{file}"), &format!("b/{file}")), text, &applied(text, edits)?))
 }
 
-/// What changes from `before` to `after`, with the names of the two; empty if nothing does. There is no line `diff --git`:
+/// A unified diff from `before` to `after`, with the names of the two; empty if they are equal. It has no `diff --git` line:
 /// findings/git-apply-in-a-subfolder.sh.
 pub fn diff((from, to): (&str, &str), before: &str, after: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) =

@@ -37,7 +37,7 @@ pub struct Referred {
     pub is_certain: bool,
 }
 
-/// What a name at a position of a file refers to: itself, if it is defined there. Of several readings of the position the first counts that
+/// Resolves a name at a position of a file: to itself, if it is defined there. Of several readings of the position the first counts that
 /// refers to something.
 pub fn definitions_at(snapshot: &Snapshot, path: &str, line: u32, readings: &[Named]) -> Result<Referred> {
     let own: Vec<Definition> =

@@ -16,7 +16,7 @@ pub(crate) fn qualified(definition: &Definition) -> String {
     qualified_name(definition.container.as_deref(), &definition.name, &definition.language)
 }
 
-/// What precedes the name in the address of something that Terraform defines: `var`, `local`, `data.aws_ami`, `aws_instance`. Several
+/// The parts before the name in the address of something that Terraform defines: `var`, `local`, `data.aws_ami`, `aws_instance`. Several
 /// if the definition comes without its signature.
 pub(crate) fn terraform_addresses(definition: &Definition) -> Vec<Vec<&str>> {
     let block = definition.signature.as_deref().map(|signature| signature.split([' ', '"']).next().unwrap_or_default());

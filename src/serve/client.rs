@@ -185,7 +185,7 @@ struct RemoteFault {
 struct RemoteData {
     code: String,
     hint: Option<String>,
-    /// Of another build, it may have parts that are not known.
+    /// The parts of the message and hint; a daemon of another build may send parts that are not known.
     wording: Option<Value>,
 }
 

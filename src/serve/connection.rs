@@ -42,7 +42,7 @@ impl Connection {
         self.hello.get().cloned().flatten()
     }
 
-    /// What limits this client: said by its hello, or by the policy of a process that serves it without a daemon.
+    /// The restriction of this client: from its hello, or from the policy of a process that serves it without a daemon.
     pub(super) fn restriction(&self) -> Option<Restriction> {
         let said = self.hello().and_then(|hello| hello.restriction.clone());
         said.or_else(|| self.policy.restriction.clone())

@@ -57,7 +57,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// What is kept of a text, or what `compute` makes of it now; with its size in bytes.
+    /// Returns the value kept for a text, or keeps what `compute` returns with its size in bytes.
     pub fn kept<T: Any + Send + Sync>(
         &self,
         version: TextVersion,

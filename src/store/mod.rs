@@ -135,7 +135,7 @@ struct Caches {
     counted: Mutex<PatternCounts>,
     /// What searches were narrowed to.
     scopes: Mutex<Scopes>,
-    /// What was computed from texts.
+    /// Values computed from texts.
     kept: Mutex<KeptValues>,
     vectors: LoadedVectors,
 }

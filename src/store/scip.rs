@@ -21,7 +21,7 @@ statements! {
         LEFT JOIN files f ON f.path = d.path
         WHERE d.path = :path AND o.line = :line AND o.end_line = :line AND o.start_column <= :column AND o.end_column >= :column
         ORDER BY o.end_column - o.start_column, o.start_column DESC, o.roles & 1 DESC, d.scip_file, s.id";
-    /// Those that begin like a symbol, with their texts.
+    /// Symbols that begin like another one, with their texts.
     BELOW = "SELECT id, symbol FROM scip_symbols WHERE symbol > :from AND symbol < :to AND document IS NULL";
     SAME = "SELECT id FROM scip_symbols WHERE symbol = :symbol AND document IS NULL";
     OF_SYMBOL = "SELECT s.id, s.symbol, s.name, s.document, d.path, o.line, o.start_column, o.end_line, o.end_column, o.roles,

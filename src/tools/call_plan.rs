@@ -28,7 +28,7 @@ pub struct CallPlan {
     /// As the tool's schema describes them, without those that all tools take.
     pub(super) arguments: Map<String, Value>,
     pub(super) scope: CallScope,
-    /// What else is known of the caller, with the size of the answer and the deadline.
+    /// The request of the caller, with the maximum size of the answer and the deadline.
     pub(super) request: Request,
     /// How long the caller waits for a job.
     pub(super) timeout: Option<Duration>,

@@ -141,7 +141,7 @@ fn a_call_on_a_field_of_stated_type_names_the_member_of_that_type() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The same where the type is generic, may be no value, or is that of what is constructed; and of inherited fields.
+/// Receivers whose type is generic, optional or that of a constructed value, and inherited fields.
 const STATED: &[(&str, &str, &str, &str, usize)] = &[
     (
         "csharp",
@@ -230,7 +230,7 @@ fn a_variable_hides_the_field_of_its_name() {
     assert_eq!(related(&repo, "Letter.stamp", "called_by"), Vec::<String>::new());
 }
 
-/// What JavaScript assigns to objects, next to a class that has methods of the same names. The callees are those that tsserver of
+/// Functions that JavaScript assigns to objects, next to a class that has methods of the same names. The callees are those that tsserver of
 /// TypeScript 5.9.3 finds.
 const OBJECTS: &str = r"
 //- /other.js

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::harness::Server;
 
-/// Of functions, types and values of modules: the least share of references that are found, and of those found that are right.
+/// The least recall and precision for functions, types and values of modules.
 const LEAST_RECALL: f64 = 0.90;
 const LEAST_PRECISION: f64 = 0.95;
 const MEASURED: &[&str] = &["function", "type", "value"];

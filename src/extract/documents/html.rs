@@ -12,7 +12,7 @@ use super::flow::Flow;
 use super::xml::{self, Piece};
 use crate::model::SkipReason;
 
-/// What elements of XHTML belong to.
+/// The namespace of XHTML.
 const XHTML: &str = "http://www.w3.org/1999/xhtml";
 
 /// Elements that are not shown.

@@ -122,7 +122,7 @@ fn take(cell: &Value, flow: &mut Flow) {
     }
 }
 
-/// What an output shows as text.
+/// Returns the text that an output shows.
 fn printed(output: &Value) -> String {
     let text = |name: &str| joined(output.get(name));
     match output.get("output_type").and_then(Value::as_str) {

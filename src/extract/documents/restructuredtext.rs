@@ -38,7 +38,7 @@ struct Source<'t> {
     end: usize,
     /// The characters of titles, and whether they are above them too, in the order of their first use: that is their level.
     styles: Vec<(char, bool)>,
-    /// Of the last title.
+    /// The level of the last title.
     level: usize,
     outline: Outline,
 }

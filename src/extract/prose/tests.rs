@@ -1,4 +1,4 @@
-//! What is a mark, and what is not.
+//! Text that is a mark, and text that is not.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What an expression refers to.
+//! The definitions that an expression refers to.
 //!
 //! Owns the definitions of names, attributes and what is called. Does not own which expression is at a position (`target`).
 

@@ -156,7 +156,7 @@ impl Resolver<'_> {
         Ok(found)
     }
 
-    /// The same for a file that passes the default export of another one on as its own.
+    /// Returns the names that importers give the default export of a file that takes it from another one.
     fn names_of_default_passed_on(&mut self, path: &str) -> Result<Vec<Alias>> {
         let Some(file) = self.library.open(path)? else { return Ok(Vec::new()) };
         let mut found = Vec::new();

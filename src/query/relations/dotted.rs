@@ -13,7 +13,7 @@ use crate::query::qualified_name::terraform_addresses;
 use crate::store::{Definition, Import};
 
 impl Resolver<'_> {
-    /// What an address of Terraform names: `var.region`, `data.aws_ami.ubuntu`. `None` for a file of another language.
+    /// Resolves an address of Terraform: `var.region`, `data.aws_ami.ubuntu`. `None` for a file of another language.
     pub(super) fn of_address(&mut self, asked: &NameQuery, path: &[String]) -> Result<Option<Declarations>> {
         if asked.file.language != "hcl" {
             return Ok(None);
@@ -46,7 +46,7 @@ impl Resolver<'_> {
         Ok(found)
     }
 
-    /// What the files of a package define: `com.acme.Safe`, `Acme\Billing\Invoice`.
+    /// Finds the definitions of a qualified name in the files of its package: `com.acme.Safe`, `Acme\Billing\Invoice`.
     pub(super) fn of_package(&mut self, asked: &NameQuery, path: &[String]) -> Result<Declarations> {
         let mut files = HashSet::new();
         for joint in [".", "\\"] {

@@ -119,7 +119,7 @@ impl Resolver<'_> {
         Ok(Vec::new())
     }
 
-    /// What a file exports under a name that it does not have itself: `export { a as b }`.
+    /// Resolves an export under a name that the file does not define: `export { a as b }`.
     pub(super) fn renamed(
         &mut self,
         asked: &NameQuery,
@@ -140,7 +140,7 @@ impl Resolver<'_> {
         Ok(Vec::new())
     }
 
-    /// What a file calls that which it exports under a name.
+    /// Returns the file's own names for what it exports under a name.
     fn locals_of(&mut self, path: &str, name: &str) -> Result<Vec<String>> {
         let words = self.library.words(path)?;
         let exports = words.iter().flat_map(CodeWords::exports);
@@ -148,7 +148,7 @@ impl Resolver<'_> {
         Ok(own.map(|export| export.local.to_string()).collect())
     }
 
-    /// What a file calls by a name: its own definition, or what it imports.
+    /// Resolves a name within a file: to its own definition, or to an import.
     fn called(&mut self, asked: &NameQuery, name: &str, seen: &mut HashSet<(String, String)>) -> Result<Declarations> {
         let file = Rc::clone(asked.file);
         let all = self.candidates(&NameQuery { name, ..*asked })?;

@@ -52,7 +52,7 @@ pub struct Related {
     pub name: String,
     pub kind: String,
     pub how: ResolutionRule,
-    /// Of a reference; 1 for a definition.
+    /// The column of a reference; 1 for a definition.
     column: u32,
 }
 

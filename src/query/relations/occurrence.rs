@@ -1,4 +1,4 @@
-//! What a word of code refers to, given what its text says of it.
+//! Resolves a word of code, given its role in its own text.
 //!
 //! Owns which definitions a word cannot mean although its name is theirs. `resolve` owns what a name refers to.
 
@@ -22,7 +22,7 @@ const ANY_KIND: &str = "word";
 pub struct Wanted {
     pub positions: Vec<(String, u32, u32)>,
     nodes: Vec<DefinitionNode>,
-    /// Those that a block binds: only words that it binds can be them.
+    /// Definitions that a block binds: only words that it binds can refer to them.
     locals: Vec<(String, u32, u32)>,
     /// Whether any is reached through a value or type.
     has_members: bool,
@@ -166,7 +166,7 @@ impl Resolver<'_> {
         Ok(Reading::Other)
     }
 
-    /// What a name refers to that is reached through a variable whose block says its type.
+    /// Resolves a name that is reached through a variable whose block states its type.
     fn reads_by_type(
         &mut self,
         asked: &NameQuery,

@@ -97,7 +97,7 @@ fn after(rest: &str, language: &str) -> Option<String> {
         .flatten()
 }
 
-/// What follows the arguments of a generic type: `(1)` of `<T>(1)`.
+/// Strips the arguments of a generic type: `(1)` is left of `<T>(1)`.
 fn without_arguments(text: &str) -> &str {
     if !text.starts_with(['<', '[']) {
         return text;

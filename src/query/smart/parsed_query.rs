@@ -255,8 +255,9 @@ impl ParsedQuery {
         if is_pasted {
             query.raises = filters;
         } else {
-            let is_clause = words >= WORDS_OF_CLAUSE && filters.have_phrase_of_nothing(corpus)?;
-            if words >= WORDS_OF_SENTENCE || is_clause {
+            let is_in_sentence =
+                words >= WORDS_OF_SENTENCE || (words >= WORDS_OF_CLAUSE && filters.have_phrase_of_nothing(corpus)?);
+            if is_in_sentence {
                 query.raises = filters.take_phrases();
             }
             query.filters = filters;

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::query::preview;
 use crate::store::Snapshot;
 
-/// What the words of a line count that imports something.
+/// The factor for the words of a line that imports something.
 const OF_IMPORT: f64 = 0.5;
 
 /// Chooses the line with the rarest words of the query: among the definitions if one was found by its name or kinds are asked for,
@@ -48,9 +48,9 @@ pub(super) fn choose(source: &Snapshot, query: &ParsedQuery, found: &RankedCandi
     Ok(best.1.or_else(first).or_else(telling).or_else(any).unwrap_or(chunk.start_line).min(chunk.end_line))
 }
 
-/// What lines of one chunk have of a query.
+/// Scores of the lines of one chunk for a query.
 struct LineScores {
-    /// Of each word: the rarer it is in the index and in the chunk, the more.
+    /// The weight of each word: the rarer it is in the index and in the chunk, the larger.
     words: [f64; MAX_WORDS],
     /// Parts of the query with punctuation between their letters, in lower case: an address, a path, a call.
     spelled: Vec<String>,

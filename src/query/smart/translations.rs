@@ -40,7 +40,7 @@ fn without_language(path: &str) -> Option<String> {
     }
 }
 
-/// What precedes a language at the end of a part of a path: `messages_` of `messages_pt_BR`, nothing of `zh-Hans`.
+/// Returns the text before a language at the end of a part of a path: `messages_` for `messages_pt_BR`, an empty text for `zh-Hans`.
 fn language_at_end(part: &str) -> Option<&str> {
     let mut starts = vec![0];
     starts.extend(part.match_indices(['-', '_']).map(|(at, _)| at + 1));

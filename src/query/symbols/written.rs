@@ -61,7 +61,7 @@ fn separated(text: &str) -> impl Iterator<Item = &str> {
 /// How well a definition fits a reading.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// What is written is what is around it.
+    /// The written containers are those around it.
     Around,
     /// People may call it so: names are imported from the packages around the module that defines them.
     Loosely,
@@ -114,7 +114,7 @@ fn is_spelling_of(written: &str, language: &str) -> bool {
     }
 }
 
-/// What is around definitions, by the paths of their files or by the packages that they state.
+/// The containers of definitions, by the paths of their files or by the packages that these state.
 pub(super) struct Surroundings<'s> {
     snapshot: &'s Snapshot<'s>,
     case: Case,
@@ -208,7 +208,7 @@ impl<'s> Surroundings<'s> {
         names.peek().is_none()
     }
 
-    /// What a definition's file is in, and how many of the first folders of its path that stands for: the package or namespace that it
+    /// Returns the package of a definition's file, and how many of the first folders of its path that stands for: the package or namespace that it
     /// states before the definition, the crate, the module of Go.
     fn package(&mut self, definition: &Definition) -> Result<Option<(String, usize)>> {
         let Definition { path, language, .. } = definition;

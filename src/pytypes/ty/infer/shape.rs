@@ -25,7 +25,7 @@ pub(super) enum Shape<'db> {
     Passed(Type<'db>, Tested),
     /// The type of a default that no call confirms.
     Default(Type<'db>, Tested),
-    /// The same, and the type of a default that is only a marker.
+    /// The type of what calls pass, and that of a default that is only a marker.
     PassedOr(Type<'db>, Type<'db>),
     /// The type that a generator yields.
     Yields(Type<'db>, Generated),
@@ -39,7 +39,7 @@ pub(super) enum Shape<'db> {
     Written(Annotation),
 }
 
-/// What calling a generator function returns, as far as its callers need it.
+/// The type that calling a generator function returns, as far as its callers need it.
 #[derive(Clone, Copy)]
 pub(super) enum Generated {
     Iterator,
@@ -72,7 +72,7 @@ impl Generated {
     }
 }
 
-/// What the rest of the project says about the functions of a file.
+/// Evidence from the rest of the project about the functions of a file.
 pub(super) struct Context<'db> {
     pub calls: Calls<'db>,
     pub below: Below<'db>,

@@ -1,4 +1,4 @@
-//! What is known of the type of a value.
+//! Known types of values.
 //!
 //! Owns which types are known, which are mocks, and what `Self` stands for. Does not own what follows for a slot (`evidence`).
 
@@ -51,7 +51,7 @@ pub(super) fn known<'db>(
     }
 }
 
-/// What is known of a type: a union without its unknown members, the class that a check established for an unknown value.
+/// The known part of a type: a union without its unknown members, the class that a check established for an unknown value.
 pub(super) fn known_part<'db>(
     db: &'db dyn SemanticDb,
     environment: &ProgramEnvironment<'db>,
