@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! watch ─► updates ─► update ─► plan ─► apply ─► trigrams, static_embeddings, embedding_model
-//! dirty    join or    lock,     disk v. extract,   in the background, without the lock
+//! dirty    join or    lock,     disk v. extract,   in the background, without the lock; commits, too
 //! paths    start      rounds    index   write
 //! ```
 //!
@@ -29,6 +29,7 @@
 mod apply;
 mod byte_budget;
 mod change_feed;
+mod commits;
 mod compare;
 mod damage;
 mod dependency_indexes;
@@ -42,6 +43,7 @@ mod folders;
 mod history;
 mod idle;
 mod in_flight;
+mod line_history;
 mod lock;
 mod members;
 mod mirrored;
@@ -79,6 +81,7 @@ use std::time::Duration;
 
 use crate::locked::locked;
 
+pub use commits::Commits;
 pub use dependency_indexes::{DependencyIndex, dependency_indexes, limit_dependency_indexes};
 pub(crate) use disk_listing::DiskListing;
 pub use documents::FolderOptions;
@@ -87,6 +90,7 @@ pub(crate) use embedding_model::ModelAvailability;
 pub(crate) use entities::EntityReport;
 pub(crate) use folder::{database, is_elsewhere};
 pub use history::{Differences, Version};
+pub use line_history::FileCommits;
 pub use members::{MAX_MEMBERS, Members, name_of};
 pub(crate) use needed::{NeededFiles, UnindexedMatches};
 pub(crate) use reader::serve_reader;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::apply::Turn;
+use super::commits::Commits;
 use super::disk_listing::DiskListing;
 use super::embedding_model::EmbeddingModel;
 use super::entities::{self, EntityReport};
@@ -111,6 +112,7 @@ pub struct Updates {
     pub(super) trigrams: Arc<Trigrams>,
     pub(super) embeddings: Arc<StaticEmbeddings>,
     pub(super) model: Arc<EmbeddingModel>,
+    pub(super) commits: Arc<Commits>,
 }
 
 impl Updates {
@@ -370,11 +372,12 @@ impl Updates {
         self.finish(budget)
     }
 
-    /// Makes what no read waits for: the substring index and the vectors. For a process that ends after an update; others make
+    /// Makes what no read waits for: the substring index, the vectors and the history. For a process that ends after an update; others make
     /// it in the background.
     pub(super) fn finish(&self, budget: &Budget) -> Result<()> {
         self.trigrams.finish(budget)?;
-        self.embeddings.embed(budget)
+        self.embeddings.embed(budget)?;
+        self.commits.finish(budget)
     }
 
     /// Returns when an update of that coverage that began at `since` or later has ended, or when it would find nothing to
@@ -489,7 +492,15 @@ impl Updates {
         if let Err(error) = self.embeddings.embed_soon() {
             tracing::warn!("some vectors are missing: {error}");
         }
+        self.follow_history();
         self.model.work_in_background();
+    }
+
+    /// Stores the commits that the index lacks.
+    pub(super) fn follow_history(&self) {
+        if let Err(error) = self.commits.catch_up(&self.repository.life) {
+            tracing::warn!("some commits are missing: {error}");
+        }
     }
 
     /// Whether the entities of a running build show the disk as it was at `since`. If not, requests them from the build.

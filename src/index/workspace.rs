@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::commits::Commits;
 use super::disk_listing::DiskListing;
 use super::documents::Documents;
 use super::embedding_model::EmbeddingModel;
@@ -45,6 +46,8 @@ pub struct Workspace {
     pub scip: Scip,
     /// The files as they were at a commit.
     pub history: History,
+    /// The commits in the index.
+    pub commits: Arc<Commits>,
     /// The type engines of this repository's callers.
     pub type_engines: Engines,
 }
@@ -93,11 +96,13 @@ impl Workspace {
         let trigrams = Arc::new(Trigrams::new(Arc::clone(&repository)));
         let embeddings = Arc::new(StaticEmbeddings::new(Arc::clone(&repository)));
         let model = Arc::new(EmbeddingModel::new(Arc::clone(&repository)));
+        let commits = Arc::new(Commits::new(Arc::clone(&repository)));
         let updates = Arc::new(Updates {
             repository: Arc::clone(&repository),
             trigrams: Arc::clone(&trigrams),
             embeddings: Arc::clone(&embeddings),
             model: Arc::clone(&model),
+            commits: Arc::clone(&commits),
         });
         Self {
             documents: Documents::new(Arc::clone(&repository), Arc::clone(&updates)),
@@ -109,6 +114,7 @@ impl Workspace {
             trigrams,
             embeddings,
             model,
+            commits,
             updates,
         }
     }

@@ -15,6 +15,7 @@ mod bitmap;
 mod by_name;
 mod candidates;
 mod chunks;
+mod commits;
 mod compare;
 mod counted;
 mod documents;
@@ -65,6 +66,7 @@ use names::Interned;
 
 pub use candidates::Candidate;
 pub use chunks::{ChunkHit, ChunkName};
+pub use commits::{CommitId, CommittedFiles, NewCommit, NewCommitFile, SmallCommit, StoredCommit};
 pub use counted::{LineCounts, TextVersion};
 pub use documents::{DocumentFile, DocumentPiece};
 pub use entities::{EntityId, FileProblem, StoredEntity, TaggedKind};
@@ -133,6 +135,8 @@ struct Caches {
     frequencies: Mutex<Frequencies>,
     /// Of exact searches.
     counted: Mutex<PatternCounts>,
+    /// Of the history.
+    committed: Mutex<commits::KeptCommits>,
     /// What searches were narrowed to.
     scopes: Mutex<Scopes>,
     /// Values computed from texts.
@@ -146,6 +150,7 @@ impl Caches {
             totals: Mutex::default(),
             frequencies: Mutex::default(),
             counted: Mutex::default(),
+            committed: Mutex::default(),
             scopes: Mutex::default(),
             kept: Mutex::default(),
             vectors: LoadedVectors::none(path),
@@ -364,6 +369,7 @@ impl Store {
             *locked(&self.caches.counted) = PatternCounts::default();
             *locked(&self.caches.frequencies) = Frequencies::default();
             *locked(&self.caches.kept) = KeptValues::default();
+            *locked(&self.caches.committed) = None;
         }
     }
 
@@ -399,6 +405,7 @@ impl Store {
             *locked(&self.caches.frequencies) = Frequencies::default();
             *locked(&self.caches.counted) = PatternCounts::default();
             *locked(&self.caches.scopes) = Scopes::default();
+            *locked(&self.caches.committed) = None;
             *opened = Some(now);
         }
         Ok(now)

@@ -21,6 +21,7 @@ pub(crate) mod get_slice;
 pub(crate) mod get_symbol;
 pub(crate) mod goto_definition;
 mod graph_picture;
+pub(crate) mod history;
 mod incomplete;
 pub(crate) mod index_files;
 pub(crate) mod infer_types;
@@ -112,6 +113,7 @@ pub static TOOLS: &[&Declaration] = &[
 static VIEWS: &[&Declaration] = &[
     &file_chunks::CHUNKS,
     &graph_picture::GRAPH,
+    &history::HISTORY,
     &file_highlight::HIGHLIGHT,
     &file_highlight::SNIPPETS,
     &rendered_markdown::MARKDOWN,
