@@ -4,6 +4,7 @@
 //! resolver of paths that people and agents give. Does not own what a file means (`extract`) nor what the
 //! database knows of it (`store`, `index`): comparing the two is `index`'s work.
 
+mod absent_rules;
 mod bare;
 mod hash;
 mod ignored;
