@@ -73,9 +73,9 @@ use self::paint::{ColorChoice, Paint};
 use self::session::{Session, about_one, freshen};
 use crate::config::{Config, Environment, Flags, Sources};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Watching, Workspaces};
 use crate::panics;
 use crate::platform::processor;
+use crate::workspace::{Watching, Workspaces};
 
 /// The heading of the options that every command takes.
 const EVERYWHERE: &str = "Global options";

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::Outcome;
 use crate::error::Result;
-use crate::index;
+use crate::update;
 
 /// Read a document from stdin, within memory and time limits
 #[derive(Debug, Args)]
@@ -19,7 +19,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     if arguments.format == "scip" {
-        return index::serve_scip_reader(arguments.memory).map(|()| Outcome::Found);
+        return update::serve_scip_reader(arguments.memory).map(|()| Outcome::Found);
     }
-    index::serve_reader(&arguments.format, arguments.memory).map(|()| Outcome::Found)
+    update::serve_reader(&arguments.format, arguments.memory).map(|()| Outcome::Found)
 }
