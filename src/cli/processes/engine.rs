@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Outcome;
+use crate::cli::Outcome;
 use crate::error::Result;
 use crate::pytypes;
 
 /// Run the type engine of a repository on stdin and stdout
 #[derive(Debug, Args)]
 #[command(hide = true)]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The repository's root
     root: PathBuf,
     /// Read the files once; after a change, read all of them again
@@ -19,6 +19,6 @@ pub(super) struct Arguments {
     once: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
+pub(in crate::cli) fn run(arguments: &Arguments) -> Result<Outcome> {
     pytypes::serve_engine(&arguments.root, arguments.once).map(|()| Outcome::Found)
 }

@@ -2,14 +2,14 @@
 
 use clap::Args;
 
-use super::Outcome;
+use crate::cli::Outcome;
 use crate::error::Result;
 use crate::update;
 
 /// Read a document from stdin, within memory and time limits
 #[derive(Debug, Args)]
 #[command(hide = true)]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The format, such as pdf
     format: String,
     /// The memory limit in bytes
@@ -17,7 +17,7 @@ pub(super) struct Arguments {
     memory: u64,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
+pub(in crate::cli) fn run(arguments: &Arguments) -> Result<Outcome> {
     if arguments.format == "scip" {
         return update::serve_scip_reader(arguments.memory).map(|()| Outcome::Found);
     }

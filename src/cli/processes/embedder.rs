@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Outcome;
+use crate::cli::Outcome;
 use crate::embed::transformer::{self, Gpu, RunnerConfig};
 use crate::error::Result;
 
 /// Run a model on stdin and stdout, within a memory limit
 #[derive(Debug, Args)]
 #[command(hide = true)]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The model's ONNX file
     model: PathBuf,
     /// Whether to use a GPU: off, auto or required
@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     library: Option<PathBuf>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
+pub(in crate::cli) fn run(arguments: &Arguments) -> Result<Outcome> {
     let library = arguments.library.clone();
     let config = RunnerConfig { gpu: Gpu::named(&arguments.gpu), library, ..RunnerConfig::default() };
     transformer::serve(&arguments.model, &config).map(|()| Outcome::Found)
