@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::coverage::Coverage;
+use super::requests::Requests;
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
@@ -19,6 +20,7 @@ pub(crate) struct UpdateRun {
     pub(crate) started: Instant,
     coverage: Coverage,
     pub(crate) progress: Arc<Progress>,
+    pub(crate) requests: Arc<Requests>,
     outcome: Mutex<Option<Result<()>>>,
     ended: Condvar,
 }
@@ -29,9 +31,14 @@ impl InFlight {
         locked(&self.0).as_ref().filter(|run| run.is_open()).map(|run| Arc::clone(&run.progress))
     }
 
+    /// The requests to the running update.
+    pub(crate) fn requests(&self) -> Option<Arc<Requests>> {
+        locked(&self.0).as_ref().filter(|run| run.is_open()).map(|run| Arc::clone(&run.requests))
+    }
+
     /// Whether an update is running that does not know yet what there is to do.
     pub(crate) fn is_planning(&self) -> bool {
-        self.progress().is_some_and(|progress| !progress.is_planned())
+        self.requests().is_some_and(|requests| !requests.is_planned())
     }
 
     /// Waits for the end of the running update, but not longer than `timeout`.
@@ -56,7 +63,7 @@ impl InFlight {
 impl UpdateRun {
     pub(crate) fn new(coverage: Coverage, progress: Arc<Progress>) -> Self {
         let (outcome, ended) = (Mutex::new(None), Condvar::new());
-        Self { started: Instant::now(), coverage, progress, outcome, ended }
+        Self { started: Instant::now(), coverage, progress, requests: Arc::default(), outcome, ended }
     }
 
     /// Whether a caller that asked for that coverage at `since` has what it asked for when this update has ended.

@@ -10,7 +10,7 @@
 //! | [`lock`] | which process updates, builds or rebuilds |
 //! | [`state`], [`folders`] | what the user selected: document folders, the embedding model |
 //! | [`watch`] | which paths may have changed; that all earlier events have arrived (the cookie) |
-//! | [`disk_listing`], [`in_flight`], [`coverage`] | what reads see of a running update |
+//! | [`disk_listing`], [`in_flight`], [`requests`], [`coverage`] | what reads see of a running update, and ask of it |
 //! | [`seed`], [`provisional`], [`damage`] | indexes that answer instead of this one, and the one that was damaged |
 //! | [`files`], [`history`] | files as callers name them, and as they were at a commit |
 
@@ -28,6 +28,7 @@ mod mirrored;
 mod open_repository;
 mod provisional;
 pub(crate) mod registry;
+mod requests;
 mod root_hash;
 pub(crate) mod seed;
 mod state;
@@ -46,6 +47,7 @@ pub use history::{Differences, Version};
 pub(crate) use in_flight::UpdateRun;
 pub(crate) use lock::{AskingLock, RebuildLock, UpdateLock};
 pub(crate) use open_repository::{Index, OPEN_TIMEOUT, Repository, Settings};
+pub(crate) use requests::{Pause, ReadyEntities, Requests};
 pub(crate) use seed::{IndexedFile, Sibling};
 pub(crate) use state::{RegisteredFolder, State};
 pub(crate) use watch::{Dirty, UNREPORTED, Watch};

@@ -22,7 +22,7 @@ use crate::extract;
 use crate::locked::locked;
 use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
 use crate::platform::beneath::Folder;
-use crate::repository::{Folders, Repository, Settings, UpdateLock};
+use crate::repository::{Folders, Repository, Requests, Settings, UpdateLock};
 use crate::scan::{self, Content};
 use crate::store::{Batch, FileRow, SkippedFile, Store, StoredFile};
 use crate::threads::{STACK_BYTES, cores};
@@ -47,6 +47,7 @@ pub(super) struct Turn<'u> {
     /// Between batches other processes may write.
     pub yields: bool,
     pub progress: &'u Progress,
+    pub requests: &'u Requests,
     pub budget: &'u Budget,
 }
 
@@ -54,10 +55,10 @@ impl<'u> Turn<'u> {
     pub(super) fn new(
         repository: &'u Repository,
         lock: &'u UpdateLock,
-        progress: &'u Progress,
+        (progress, requests): (&'u Progress, &'u Requests),
         budget: &'u Budget,
     ) -> Self {
-        Self { repository, lock, yields: true, progress, budget }
+        Self { repository, lock, yields: true, progress, requests, budget }
     }
 }
 
@@ -151,7 +152,7 @@ pub(super) fn apply(
     let (repository, store) = (turn.repository, turn.repository.store()?);
     turn.progress.begin(tasks.len() as u64, tasks.iter().map(|task| task.size).sum());
     if stage != Stage::Entities {
-        turn.progress.set_planned();
+        turn.requests.set_planned();
     }
     if stage == Stage::FirstBuild && recent::come_first(tasks.len()) {
         // Reads do not wait for this.
@@ -166,7 +167,7 @@ pub(super) fn apply(
     let gone: HashSet<RepoPath> = cheap.gone.iter().map(|file| file.path.clone()).collect();
     let first = IndexedFirst::default();
     let yields = turn.yields && stage != Stage::Entities;
-    let pauses = Pauses { progress: turn.progress, begun: Instant::now(), budget: turn.budget, yields };
+    let pauses = Pauses { turn: *turn, begun: Instant::now(), yields };
     let root = Folder::open(&repository.root).ok();
     let worker = Worker { repository, root, extraction: &extraction, moved, first: &first, pauses };
     let threads = cores().min(tasks.len());
@@ -238,16 +239,16 @@ struct Worker<'w> {
 /// When the work pauses because reads need the processors.
 #[derive(Clone, Copy)]
 struct Pauses<'p> {
-    progress: &'p Progress,
+    turn: Turn<'p>,
     begun: Instant,
-    budget: &'p Budget,
     /// Whether the work yields to reads; what reads wait for does not.
     yields: bool,
 }
 
 impl Pauses<'_> {
     fn is_now(&self) -> bool {
-        self.yields && self.progress.is_paused(self.begun) && !self.budget.is_spent()
+        let Turn { progress, requests, budget, .. } = self.turn;
+        self.yields && requests.is_paused(self.begun, progress) && !budget.is_spent()
     }
 
     fn wait(&self, is_over: impl Fn() -> bool) {
@@ -280,7 +281,7 @@ impl Outcomes<'_> {
             }
             match self.outcomes.recv_timeout(POLL) {
                 Ok((outcome, size)) => {
-                    self.pauses.progress.advance(size);
+                    self.pauses.turn.progress.advance(size);
                     self.in_flight.give(size);
                     return WriterStep::Outcome(outcome, size);
                 }
@@ -297,7 +298,9 @@ impl Worker<'_> {
         for task in tasks {
             let size = task.size;
             self.pauses.wait(|| false);
-            if self.pauses.budget.is_spent() || !in_flight.take(size) || send.send((self.outcome(task), size)).is_err()
+            if self.pauses.turn.budget.is_spent()
+                || !in_flight.take(size)
+                || send.send((self.outcome(task), size)).is_err()
             {
                 return;
             }
@@ -358,7 +361,7 @@ fn write(
     tally: &mut Tally,
 ) -> Result<ApplyOutcome> {
     let (mut is_done, pauses) = (false, outcomes.pauses);
-    let are_files_requested = || outcomes.pauses.yields && turn.progress.are_files_requested();
+    let are_files_requested = || outcomes.pauses.yields && turn.requests.are_files_requested();
     let is_interrupted = || are_files_requested() || pauses.is_now();
     let write_batch = |tally: &mut Tally| {
         turn.repository.store()?.write(|batch| {

@@ -12,7 +12,7 @@ use super::schedule::Updates;
 use crate::budget::{Budget, Progress};
 use crate::config::Sources;
 use crate::error::{Error, ErrorKind, Result};
-use crate::repository::{Coverage, Index, RebuildLock, Repository, Thoroughness, UpdateLock, damage, folder};
+use crate::repository::{Coverage, Index, RebuildLock, Repository, Requests, Thoroughness, UpdateLock, damage, folder};
 use crate::store::{Mode, Store};
 
 /// Puts the database that a new index starts from at a path.
@@ -56,14 +56,16 @@ pub(super) fn from_seed(
         // The report counts what differs from the seed.
         repository.store()?.write(|batch| batch.count_changes("sync"))?;
     }
+    // Reads wait for the old index.
+    let requests = Requests::default();
     let lock = repository.lock(budget)?;
-    rounds::run(&Turn::new(repository, &lock, progress, budget), Coverage::Tree(thoroughness))?;
+    rounds::run(&Turn::new(repository, &lock, (progress, &requests), budget), Coverage::Tree(thoroughness))?;
     drop(lock);
     updates.trigrams.catch_up(budget)?;
     updates.embeddings.embed(budget)?;
     // What other processes have added to the old index since must not be lost by the switch.
     let lock = UpdateLock::take(folder, budget)?;
-    let turn = Turn { yields: false, ..Turn::new(repository, &lock, progress, budget) };
+    let turn = Turn { yields: false, ..Turn::new(repository, &lock, (progress, &requests), budget) };
     rounds::run(&turn, Coverage::Tree(Thoroughness::Changed))?;
     updates.embeddings.embed(budget)?;
     Documents::new(Arc::clone(&updates.repository), Arc::clone(&updates)).begin_counts()?;

@@ -13,10 +13,10 @@ use super::entities;
 use super::plan::{self, Stage};
 use super::sibling_copy::copy_sibling;
 use super::tally::Tally;
-use crate::budget::{Budget, Progress, ReadyEntities};
+use crate::budget::{Budget, Progress};
 use crate::error::Result;
 use crate::model::RepoPath;
-use crate::repository::{Coverage, Dirty, Repository, Thoroughness, Watch};
+use crate::repository::{Coverage, Dirty, ReadyEntities, Repository, Requests, Thoroughness, Watch};
 use crate::scan;
 use crate::store::Fact;
 
@@ -41,7 +41,7 @@ pub(super) fn run(turn: &Turn, coverage: Coverage) -> Result<()> {
     };
     if *scope != Dirty::Nothing {
         if *scope == Dirty::Everything {
-            copy_sibling(turn.repository, turn.progress, turn.budget)?;
+            copy_sibling(turn)?;
         }
         turn.repository.store()?.follow_splitter(turn.budget)?;
         if *scope == Dirty::Everything && !is_built(turn)? {
@@ -126,21 +126,21 @@ fn update_entities(turn: &Turn, thoroughness: Thoroughness, tally: &mut Tally) -
     let ready = ReadyEntities { as_of: Instant::now(), feed_position };
     let folders = Dirty::Paths(entities::folders(&turn.repository.reload_settings()?.config));
     rounds(turn, &folders, thoroughness, tally)?;
-    turn.progress.set_ready_entities(ready);
+    turn.requests.set_ready_entities(ready);
     Ok(())
 }
 
 /// During a first build, between two batches: indexes the entities saved since, if a caller waits for them.
 fn index_requested_entities(turn: &Turn) -> Result<()> {
-    if !turn.progress.entities_requested() {
+    if !turn.requests.entities_requested() {
         return Ok(());
     }
-    let progress = Progress::default();
+    let (progress, requests) = (Progress::default(), Requests::default());
     // If others could write now, the rest of the build would have to be planned again.
-    let turn_of_request = Turn { yields: false, progress: &progress, ..*turn };
+    let turn_of_request = Turn { yields: false, progress: &progress, requests: &requests, ..*turn };
     update_entities(&turn_of_request, Thoroughness::Changed, &mut Tally::default())?;
-    if let Some(ready) = progress.ready_entities() {
-        turn.progress.set_ready_entities(ready);
+    if let Some(ready) = requests.ready_entities() {
+        turn.requests.set_ready_entities(ready);
     }
     Ok(())
 }
@@ -151,20 +151,20 @@ fn index_requested_files(
     tally: &mut Tally,
     may_index: &dyn Fn(&RepoPath) -> bool,
 ) -> Result<HashSet<RepoPath>> {
-    let Some((mut paths, request)) = turn.progress.take_requested_files() else { return Ok(HashSet::new()) };
+    let Some((mut paths, request)) = turn.requests.take_requested_files() else { return Ok(HashSet::new()) };
     let asked = paths.len();
     paths.retain(may_index);
     let is_all = paths.len() == asked;
-    let progress = Progress::default();
+    let (progress, requests) = (Progress::default(), Requests::default());
     // If others could write now, the rest of the update would have to be planned again.
-    let turn_of_request = Turn { yields: false, progress: &progress, ..*turn };
+    let turn_of_request = Turn { yields: false, progress: &progress, requests: &requests, ..*turn };
     let mut own = Tally::default();
     let indexed = rounds(&turn_of_request, &Dirty::Paths(paths), Thoroughness::Changed, &mut own);
     tally.changed |= own.changed;
     tally.done.extend(own.done.iter().cloned());
     // After an error, too: callers must not wait for what does not come.
     if is_all || indexed.is_err() {
-        turn.progress.set_requested_files_done(request);
+        turn.requests.set_requested_files_done(request);
     }
     indexed.map(|()| own.done)
 }
@@ -246,8 +246,8 @@ mod tests {
         let store = Store::open(&root.path().join("index.db"), Mode::Write).unwrap();
         let repository = Repository::with_index(root.path(), sources, Index::of(store)).unwrap();
         let lock = UpdateLock::take(root.path(), &Budget::unlimited()).unwrap();
-        let (progress, budget) = (Progress::default(), Budget::unlimited());
-        let turn = Turn::new(&repository, &lock, &progress, &budget);
+        let (progress, requests, budget) = (Progress::default(), Requests::default(), Budget::unlimited());
+        let turn = Turn::new(&repository, &lock, (&progress, &requests), &budget);
         let mut tally = Tally::default();
         rounds(&turn, &Dirty::Everything, Thoroughness::Changed, &mut tally).unwrap();
         let note = RepoPath::new("a/note.md").unwrap();

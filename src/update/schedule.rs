@@ -12,12 +12,14 @@ use super::background::{EmbeddingModel, StaticEmbeddings, Trigrams};
 use super::entities::{self, EntityReport};
 use super::rounds::{self, Report};
 use super::shared_listing::list_disk;
-use crate::budget::{self, Budget, Pause, Progress};
+use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
 use crate::model::RepoPath;
 use crate::repository::in_flight::is_given_up;
-use crate::repository::{AskingLock, Coverage, DiskListing, Repository, Thoroughness, UpdateLock, UpdateRun};
+use crate::repository::{
+    AskingLock, Coverage, DiskListing, Pause, Repository, Requests, Thoroughness, UpdateLock, UpdateRun,
+};
 use crate::store::Fact;
 
 /// How long a call that needs the whole index waits for it, unless the caller sets a timeout.
@@ -93,7 +95,7 @@ struct Wait<'w> {
     part: Part,
     deadline: Option<Instant>,
     /// The caller does not wait for such an update.
-    is_long: &'w dyn Fn(&Progress) -> bool,
+    is_long: &'w dyn Fn(&UpdateRun) -> bool,
 }
 
 impl Wait<'_> {
@@ -127,7 +129,7 @@ impl Updates {
     /// The same, but `BUSY` as soon as the running update is too long.
     fn freshen_unless(
         self: &Arc<Self>,
-        is_long: &dyn Fn(&Progress) -> bool,
+        is_long: &dyn Fn(&UpdateRun) -> bool,
         part: Part,
         timeout: Option<Duration>,
         budget: &Budget,
@@ -170,10 +172,10 @@ impl Updates {
         let timeout = if is_long { timeout.min(PARTIAL_AFTER_LONG) } else { timeout };
         let is_lent = || self.repository.lent().is_some();
         let timeout = if !waits_to_the_end && is_lent() { timeout.min(PARTIAL_AFTER_COPY) } else { timeout };
-        let has_much_left = |progress: &Progress| {
+        let has_much_left = |run: &UpdateRun| {
             let left = |(done, total): (u64, u64)| total.saturating_sub(done);
-            let is_long = left(progress.bytes()) > LONG_BYTES || left(progress.files()) > LONG_FILES;
-            !waits_to_the_end && progress.is_planned() && is_long
+            let is_long = left(run.progress.bytes()) > LONG_BYTES || left(run.progress.files()) > LONG_FILES;
+            !waits_to_the_end && run.requests.is_planned() && is_long
         };
         match self.freshen_unless(&has_much_left, Part::Everything, Some(timeout), budget) {
             Err(error) if error.kind == ErrorKind::Busy => {
@@ -200,8 +202,8 @@ impl Updates {
         let paths = |files: &[(RepoPath, u64)]| files.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
         if self.repository.lent().is_some() {
             // There is no index yet that they could be added to.
-            if let Some(progress) = self.repository.in_flight.progress().filter(|_| !files.is_empty()) {
-                progress.request_files(paths(files));
+            if let Some(requests) = self.repository.in_flight.requests().filter(|_| !files.is_empty()) {
+                requests.request_files(paths(files));
             }
             return Ok(files.is_empty());
         }
@@ -223,8 +225,8 @@ impl Updates {
                 (since + FILES_WITHIN).max(begun + MIN_WAIT_FOR_FILES)
             };
             if !self.index_some(&paths(some), begun, end, budget)? {
-                if let Some(progress) = self.repository.in_flight.progress() {
-                    progress.request_files_later(paths(rest));
+                if let Some(requests) = self.repository.in_flight.requests() {
+                    requests.request_files_later(paths(rest));
                 }
                 return Ok(false);
             }
@@ -256,8 +258,8 @@ impl Updates {
             if !run.is_open() {
                 return Ok(true);
             }
-            let request = run.progress.request_files(paths.to_vec());
-            if self.wait_for_files(&run.progress, request, end, budget)? {
+            let request = run.requests.request_files(paths.to_vec());
+            if self.wait_for_files(&run.requests, request, end, budget)? {
                 return Ok(true);
             }
             if run.is_open() || Instant::now() >= end {
@@ -275,15 +277,15 @@ impl Updates {
         self.embeddings.embed_for(WAIT_FOR_VECTORS, budget)
     }
 
-    fn wait_for_files(&self, progress: &Arc<Progress>, request: u64, end: Instant, budget: &Budget) -> Result<bool> {
+    fn wait_for_files(&self, requests: &Arc<Requests>, request: u64, end: Instant, budget: &Budget) -> Result<bool> {
         const POLL: Duration = Duration::from_millis(2);
         loop {
-            if progress.is_request_done(request) {
+            if requests.is_request_done(request) {
                 return Ok(true);
             }
-            let running = self.repository.in_flight.progress();
-            if !running.is_some_and(|running| Arc::ptr_eq(&running, progress)) {
-                return Ok(progress.is_request_done(request));
+            let running = self.repository.in_flight.requests();
+            if !running.is_some_and(|running| Arc::ptr_eq(&running, requests)) {
+                return Ok(requests.is_request_done(request));
             }
             budget.check()?;
             if Instant::now() >= end {
@@ -295,7 +297,7 @@ impl Updates {
 
     /// Pauses the running update until the result is dropped.
     pub fn pause(&self) -> Option<Pause> {
-        self.repository.in_flight.progress().map(|progress| progress.pause())
+        self.repository.in_flight.requests().map(|requests| requests.pause())
     }
 
     /// Returns when nothing that was dirty before this call is left to index. What failed is logged under that name.
@@ -365,8 +367,10 @@ impl Updates {
         };
         let lock = self.repository.lock(budget);
         let _building = self.repository.building();
-        let update = |lock: &UpdateLock| rounds::run(&Turn::new(&self.repository, lock, progress, budget), coverage);
-        let outcome = lock.and_then(|lock| self.pausing_for_others(progress, || update(&lock)));
+        let update = |lock: &UpdateLock| {
+            rounds::run(&Turn::new(&self.repository, lock, (progress, &run.requests), budget), coverage)
+        };
+        let outcome = lock.and_then(|lock| self.pausing_for_others(&run.requests, || update(&lock)));
         run.end(outcome.as_ref().copied().map_err(Error::duplicate));
         outcome?;
         self.finish(budget)
@@ -391,8 +395,8 @@ impl Updates {
     ) -> Result<()> {
         loop {
             let Some(run) = self.join_or_start(caller, coverage, since)? else { return Ok(()) };
-            let is_ready = || wait.part == Part::Entities && self.are_entities_ready(&run.progress, since);
-            let is_long = || (wait.is_long)(&run.progress);
+            let is_ready = || wait.part == Part::Entities && self.are_entities_ready(&run.requests, since);
+            let is_long = || (wait.is_long)(&run);
             let Some(outcome) = run.wait(&is_ready, &is_long, wait.deadline, budget) else {
                 budget.check()?;
                 return Err(busy(&run.progress));
@@ -446,8 +450,8 @@ impl Updates {
                         }
                         let lock = repository.lock(&budget)?;
                         let seen = repository.seen();
-                        let turn = Turn::new(repository, &lock, &worker.progress, &budget);
-                        updates.pausing_for_others(&worker.progress, || rounds::run(&turn, coverage)).inspect(|()| {
+                        let turn = Turn::new(repository, &lock, (&worker.progress, &worker.requests), &budget);
+                        updates.pausing_for_others(&worker.requests, || rounds::run(&turn, coverage)).inspect(|()| {
                             if coverage != Coverage::Entities {
                                 repository.note_indexed(seen);
                             }
@@ -469,7 +473,7 @@ impl Updates {
     }
 
     /// Does the work of an update, which pauses while other processes answer from provisional indexes.
-    fn pausing_for_others<T>(&self, progress: &Arc<Progress>, work: impl FnOnce() -> T) -> T {
+    fn pausing_for_others<T>(&self, requests: &Arc<Requests>, work: impl FnOnce() -> T) -> T {
         const LOOK: Duration = Duration::from_millis(10);
         if self.repository.is_provisional() {
             return work();
@@ -478,7 +482,7 @@ impl Updates {
         let mut pause = None;
         let look = || {
             let is_asked = AskingLock::is_held(folder);
-            pause = if is_asked { pause.take().or_else(|| Some(progress.pause())) } else { None };
+            pause = if is_asked { pause.take().or_else(|| Some(requests.pause())) } else { None };
         };
         budget::ticking(LOOK, look, work)
     }
@@ -495,8 +499,8 @@ impl Updates {
     }
 
     /// Whether the entities of a running build show the disk as it was at `since`. If not, requests them from the build.
-    fn are_entities_ready(&self, progress: &Progress, since: Instant) -> bool {
-        let Some(ready) = progress.ready_entities() else { return false };
+    fn are_entities_ready(&self, requests: &Requests, since: Instant) -> bool {
+        let Some(ready) = requests.ready_entities() else { return false };
         if ready.as_of >= since {
             return true;
         }
@@ -506,7 +510,7 @@ impl Updates {
         {
             return true;
         }
-        progress.request_entities(since);
+        requests.request_entities(since);
         false
     }
 

@@ -5,11 +5,11 @@
 
 use std::time::{Duration, Instant};
 
-use crate::budget::{Budget, Progress};
+use super::apply::Turn;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 use crate::repository::seed::is_empty;
-use crate::repository::{Repository, Sibling, folder};
+use crate::repository::{Sibling, folder};
 use crate::store::{Store, StoredFile};
 
 /// How often a paused copy checks whether it may continue.
@@ -17,7 +17,8 @@ const POLL: Duration = Duration::from_millis(5);
 
 /// Replaces the index, if it is empty, by a copy of a sibling's. Whatever prevents it costs time and nothing else: the index
 /// is then built from nothing.
-pub(super) fn copy_sibling(repository: &Repository, progress: &Progress, budget: &Budget) -> Result<()> {
+pub(super) fn copy_sibling(turn: &Turn) -> Result<()> {
+    let Turn { repository, progress, requests, budget, .. } = *turn;
     let (store, begun) = (repository.store()?, Instant::now());
     let Some(seed) = repository.seed().filter(|_| is_empty(store).unwrap_or(false)) else {
         return Ok(());
@@ -25,7 +26,7 @@ pub(super) fn copy_sibling(repository: &Repository, progress: &Progress, budget:
     let options = repository.settings().extraction().fingerprint();
     let copy = store.path().with_extension("db.seed");
     let rest = || {
-        while progress.is_paused(begun) && !budget.is_spent() {
+        while requests.is_paused(begun, progress) && !budget.is_spent() {
             std::thread::sleep(POLL);
         }
         budget.check()?;
