@@ -1,6 +1,6 @@
 //! What differs from a commit, definition by definition, and what depends on it.
 //!
-//! Owns which definitions are shown, with what, and in which order. `diff` compares, `relations` resolves references, and `index`
+//! Owns which definitions are shown, with what, and in which order. `diff` compares, `relations` resolves references, and `repository`
 //! owns which files differ.
 
 mod affected_tests;
