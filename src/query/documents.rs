@@ -80,7 +80,7 @@ pub fn cuts(snapshot: &Snapshot, path: &str) -> Result<Option<Vec<DocumentPiece>
     snapshot.pieces(path).map(Some)
 }
 
-/// What the index has of the file at `path`; `None` where it has none.
+/// Reads the indexed text and facts of the file at `path`; `None` if it is not indexed.
 pub fn details(snapshot: &Snapshot, path: &str, chunk: Option<u64>, context: u32) -> Result<Option<Details>> {
     let Some(file) = snapshot.document_file(path)? else { return Ok(None) };
     let (pieces, problems) = (snapshot.pieces(path)?, snapshot.problems_of(path)?);

@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::store::{Candidate, LineCounts, Named, Snapshot, TrigramNeed};
 use crate::threads::{WorkList, cores, on_threads};
 
-/// What to look for, as the caller says it.
+/// A text or regular expression to look for, with how the caller wants it matched.
 #[derive(Clone, Debug)]
 pub struct Pattern<'a> {
     pub text: &'a str,
@@ -78,7 +78,8 @@ struct FileText {
     text: String,
 }
 
-/// Of files on disk the names around the lines are known for the first so many files, and for those that are parsed in time.
+/// Hits in files that are not indexed name the symbol around them for the first `ALWAYS_NAMED` files, and for further
+/// ones that are parsed within `NAMED_WITHIN`.
 const ALWAYS_NAMED: usize = 10;
 const NAMED_WITHIN: Duration = Duration::from_millis(500);
 
@@ -119,7 +120,7 @@ pub fn literals(pattern: &Pattern) -> Result<Option<Vec<Vec<String>>>> {
     Ok(need::literals(&Finder::parse(pattern)?))
 }
 
-/// The same for the files in which a name is written.
+/// Literals that a file in which a name is written contains: all of one list, in any case of ASCII letters.
 pub fn literals_of_name(name: &str) -> Option<Vec<Vec<String>>> {
     need::literals_of_name(name)
 }

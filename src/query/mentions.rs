@@ -38,7 +38,7 @@ const DEFINITIONS: usize = 3;
 const TOO_COMMON: usize = 20;
 const MAX_CHARS: usize = 200;
 
-/// What `text` names, in its order, each once.
+/// Lists the definitions, files and entities that `text` names, in its order, each once.
 pub fn mentions(snapshot: &Snapshot, text: &str) -> Result<Vec<Mention>> {
     let mut found: Vec<Mention> = Vec::new();
     let mut unknown: Vec<(usize, PathMention)> = Vec::new();

@@ -29,7 +29,7 @@ pub struct NestedSymbol {
     pub children: Vec<Self>,
 }
 
-/// What a name at a position refers to.
+/// Definitions that a name at a position refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Referred {
     pub definitions: Vec<Definition>,

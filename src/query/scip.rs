@@ -14,7 +14,7 @@ pub use crate::extract::scip::{is_definition, role};
 /// Symbols that belong together. More are a mistake of the indexer.
 const MAX_RELATED: usize = 1_000;
 
-/// What a position names: a symbol, or several, as `{ a }` is both a variable and a property in TypeScript.
+/// The symbol that a position names; or several, as `{ a }` is both a variable and a property in TypeScript.
 #[derive(Clone, Debug)]
 pub struct ScipSubject {
     pub symbol: String,

@@ -39,7 +39,7 @@ pub enum OtherFiles {
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Occurrence {
     pub name: String,
-    /// Of the definition; of a reference what it is used as: call, type, import, …
+    /// Kind of the definition; for a reference its role: call, type, import, …
     pub kind: String,
     /// definition or reference.
     pub role: Cow<'static, str>,

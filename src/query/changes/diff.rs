@@ -21,7 +21,7 @@ pub(super) struct Entry {
     pub end_line: u32,
     /// The enclosing definition, by its number in the same file.
     parent: Option<usize>,
-    /// What is its own of the text: the lines without those of definitions in it, as if it were not indented.
+    /// The lines without those of definitions inside, and without the indentation of the first.
     own: Vec<String>,
     /// The line of its name.
     pub head: String,
@@ -85,7 +85,7 @@ const NOT_COMPARED: &[&str] = &[
     "module",
     "namespace",
 ];
-/// Of these the signature is the whole definition.
+/// Kinds whose signature is the whole definition.
 const DATA: &[&str] = &["variable", "constant", "field", "attribute", "property", "variant"];
 /// Pairs of definitions that are compared in search of a rename.
 const MAX_PAIRS: usize = 40_000;
@@ -198,7 +198,7 @@ impl Entry {
         }
     }
 
-    /// What callers depend on: for data, what is before its value.
+    /// Returns the part that callers depend on: for data, everything before its value.
     fn interface(&self) -> String {
         let signature = self.signature.as_deref().map(collapsed).unwrap_or_default();
         match DATA.contains(&self.kind.as_str()) {
@@ -368,7 +368,7 @@ impl<'e> Matching<'e> {
         self.is_taken[new] = true;
     }
 
-    /// Those with the same name in the same file and container; of several, those with equal text first.
+    /// Pairs definitions with the same name in the same file and container; of several, those with equal text first.
     fn exactly(&mut self) {
         let mut by_key: HashMap<(&str, Option<&str>, &str, &str), Vec<usize>> = HashMap::new();
         for (at, entry) in self.new.iter().enumerate().filter(|(at, _)| !self.is_taken[*at]) {
@@ -392,7 +392,8 @@ impl<'e> Matching<'e> {
         }
     }
 
-    /// Those with another name and similar text in the same file and container. Returns whether there are any.
+    /// Pairs definitions with different names and similar text in the same file and container. Returns whether there
+    /// are any.
     fn renames(&mut self) -> bool {
         let mut groups: HashMap<(String, Option<String>, &str), Unmatched> = HashMap::new();
         for (at, entry) in
@@ -459,7 +460,7 @@ impl<'e> Matching<'e> {
         2.0 * as_f64(shared.count()) / as_f64(a.len() + b.len())
     }
 
-    /// Those with the same name in another file, if no other has it.
+    /// Pairs definitions with the same name in different files, if no further file has that name.
     fn across_files(&mut self) {
         let mut by_key: HashMap<(Option<&str>, &str, &str), Unmatched> = HashMap::new();
         let key = |entry: &'e Entry| (entry.container.as_deref(), entry.name.as_str(), entry.kind.as_str());

@@ -16,7 +16,7 @@ use crate::store::{Import, Reference};
 pub(super) const DEFAULT: &str = "default";
 
 impl Resolver<'_> {
-    /// What an import of a default export gives: the definition that the module exports by default, whatever it is called there.
+    /// Returns the definition that an import of a default export gives, whatever its module calls it.
     pub(super) fn by_default(
         &mut self,
         asked: &NameQuery,

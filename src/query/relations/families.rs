@@ -19,7 +19,7 @@ pub(super) enum Spelling {
     Names,
 }
 
-/// What an import of a module brings without naming anything.
+/// The names that an import of a module brings if it names none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plain {
     /// All its names.

@@ -46,8 +46,8 @@ impl Module {
         child
     }
 
-    /// What `written` can mean in the file `importer`, likeliest first. `inline` counts the modules inside the file
-    /// around it; `package` is the folder and the name of the Go module that the file belongs to.
+    /// Lists what `written` can refer to in the file `importer`, likeliest first. `inline` counts the modules inside
+    /// the file around it; `package` is the folder and the name of the Go module that the file belongs to.
     pub(super) fn read(
         family: &Family,
         importer: &str,
@@ -276,7 +276,8 @@ pub(super) struct DefiningModule {
 }
 
 impl DefiningModule {
-    /// That of a definition in `container` of the file at `path`; for modules that are written with an extension or without.
+    /// The module of a definition in `container` of the file at `path`; for modules that are written with an extension
+    /// or without.
     pub(super) fn of(family: &Family, path: &str, container: Option<&str>, with_extension: bool) -> Self {
         let own = module_path(family, path, with_extension);
         let inside = container.map(parts).unwrap_or_default();

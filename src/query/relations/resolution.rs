@@ -64,8 +64,8 @@ pub struct Resolver<'s> {
     pub(super) library: Library<'s>,
     /// Exports of files, by path, name and kind of use.
     pub(super) exports: HashMap<(String, String, String), Declarations>,
-    /// What types inherit from, by type and depth. A base is looked for among the members of the types around it, which
-    /// asks what those inherit from: without this, the time grows with the number of bases to the power of the depth.
+    /// Bases of types, by type and depth. A base is looked for among the members of the types around it, which asks
+    /// what those inherit from: without this, the time grows with the number of bases to the power of the depth.
     pub(super) heritage: HashMap<(SymbolId, usize), Bases>,
     /// Where definitions are, by the first language of the family and whether files are named with their extension.
     pub(super) homes: HashMap<(SymbolId, &'static str, bool), Rc<DefiningModule>>,

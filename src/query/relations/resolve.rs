@@ -373,7 +373,7 @@ impl<'s> Resolver<'s> {
         file.imports.iter().filter(|import| local(file.family, import) == Some(name)).cloned().collect()
     }
 
-    /// What an import gives under `wanted`, followed through files that pass it on.
+    /// Returns the definitions that an import gives under `wanted`, followed through files that pass it on.
     pub(super) fn through(
         &mut self,
         asked: &NameQuery,
@@ -451,7 +451,8 @@ impl<'s> Resolver<'s> {
         Rc::clone(home)
     }
 
-    /// What a file passes on under a name: by an import of that name, else by those of everything.
+    /// Returns the definitions that a file passes on under a name: by an import of that name, else by imports of
+    /// everything.
     fn exported(
         &mut self,
         asked: &NameQuery,

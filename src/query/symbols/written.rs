@@ -72,7 +72,7 @@ enum Fit {
 /// How the names of types and modules are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Case {
-    /// As the language compares them.
+    /// By the rules of the language.
     OfLanguage,
     Any,
 }
