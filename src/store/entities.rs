@@ -31,7 +31,7 @@ statements! {
     INTERN_TAG = "INSERT INTO tags (name) VALUES (?1) ON CONFLICT DO NOTHING";
     INSERT_TAGGED = "INSERT OR IGNORE INTO tagged (tag_id, file_id, entity_id, line, source)
         VALUES ((SELECT id FROM tags WHERE name = ?1), ?2, ?3, ?4, ?5)";
-    /// Of several entities with one key the first path counts.
+    /// Makes the first path count where several entities have one key.
     ELECT = "UPDATE entities SET live = (id = (
             SELECT entity_id FROM entity_names WHERE name = :key AND rank = 0 ORDER BY path LIMIT 1))
         WHERE key = :key";
@@ -166,7 +166,7 @@ pub(super) fn entity(row: &Row) -> rusqlite::Result<StoredEntity> {
     })
 }
 
-/// What sorts after every path below a folder.
+/// Sorts after every path below a folder.
 fn end_of(folder: &str) -> String {
     format!("{folder}\u{10ffff}")
 }

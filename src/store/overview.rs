@@ -1,4 +1,4 @@
-//! What an index has most and last: files by their lines and times, and names by the files that reference them.
+//! Files by their lines and times, and names by the files that reference them, for an overview of an index.
 
 use rusqlite::named_params;
 

@@ -25,14 +25,14 @@ pub struct DefinitionNode {
     pub definition: Definition,
 }
 
-/// What a file says that it imports.
+/// An import that a file states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
     /// The module, as written.
     pub target: String,
     /// The name taken from it; `*` for all of them.
     pub name: Option<String>,
-    /// What it is called here.
+    /// The name under which the file knows it.
     pub alias: Option<String>,
     pub line: u32,
 }
@@ -169,7 +169,7 @@ impl Snapshot<'_> {
         )
     }
 
-    /// What a file imports, in order of lines.
+    /// Imports of a file, in order of lines.
     pub fn imports_of(&self, file: FileId) -> Result<Vec<Import>> {
         self.rows(IMPORTS, named_params! { ":file": file.0 }, |row| {
             Ok(Import { target: row.get(0)?, name: row.get(1)?, alias: row.get(2)?, line: row.get(3)? })

@@ -1,4 +1,4 @@
-//! What SCIP files say: their documents, symbols, occurrences and relationships.
+//! Contents of SCIP files: their documents, symbols, occurrences and relationships.
 
 use rusqlite::{Row, named_params};
 

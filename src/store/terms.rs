@@ -88,7 +88,7 @@ impl<'a> Terms<'a> {
         Self { text, words, path, names, sum: u32::from_le_bytes(sum) }
     }
 
-    /// Of a chunk as it was extracted; `path` is what [`Snapshot::path_terms`] says.
+    /// Terms of a chunk as it was extracted; `path` is what [`Snapshot::path_terms`] says.
     pub(super) fn of(chunk: &'a Chunk, path: &'a str) -> Self {
         let (words, names) = (Cow::Borrowed(chunk.words.as_str()), Cow::Borrowed(chunk.names.as_str()));
         Self::new(&chunk.lead, &chunk.text, words, path, &chunk.headings, names)
@@ -289,7 +289,7 @@ mod tests {
         store.read(&Budget::unlimited(), |snapshot| snapshot.count_matches(&query)).unwrap()
     }
 
-    /// As if a program that splits identifiers differently had written the row.
+    /// Rewrites the row as a program would that splits identifiers differently.
     fn split_otherwise(store: &Store) {
         let change = |batch: &mut Batch| {
             let connection = batch.connection;
