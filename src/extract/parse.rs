@@ -86,14 +86,14 @@ pub(super) fn parse(language: &'static Language, text: &str) -> Parsed {
     parsed
 }
 
-/// What is outside of parts, which are in order and apart.
+/// Returns the ranges outside of `parts`, which are in order and do not overlap.
 fn between(parts: &[Range<usize>], end: usize) -> Vec<Range<usize>> {
     let starts = iter::once(0).chain(parts.iter().map(|part| part.end));
     let ends = parts.iter().map(|part| part.start).chain([end]);
     starts.zip(ends).map(|(start, end)| start..end).filter(|range| !range.is_empty()).collect()
 }
 
-/// What some parts of a text define, and their tree; `None` where the parser gave them up.
+/// Parses some parts of a text; returns their tree and definitions, or `None` where the parser gave them up.
 fn read_parts(language: &'static Language, text: &str, parts: &[Range<usize>]) -> Option<(Syntax, FoundNodes)> {
     let compiled = language.compiled()?;
     let mut syntax = if parts.len() == 1 && parts[0].len() == text.len() {

@@ -25,7 +25,7 @@ const MOST_WRONG: usize = 20;
 const BYTES_PER_WRONG: usize = 1000;
 /// This many letters in UTF-8 per invalid sequence suggest UTF-8: no other encoding has such bytes by chance.
 const LETTERS_PER_WRONG: usize = 10;
-/// The same where no other encoding fits.
+/// Letters in UTF-8 per invalid sequence that suffice where no other encoding fits.
 const LETTERS_AT_LEAST: usize = 3;
 
 pub(super) struct Decoded<'a> {
@@ -270,7 +270,7 @@ fn is_prose(path: &RepoPath, language: &Language) -> bool {
     }
 }
 
-/// What one line of a header comment says.
+/// Mark of generated code in one line of a header comment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum HeaderMark {
     Nothing,

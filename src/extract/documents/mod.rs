@@ -72,7 +72,7 @@ pub struct Document {
     pub outline: Outline,
     /// Messages about what was left out.
     pub problems: Vec<String>,
-    /// Of a file that is text, as detected; `None` is UTF-8.
+    /// Detected encoding of a file that is text; `None` is UTF-8.
     #[serde(skip)]
     pub encoding: Option<&'static str>,
 }

@@ -7,7 +7,7 @@ use super::flow::Flow;
 use crate::extract::markdown;
 use crate::model::SkipReason;
 
-/// What a cell printed is kept as far as this: the rest is a listing.
+/// Output of a cell that is kept: the rest is a listing.
 const MOST_OUTPUT: usize = 1000;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {

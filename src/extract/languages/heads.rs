@@ -14,18 +14,18 @@ pub struct Heads {
     rules: &'static [(Option<&'static str>, &'static str)],
     /// Words of a head that the grammar may not know. They are blanked if it cannot be read with them.
     noise: &'static str,
-    /// What ends a head, where only one with a body defines something: else nothing does.
+    /// Bytes that end a head, in languages where only a head with a body defines something. Empty elsewhere.
     stops: &'static [u8],
     layout: Layout,
     /// Bytes of names, other than letters, digits and `_`.
     letters: &'static [u8],
-    /// What must follow the name.
+    /// Pattern that must follow the name.
     after: Option<&'static str>,
     /// A word that a text must contain to be compared although it parsed without errors.
     always: Option<&'static str>,
 }
 
-/// What shows where a definition ends.
+/// End of a definition, as lines show it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::extract) enum Layout {
     Braces,
@@ -39,7 +39,7 @@ pub(in crate::extract) enum Layout {
     Statement,
 }
 
-/// The same, ready to run.
+/// Patterns of [`Heads`], compiled.
 pub(in crate::extract) struct Compiled {
     pub(in crate::extract) pattern: Regex,
     /// By pattern.
@@ -221,7 +221,7 @@ pub(super) static JAVA: Heads = Heads::new(
     ],
 );
 
-/// What JavaScript shares with its typed kin.
+/// Patterns that JavaScript shares with its typed kin.
 pub(super) static ECMASCRIPT: Heads = Heads::new(
     Layout::Braces,
     &[

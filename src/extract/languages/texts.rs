@@ -1,4 +1,4 @@
-//! What a text shows of its language, where a file's name does not.
+//! Languages recognized by a text, where a file's name does not show it.
 //!
 //! Owns what shows C++ and Objective-C in headers, MATLAB in `.m`, and types in JavaScript.
 

@@ -27,7 +27,7 @@ const MOST_DRAWINGS: usize = 50_000;
 /// Syntax errors in one content.
 const MOST_FAULTS: usize = 1000;
 
-/// What is kept from page to page.
+/// Values that are kept from page to page.
 pub(super) struct PageRenderer {
     fonts: HashMap<ObjectIdentifier, Rc<Glyphs>>,
     /// Layers that are not shown.
@@ -48,7 +48,7 @@ struct State {
     rise: f32,
 }
 
-/// What a marked part of the content is.
+/// Marked content: how its glyphs become text.
 enum ContentMark {
     Plain,
     Hidden,
@@ -69,7 +69,7 @@ impl PageRenderer {
         Drawing::new(self, &resources, matrix, layout, 0).run(content);
     }
 
-    /// What a note or a field of a form looks like, which is on a page and is not of its content.
+    /// Draws the appearance of a note or a form field, which is on a page and not in its content.
     pub fn annotation(&mut self, annotation: &Dict<'_>, matrix: Matrix, layout: &mut Layout) {
         /// Hidden, or not to be seen on a screen.
         const UNSEEN: i32 = 2 | 32;
@@ -91,7 +91,7 @@ impl PageRenderer {
         Drawing::new(self, &none, fit, layout, 0).form(&form);
     }
 
-    /// What is filled in, of a field whose looks a reader is to make up.
+    /// Draws the value of a form field that has no appearance of its own.
     fn field(annotation: &Dict<'_>, matrix: Matrix, layout: &mut Layout) {
         const SIZE: f32 = 10.0;
         let is_widget = annotation.get::<Name<'_>>("Subtype").is_some_and(|kind| kind.as_str() == "Widget");

@@ -2,7 +2,7 @@
 
 use super::names::Base;
 
-/// Of a glyph that no table knows, in ems.
+/// Width of a glyph that no table knows, in ems.
 pub(super) const DEFAULT_WIDTH: f32 = 0.5;
 
 /// The width, in ems, of the characters of a font by its name; `None` where that is not a standard font or one like it.

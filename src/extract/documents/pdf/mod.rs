@@ -104,7 +104,7 @@ fn text(bytes: &[u8], is_sound: bool) -> Result<Document, SkipReason> {
     flow.finish()
 }
 
-/// What draws a page: one stream, or several in a row. A page may have none.
+/// Reads the content of a page: one stream, or several in a row. A page may have none.
 fn content(pdf: &Pdf, page: &Page<'_>) -> Result<Vec<u8>, Failure> {
     if let Some(stream) = page.dict.get::<Stream<'_>>("Contents") {
         return streams::data(&stream).map(std::borrow::Cow::into_owned);

@@ -8,7 +8,7 @@ use hayro_syntax::Pdf;
 use hayro_syntax::object::{Array, Dict, MaybeRef, Name, ObjectIdentifier, Rect};
 use hayro_syntax::page::A4;
 
-/// What a tree of pages leads to.
+/// The pages that a page tree leads to.
 pub(super) struct Pages<'a> {
     /// In order; `None` is one that cannot be read.
     pub first: Vec<Option<Page<'a>>>,

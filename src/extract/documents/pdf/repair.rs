@@ -13,10 +13,10 @@ use memchr::memmem;
 const HIGHEST: u32 = 999_990;
 /// A header is within so many bytes.
 const HEADER_WITHIN: usize = 1024;
-/// What an object says of itself is at its beginning.
+/// Bytes at the beginning of an object in which its dictionary is looked for.
 const DICTIONARY: usize = 2048;
 
-/// Of a stream of objects, unpacked.
+/// Unpacked bytes of all streams of objects.
 const MOST_HELD: u64 = 128 << 20;
 
 /// Where an object is.
@@ -26,7 +26,7 @@ enum ObjectLocation {
     InStream { stream: u32, index: u16 },
 }
 
-/// The same file with a table of the objects that are in it; `None` where that would not make it a document.
+/// Rebuilds the table of objects from those that are in the file; `None` where that would not make it a document.
 pub(super) fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
     let start = memmem::find(&bytes[..bytes.len().min(HEADER_WITHIN)], b"%PDF-")?;
     // Offsets count from the header; text before it has no objects.

@@ -9,7 +9,7 @@ use hayro_syntax::object::Stream;
 
 /// Unpacked, of one stream.
 pub(super) const MOST: usize = 128 << 20;
-/// The same, as sizes of files are counted.
+/// `MOST` as a file size.
 const MOST_BYTES: u64 = MOST as u64;
 
 /// Why a stream gives no data.
