@@ -53,7 +53,7 @@ impl Patterns {
         self.all.is_empty()
     }
 
-    /// What the last pattern that matches decides. `path` is relative to the folder of the patterns.
+    /// Returns the decision of the last pattern that matches. `path` is relative to the folder of the patterns.
     pub(super) fn decide(&self, path: &[u8], is_folder: bool) -> Option<Decision> {
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
         let found = self.all.iter().rev().find(|pattern| pattern.matches(path, name, is_folder, self.folds_case))?;

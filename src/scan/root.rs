@@ -90,7 +90,7 @@ const OVERFLOW_USER: &[u32] = &[65_534, 4_294_967_294];
 pub struct HomeFolders(Vec<PathBuf>);
 
 impl HomeFolders {
-    /// Those of the user database, and the one the environment names.
+    /// Reads the home folders in the user database, and adds the one that the environment names.
     pub fn of_machine(home: Option<&Path>) -> Self {
         let passwd = std::fs::read("/etc/passwd").unwrap_or_default();
         Self::of(&String::from_utf8_lossy(&passwd), home)

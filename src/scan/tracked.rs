@@ -1,6 +1,7 @@
-//! What git tracks: the paths of its index, so that a tracked file is listed although an ignore file names it.
+//! Paths in git's index, so that a tracked file is listed although an ignore file names it.
 //!
-//! Owns reading the index; git itself is never run. Only names are taken from it. Does not own where it is (`git_layout`).
+//! Owns reading the index; git itself is never run. Only names are taken from it. Does not own where it is
+//! (`git_layout`).
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -58,8 +59,8 @@ impl Tracked {
     }
 }
 
-/// What a work tree tracks at or below `inside`, which is empty or ends with `/`; `None` without an index, which git makes when
-/// something is added.
+/// Reads the paths that a work tree tracks at or below `inside`, which is empty or ends with `/`; `None` without an
+/// index, which git makes when something is added.
 ///
 /// The error is a warning: without the list, ignored files are merely not listed.
 pub(super) fn read_cached(
@@ -84,7 +85,7 @@ pub(super) fn read_cached(
     Ok(Some(tracked))
 }
 
-/// What git's index records of the files at or below the root.
+/// Files at or below the root, as git's index records them.
 #[derive(Debug, Default)]
 pub(crate) struct Staged {
     /// By path.
@@ -101,7 +102,7 @@ pub(crate) struct Staged {
 struct StagedFile {
     /// The id of the blob.
     id: String,
-    /// As it was when the file had that content; `None` where its times do not show that.
+    /// Stat of the file when it had that content; `None` where its times do not show that.
     stat: Option<Stat>,
     /// Git does not look at the file: a sparse checkout leaves it out, or the user said that it does not change.
     is_unexamined: bool,
@@ -158,7 +159,7 @@ impl Staged {
     }
 }
 
-/// What git's index records; nothing without one, or if it is damaged: then every file has to be compared.
+/// Reads git's index; empty without one, or if it is damaged: then every file has to be compared.
 pub(crate) fn staged(root: &Path) -> Staged {
     let Some((worktree, index)) = find_index(root) else { return Staged::default() };
     let inside = root.strip_prefix(&worktree).unwrap_or(Path::new(""));

@@ -305,7 +305,7 @@ impl<'a> Walk<'a> {
         self.rules_below("", self.main.clone(), folder, known, found)
     }
 
-    /// As [`Self::rules_of`], for a folder at or below `from`, whose rules are given.
+    /// Rules of a folder at or below `from`, whose rules are `start`.
     fn rules_below(
         &self,
         from: &str,
@@ -532,7 +532,7 @@ pub(super) fn judge(relative: &Path, metadata: &Metadata, rules: &Rules, listing
     listing.skipped.push(SkippedEntry { path: shown(relative), reason, stat });
 }
 
-/// What is at `path`; nothing when a symbolic link, or no folder, is on the way to it.
+/// Metadata of `path`; `None` when a symbolic link, or a file, is on the way to it.
 pub(super) fn metadata_under(root: &Path, path: &Path) -> Option<Metadata> {
     let mut full: PathBuf = root.to_path_buf();
     let mut parts = path.iter().peekable();

@@ -1,4 +1,4 @@
-//! What git tracks although a rule ignores it: files, and submodules with all that their own rules leave.
+//! Tracked paths that a rule ignores: files, and submodules with all that their own rules leave.
 //!
 //! Owns adding them to a listing. Does not own git's index (`tracked`) nor the walk.
 
