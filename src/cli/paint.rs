@@ -207,7 +207,7 @@ impl Paint {
     }
 }
 
-/// As <https://no-color.org> and <https://bixense.com/clicolors> have it.
+/// Decides on colors by the rules of <https://no-color.org> and <https://bixense.com/clicolors>.
 fn wants_colors(environment: &Environment, is_terminal: bool) -> bool {
     let says = |name: &str| environment.get(name).is_some_and(|value| value != "0");
     if environment.get("NO_COLOR").is_some() {
@@ -222,9 +222,9 @@ const PROGRAMS: &[&str] =
     &["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "terminology", "rio", "Tabby", "zed", "kitty"];
 /// Terminals that are known by `TERM`.
 const TERMINALS: &[&str] = &["xterm-kitty", "alacritty", "foot", "xterm-ghostty", "wezterm", "rio"];
-/// Of GNOME's terminal and its kin: links came with 0.50.
+/// First version of GNOME's terminal library that shows links: 0.50.
 const VTE: u32 = 5_000;
-/// Of KDE's: with 20.12.
+/// First version of KDE's terminal that shows links: 20.12.
 const KONSOLE: u32 = 201_200;
 
 fn follows_links(environment: &Environment) -> bool {

@@ -24,7 +24,7 @@ pub(super) fn tell_in_json(refused: &clap::Error) {
     }
 }
 
-/// What was typed behind the program's name, unchanged.
+/// The words after the program's name, unchanged.
 fn words() -> Vec<OsString> {
     let any = Arg::new("words").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true);
     let taking_all = Command::new("ixmcp")

@@ -60,7 +60,7 @@ impl Level {
         self.into()
     }
 
-    /// Of the terminal.
+    /// Color code of the terminal.
     const fn color(self) -> &'static str {
         match self {
             Self::Ok => "32",
@@ -71,11 +71,11 @@ impl Level {
     }
 }
 
-/// What a check found.
+/// Result of a check.
 struct Finding {
     level: Level,
     message: String,
-    /// What a person can do about it.
+    /// A step that a person can take.
     remedy: Option<String>,
     fix: Option<fn(&DoctorContext) -> Result<()>>,
 }

@@ -14,7 +14,7 @@ pub(super) struct Item {
     pub half: f64,
     /// How much it resists.
     pub weight: f64,
-    /// What it is tied to.
+    /// Items that it is tied to.
     pub near: Vec<usize>,
 }
 

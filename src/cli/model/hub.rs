@@ -34,7 +34,7 @@ pub(super) struct Hub {
     token: Option<String>,
 }
 
-/// What the hub says of a file before it comes.
+/// Facts that the hub sends about a file before its bytes.
 struct Download {
     /// SHA-256, hexadecimal, of a large file.
     checksum: Option<String>,
@@ -186,7 +186,7 @@ impl Hub {
 const NO_WAY: &[ErrorKind] =
     &[ErrorKind::ConnectionRefused, ErrorKind::HostUnreachable, ErrorKind::NetworkUnreachable, ErrorKind::NotFound];
 
-/// What the standard library reports for an unknown name: its kind has no name of its own.
+/// Message of the standard library for an unknown host name: its error kind has no name of its own.
 const NO_NAME: &str = "failed to lookup address";
 
 const WAYS: &str = "Check the network, HTTPS_PROXY, NO_PROXY, and HF_ENDPOINT if you use a mirror; or copy the model's folder from another \

@@ -11,7 +11,7 @@ use super::clients::{self, Client, Format};
 use super::{NAME, json, toml};
 use crate::error::{Error, Result};
 
-/// What a client's text says.
+/// Parses a client's settings.
 pub(in crate::cli) fn value(client: &Client, text: &str) -> Option<Value> {
     match client.format {
         Format::Json => json::value(text),

@@ -172,7 +172,7 @@ fn parse(text: &str) -> Result<Option<ast::Value<'_>>> {
     parsed.map(|parsed| parsed.value).map_err(|error| not_json().caused_by(error))
 }
 
-/// Of several members with the same name, readers use the last.
+/// Returns the member with that name; of several the last, as readers do.
 fn member<'o, 't>(object: &'o Object<'t>, name: &str) -> Option<&'o ObjectProp<'t>> {
     object.properties.iter().rfind(|member| member.name.as_str() == name)
 }

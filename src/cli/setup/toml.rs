@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::clients::ordered;
 
-/// What a text says.
+/// Parses TOML into a JSON value.
 pub(super) fn value(text: &str) -> Option<Value> {
     let table: toml::Table = text.trim_start_matches('\u{feff}').parse().ok()?;
     serde_json::to_value(table).ok()
