@@ -269,7 +269,7 @@ fn memory(root: &Path) -> u64 {
     kilobytes.map_or(0, |kilobytes: u64| kilobytes / 1024)
 }
 
-/// As in a tree that was never indexed. Its files stay in the page cache.
+/// Makes the tree one that was never indexed. Its files stay in the page cache.
 fn forget(root: &Path) {
     run(root, &["daemon", "stop"]);
     for folder in [".ixmcp", ".flashgrep"] {

@@ -136,7 +136,7 @@ impl Bench {
         command
     }
 
-    /// What a publication takes, and its report with the bytes on the way.
+    /// Publishes a folder; returns how long that takes, and the report with the bytes that were sent.
     fn publish(&self, folder: &Path, name: &str) -> (Duration, Value) {
         let before = self.sent.load(Ordering::Relaxed);
         let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! What runs in a process of its own, so that its memory and CPU time are distinguished: parsing alone, and a watched
+//! Work that runs in its own process, so that its memory and CPU time are distinguished: parsing alone, and a watched
 //! index on which files are saved.
 
 use std::error::Error;
