@@ -26,7 +26,7 @@ pub struct MemoryBudget {
     pub bytes: u64,
 }
 
-/// What engines that are in use write.
+/// Mark that engines in use write.
 const BUSY: u64 = u64::MAX;
 /// The length of the random part of a temporary name.
 const RANDOM_LEN: usize = 16;
@@ -46,7 +46,7 @@ struct Own {
     noted: Option<Option<Instant>>,
 }
 
-/// What is known of an engine.
+/// State of an engine, as it is noted in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Engine {
     id: u32,

@@ -10,7 +10,7 @@ use super::api::{
 };
 use super::expressions::last_name;
 
-/// What is known of the symbol whose name strings may contain.
+/// Facts about the symbol whose name strings may contain.
 pub(super) struct NamedSymbol<'w> {
     pub name: &'w str,
     /// It is a function or class.

@@ -34,7 +34,7 @@ impl Fault {
     }
 }
 
-/// What a diagnostic says about its cause.
+/// Clues of a diagnostic to its cause.
 struct Clues<'f> {
     fault: &'f Fault,
     on_line: BTreeSet<&'f str>,

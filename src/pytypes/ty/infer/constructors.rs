@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Undetermined;
 
-/// What was found for each class. It holds for one version of the files.
+/// Constructors that were found, by class. It holds for one version of the files.
 #[derive(Default)]
 pub(super) struct Constructors<'db>(HashMap<Definition<'db>, Result<Option<Definition<'db>>, Undetermined>>);
 

@@ -161,9 +161,9 @@ struct ProjectRun<'w> {
     before: Findings,
     /// The annotations that were added since the last check that found no new diagnostic.
     unconfirmed: BTreeSet<Key>,
-    /// What the last check blamed: the next one is without it.
+    /// Annotations that the last check blamed: the next one is without them.
     held: BTreeMap<Key, Held>,
-    /// What did not cause a diagnostic: it was there without it.
+    /// Annotations that did not cause a diagnostic: it was there without them.
     innocent: BTreeMap<Position, BTreeSet<Key>>,
     /// The diagnostics for which all that is suspected was taken out at once.
     emptied: BTreeSet<Position>,
@@ -364,7 +364,7 @@ impl ProjectRun<'_> {
         }
     }
 
-    /// What is most likely to have caused a diagnostic, unless too much was suspected before.
+    /// Returns the annotations that most likely caused a diagnostic; none if too many were suspected before.
     fn suspects(&self, fault: &Fault) -> Vec<Key> {
         let position = fault.position();
         let innocent = self.innocent.get(&position);
