@@ -169,7 +169,8 @@ impl Environment {
         programs.find(|program| program.is_file())
     }
 
-    /// The same outside of `root`: nothing that a repository contains is run, even if `PATH` leads into it.
+    /// The program of that name on `PATH`, but outside of `root`: nothing that a repository contains is run, even if
+    /// `PATH` leads into it.
     pub fn on_path_outside(&self, name: &str, root: &Path) -> Option<PathBuf> {
         let folders = self.get("PATH")?.split(PATH_SEPARATOR).map(Path::new).filter(|folder| folder.is_absolute());
         let mut programs = folders.map(|folder| folder.join(name)).filter(|program| program.is_file());

@@ -43,7 +43,7 @@ impl ErrorKind {
         name.parse().ok()
     }
 
-    /// As in every answer.
+    /// The kind's name in answers.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -123,7 +123,7 @@ impl Error {
         self
     }
 
-    /// The same error about something, which the message names.
+    /// Puts the subject of the error in front of its message.
     #[must_use]
     pub fn about(self, subject: &str) -> Self {
         Self { message: self.message.preceded_by(&format!("{subject}: ")), ..self }
@@ -135,7 +135,7 @@ impl Error {
         Self { kind: self.kind, message: self.message.clone(), hint: self.hint.clone(), source: None }
     }
 
-    /// What happened and what to do, as a warning in an otherwise successful answer.
+    /// Formats message and hint as a warning in an otherwise successful answer.
     pub fn to_warning(&self) -> String {
         let message = self.message.to_string();
         let dot = if message.ends_with(['.', '?', '!']) { "" } else { "." };

@@ -70,12 +70,12 @@ pub struct Directories {
     pub top: PathBuf,
     /// `.git`, or what a file of that name leads to.
     pub own: PathBuf,
-    /// What all worktrees share.
+    /// The directory that all worktrees share.
     pub common: PathBuf,
 }
 
 impl Directories {
-    /// Those of the work tree that `root` is, or is in.
+    /// Finds the directories of the work tree that `root` is, or is in.
     pub fn around(root: &Path) -> Option<Self> {
         let (top, own) = git_layout::directory(root)?;
         let common = git_layout::common_directory(&own);

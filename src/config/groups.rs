@@ -17,7 +17,7 @@ pub(super) const TABLE: &str = "groups.";
 /// The group of what a repository depends on. Users cannot define it.
 pub const DEPENDENCIES: &str = "deps";
 
-/// What a group must be.
+/// Description of a valid group.
 const EXPECTED: &str = "a list of paths, globs of paths and other groups, such as [\"~/src/pay-*\", \"@mail\"]";
 
 /// The members of each group, as they are written.

@@ -162,12 +162,12 @@ const MAX_MIXED: usize = 12;
 const MAX_WORD: usize = 20;
 /// Shorter words may be abbreviations.
 const MIN_JUMBLED: usize = 8;
-/// As in `lengths`.
+/// Consonants in a row in a word.
 const MAX_CONSONANTS: usize = 4;
 
 const SWITCHES: &[&str] = &["true", "false", "yes", "no", "on", "off", "null", "none", "nil"];
 
-/// What a name ends with that describes a credential and is not one.
+/// Endings of names that describe a credential and hold none.
 const DESCRIBING: &[&str] = &["url", "uri", "host", "port", "path", "file", "dir", "region", "enabled", "type", "ttl"];
 
 /// Also where they are glued to other words: `DBPASS`, `APPKEY`. In German, French, Spanish and Portuguese, too.

@@ -117,13 +117,13 @@ const ON_LINE: &[&str] = &[
     "#define",
 ];
 
-/// What is around a line.
+/// Braces around a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
     Nothing,
     /// The braces of a type.
     Type,
-    /// Those of a function, or of a value.
+    /// The braces of a function, or of a value.
     Code,
 }
 
@@ -243,7 +243,7 @@ fn is_underlined(text: &[u8], line: usize) -> bool {
     is_mark && next.len() >= LEAST.max(own.trim_ascii().len()) && next.iter().all(|byte| *byte == next[0])
 }
 
-/// What the innermost open brace before a line belongs to.
+/// Finds out what the innermost open brace before a line belongs to.
 fn around(text: &[u8], line: usize) -> Around {
     let from = line.saturating_sub(MAX_AROUND);
     let mut closed = 0;
