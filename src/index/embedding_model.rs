@@ -68,7 +68,7 @@ enum Loaded {
     Failed(ModelIdentity, Instant, Error),
 }
 
-/// What identifies a model to load.
+/// Values that identify a model to load.
 #[derive(Clone, PartialEq)]
 struct ModelIdentity {
     name: String,

@@ -56,7 +56,7 @@ impl Workspace {
 }
 
 impl Repository {
-    /// As [`Workspace::without_files`].
+    /// The warning of [`Workspace::without_files`].
     pub(super) fn without_files(&self, budget: &Budget) -> Result<Option<String>> {
         if self.opened().is_none() {
             return Ok(None);
