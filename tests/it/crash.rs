@@ -1,7 +1,8 @@
-//! What must not harm the index: processes killed, disks full, writers at once, readers that stay, folders that cannot
-//! be written. Whatever happened, it has no faults, and the next sync makes of it what a fresh build would be.
+//! Accidents that must not harm the index: processes killed, disks full, writers at once, readers that stay, folders
+//! that cannot be written. Whatever happened, it has no faults, and the next sync makes of it what a fresh build would
+//! be.
 //!
-//! `IXMCP_KILLS=N` kills so often (`.ci/soak` does).
+//! `IXMCP_KILLS=N` kills N times (`.ci/soak` does).
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};

@@ -17,7 +17,7 @@ use crate::watch::with_watches;
 
 const CLIENTS: u64 = 2;
 
-/// What a client asked, and what came.
+/// Results of a client's calls.
 #[derive(Default)]
 struct Asked {
     stale: Vec<String>,

@@ -243,7 +243,7 @@ fn words_are_parted_where_a_page_leaves_a_gap() {
     }
 }
 
-/// As by pdftotext 22.12: a glyph without a character leaves its gap.
+/// A glyph without a character leaves its gap, as in pdftotext 22.12.
 #[test]
 fn an_unreadable_glyph_does_not_glue_its_neighbours() {
     let map =

@@ -6,8 +6,8 @@ mod vocabulary;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What every module may import: plain values, errors, deadlines, words, what differs by operating system, child
-/// processes, mutexes, threads, detection of secrets, where git keeps a repository and what it keeps there.
+/// Modules that every module may import: plain values, errors, deadlines, words, what differs by operating system,
+/// child processes, mutexes, threads, detection of secrets, where git keeps a repository and what it keeps there.
 const BASE: &[&str] = &[
     "model",
     "error",

@@ -32,7 +32,7 @@ fn paths(workspace: &Workspace) -> Vec<String> {
     paths.into_iter().map(|(path, _)| path).collect()
 }
 
-/// What a read finds now, as promised.
+/// Brings the index up to date and returns its paths.
 fn ask(workspace: &Arc<Workspace>) -> Vec<String> {
     freshen(workspace);
     paths(workspace)
@@ -276,7 +276,7 @@ other
     }
 }
 
-/// What git sees with the settings of that home.
+/// Files that git lists with the settings of that home.
 fn git_sees(root: &Path, home: &Path) -> Vec<String> {
     let mut git = Command::new("git");
     git.current_dir(root).env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", home);

@@ -82,7 +82,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("src/pytypes/ty/infer/parameters.rs", &["is none"]),
 ];
 
-/// What a piece of a file is.
+/// Kind of a piece of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     /// A comment, a message or a line of a document.
@@ -159,7 +159,7 @@ fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
     joined
 }
 
-/// What follows `mark` on each line.
+/// The rest of each line after `mark`, with the mark.
 fn comments(text: &str, mark: &str) -> Vec<Piece> {
     let lines = (1..).zip(text.lines());
     let comments = lines.filter_map(|(line, text)| Some((line, &text[text.find(mark)?..])));
