@@ -60,7 +60,7 @@ use semantic::SemanticQuery;
 const CANDIDATES: usize = 200;
 /// With chunks that are found by what they mean.
 const MOST_LOADED: usize = CANDIDATES + 2 * candidates::NEAREST;
-/// The same with filters on the content of chunks, which exclude many candidates.
+/// Chunks that are ranked with filters on the content of chunks, which exclude many candidates.
 const FILTERED_CANDIDATES: usize = 4_000;
 /// Words of a query that are checked for another spelling, and their least length.
 const MOST_SUGGESTED: usize = 8;
@@ -94,7 +94,7 @@ pub fn search(
     search_by(&Ranking::default(), corpus, reranker, text, filter, context, page, budget)
 }
 
-/// The same with a ranking of the caller.
+/// Searches like [`search`], with a ranking of the caller.
 #[expect(clippy::too_many_arguments, reason = "one more than `search`")]
 pub fn search_by(
     ranking: &Ranking,
@@ -118,7 +118,7 @@ pub fn search_by(
     answer(ranking, corpus, query, among, || Ok(None), context, page, budget)
 }
 
-/// The same among the chunks of a scope, at `paths` of each source, which are listed if no word was found.
+/// Searches the chunks of a scope, at `paths` of each source, which are listed if no word was found.
 pub fn search_in(
     scope: &CorpusScope,
     paths: impl FnOnce() -> Result<Vec<HashSet<String>>>,
@@ -145,7 +145,7 @@ fn of_paths(paths: Vec<HashSet<String>>) -> Vec<PathFilter> {
     paths.into_iter().map(PathFilter::of_paths).collect()
 }
 
-/// That of a source, of one filter for all or of one for each.
+/// The filter for a source: its own, or the shared one.
 fn filter_of(filters: &[PathFilter], source: usize) -> &PathFilter {
     filters.get(source).unwrap_or(&filters[0])
 }

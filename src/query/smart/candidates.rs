@@ -37,19 +37,19 @@ const DEFINITIONS: usize = 50;
 const TYPES: usize = 10;
 /// Chunks by their vectors alone.
 pub(super) const NEAREST: usize = 100;
-/// The same with filters on the content of chunks.
+/// Chunks by their vectors alone, with filters on the content of chunks.
 pub(super) const NEAREST_FILTERED: usize = 1_000;
 /// A name is written as at most so many words.
 const WORDS_OF_NAME: usize = 4;
-/// What a word counts in a defined name, next to what it counts in the chunk.
+/// Weight of a word in a defined name, relative to its weight in the chunk.
 const IN_NAME: f64 = 1.0;
-/// What another word for it counts.
+/// Weight of another word for it.
 const OTHER: f64 = 0.6;
 
 /// Pieces of files that are not indexed differ somewhat from chunks.
 const NEARLY: f64 = 0.98;
 
-/// What a value in a message says, of what a word as rare says.
+/// Weight of a value (number, path, id) in a message, relative to a word of equal rarity.
 const VALUE: f64 = 0.3;
 
 /// A word or name to look for.
@@ -132,7 +132,7 @@ fn matching(corpus: &Corpus, asked: &FtsQuery, scope: Option<&CorpusScope>, limi
     corpus.first_in_path_order(found, limit)
 }
 
-/// What a query looks for in files that have no chunks yet. `vector`: that of the query, unless it is a name.
+/// Words to look for in files that have no chunks yet. `vector`: that of the query, unless it is a name.
 pub(super) fn search_words(corpus: &Corpus, query: &mut ParsedQuery, vector: Option<&Vector>) -> Result<SearchWords> {
     query.add_others();
     let mut words: Vec<SearchWord> = Vec::new();
@@ -341,7 +341,8 @@ fn holding(
     Ok(best)
 }
 
-/// Those of equally good chunks that would be picked if all files were indexed: up to the last one in path order.
+/// Filters equally good chunks to those that would be picked if all files were indexed: up to the last one in path
+/// order.
 fn up_to(corpus: &Corpus, last: &LastPicked, chunks: Vec<ChunkAt>) -> Result<Vec<ChunkAt>> {
     let paths: Vec<String> = corpus.chunks(&chunks)?.into_iter().map(|chunk| chunk.path).collect();
     Ok(chunks.into_iter().zip(paths).filter(|(_, path)| *path <= last.path).map(|(chunk, _)| chunk).collect())

@@ -47,7 +47,7 @@ impl<'f> ResolvedFilters<'f> {
         Ok(Self { filters, tagged, of_kinds })
     }
 
-    /// The same for each source.
+    /// Looks the filters up in each source.
     pub fn of_all(corpus: &Corpus, filters: &'f Filters) -> Result<Vec<Self>> {
         (0..corpus.source_count()).map(|at| corpus.ask(at, |source| Self::of(source, filters))).collect()
     }
@@ -72,7 +72,7 @@ impl<'f> ResolvedFilters<'f> {
     }
 }
 
-/// What a word of a query is.
+/// Role of a word in a query.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FilterRole {
     Filter,

@@ -11,7 +11,7 @@ const LEAST_WORDS: usize = 4;
 /// Hexadecimal digits of an id, of which some are decimal digits.
 const LEAST_ID: usize = 6;
 
-/// What only messages contain.
+/// Texts that only messages contain.
 const CERTAIN: &[&str] = &[
     "error:",
     "error (",
@@ -26,7 +26,7 @@ const CERTAIN: &[&str] = &[
     "caused by:",
     "errno ",
 ];
-/// What messages often contain.
+/// Texts that messages often contain.
 const LIKELY: &[&str] = &[
     "must be ",
     "must not ",

@@ -56,7 +56,7 @@ const FEW_WORDS: usize = 3;
 
 /// Words of a subject before its colon, at most.
 const MOST_OF_AREA: usize = 3;
-/// What is not an area there, but the kind of a change.
+/// Words before the colon that are kinds of changes, not areas.
 const CHANGES: &[&str] = &[
     "build", "bug", "bugfix", "chore", "ci", "deps", "docs", "dx", "feat", "fix", "perf", "refactor", "revert",
     "style", "test", "types",
@@ -131,7 +131,7 @@ pub(super) struct Term {
 }
 
 impl Term {
-    /// As the index has the whole token.
+    /// The whole token, as it is indexed.
     pub fn whole(&self) -> String {
         self.written.to_lowercase()
     }
@@ -172,13 +172,13 @@ impl OtherWord {
 }
 
 impl Word {
-    /// What to ask the FTS for it.
+    /// The FTS query for it.
     pub fn asked(&self) -> Option<FtsQuery> {
         asked(&self.text)
     }
 }
 
-/// What to ask the FTS for a word.
+/// The FTS query for a word.
 pub(super) fn asked(word: &str) -> Option<FtsQuery> {
     if words::is_letter(word) { FtsQuery::prefix(word) } else { FtsQuery::phrase(word) }
 }
@@ -313,7 +313,7 @@ impl ParsedQuery {
         self.about_documents = says(ABOUT_DOCUMENTS);
     }
 
-    /// Of `struct file_operations` the name is asked for, and what it is to be.
+    /// Reads `struct file_operations` as a name with a required kind.
     fn take_keyword(&mut self) {
         let [one, other] = self.terms.as_slice() else { return };
         let kinds = |term: &Term| DEFINING.iter().find(|(word, _)| *word == term.written).map(|(_, kinds)| *kinds);
@@ -393,7 +393,7 @@ impl ParsedQuery {
         weighed.map(|(_, word)| word.weight).sum()
     }
 
-    /// What share of the query a set of its words is.
+    /// Share of the query that a set of its words makes up, by weight.
     pub fn share_of(&self, set: u64) -> f64 {
         let all = self.weight_of(u64::MAX);
         if all > 0.0 { self.weight_of(set) / all } else { 0.0 }
@@ -437,7 +437,7 @@ impl ParsedQuery {
     }
 }
 
-/// What two or three adjacent terms are together.
+/// Joins every two or three adjacent terms.
 fn adjacent(terms: &[Term]) -> HashSet<String> {
     let joined = |count| {
         let windows = terms.windows(count);

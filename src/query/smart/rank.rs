@@ -24,14 +24,14 @@ const LENGTH: f64 = 0.75;
 const IN_NAMES: f64 = 3.0;
 /// A name that this many files reference has the highest centrality.
 const CENTRAL: usize = 200;
-/// What other chunks of a file must add up to, for half of what they can count.
+/// Sum of the scores of a file's other chunks at which they count half of their maximum.
 const HALF: f64 = 1.5;
 
 /// A candidate with its text.
 pub(super) struct LoadedCandidate {
     pub id: ChunkAt,
     pub chunk: ChunkHit,
-    /// That of its path.
+    /// Category of its path.
     pub category: PathCategory,
     /// See [`Part::Semantic`].
     pub semantic: f64,

@@ -59,7 +59,7 @@ impl<'m> Reranker<'m> {
         self.end.set(Instant::now().checked_add(self.time));
     }
 
-    /// The same for a query whose answers are scored. What the process computes only once does not count.
+    /// Begins a query whose answers are scored. The time for values that the process computes only once does not count.
     pub(super) fn begin_scored(&self) {
         self.model.calibration();
         built_in().calibration();

@@ -39,13 +39,13 @@ impl SemanticQuery {
         if query.is_name() { Ok(None) } else { Self::of_any(query, corpus) }
     }
 
-    /// The same, of a name too.
+    /// Embeds any query, also a name; `None` for words that the model does not know.
     pub(super) fn of_any(query: &ParsedQuery, corpus: &Corpus) -> Result<Option<Self>> {
         Self::of_vector(corpus, || Self::vector_of(query))
     }
 
-    /// The same, of words that count as much as they are rare in the corpus: in a manual about music, `record` and `song`
-    /// distinguish no text from another. Code is better found by what all words mean together.
+    /// Embeds a query with its words weighted by their rarity in the corpus: in a manual about music, `record` and
+    /// `song` distinguish no text from another. Code is better found by what all words mean together.
     pub(super) fn of_rare(query: &ParsedQuery, corpus: &Corpus) -> Result<Option<Self>> {
         if query.is_name() {
             return Ok(None);
@@ -79,7 +79,7 @@ impl SemanticQuery {
         vector.ok_or_else(|| Error::internal("the static embeddings returned no vector"))
     }
 
-    /// What names are compared with: of a sentence, its vector.
+    /// Vector to compare names with; `None` unless the query is a sentence.
     pub(super) fn of_names(&self, query: &ParsedQuery) -> Option<Vector> {
         (query.shape == QueryShape::Prose).then(|| self.vector.clone())
     }
@@ -94,7 +94,7 @@ impl SemanticQuery {
         Ok(self.nearest_while(corpus, most, scope, || Ok(()))?.0)
     }
 
-    /// The same while something else is done.
+    /// Finds the nearest chunks in scope with at least this similarity, nearest first, while `meanwhile` runs.
     pub(super) fn nearest_while<T>(
         &self,
         corpus: &Corpus,
