@@ -1,6 +1,7 @@
 //! House rules that the compiler cannot see.
 
 mod cycles;
+mod item_docs;
 mod vocabulary;
 
 use std::collections::BTreeMap;
