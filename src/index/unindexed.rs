@@ -1,7 +1,8 @@
 //! Files that the index lacks while a long update runs, so that reads need not wait for the end of it.
 //!
-//! Owns when such reads walk the tree, the comparison of one snapshot with the listing that they share, and the text of files that
-//! are not indexed yet. Does not own when reads wait (`updates`), which files a query needs first (`needed`), nor how files become rows (`apply`).
+//! Owns when such reads walk the tree, the comparison of one snapshot with the listing that they share, and the text of
+//! files that are not indexed yet. Does not own when reads wait (`updates`), which files a query needs first
+//! (`needed`), nor how files become rows (`apply`).
 
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,9 +1,10 @@
 //! Literal and regular-expression search: what ripgrep finds in the same text, line by line.
 //!
 //! Owns the scan over stored text: of all files, or, once the substring index is complete, of those that have the
-//! trigrams that the pattern needs ([`need`]). One thread reads the database, the others search; a small
-//! amount of text is searched by the reading thread alone. Hits come back in path and line order, and only those of the page asked
-//! for are kept. How many lines each file had is remembered for the next page. While an update runs, files that are not indexed yet are searched on disk, by the same threads and rules.
+//! trigrams that the pattern needs ([`need`]). One thread reads the database, the others search; a small amount of text
+//! is searched by the reading thread alone. Hits come back in path and line order, and only those of the page asked for
+//! are kept. How many lines each file had is remembered for the next page. While an update runs, files that are not
+//! indexed yet are searched on disk, by the same threads and rules.
 
 mod finder;
 mod need;

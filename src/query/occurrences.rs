@@ -135,7 +135,8 @@ pub fn binder_at(snapshot: &Snapshot, path: &str, line: u32, column: u32) -> Res
     Ok((*words).as_ref().and_then(|words| words.at(line, column)).and_then(|word| word.binder()))
 }
 
-/// Where a name that is not a symbol is named: a variable of a block, which is bound at `binder`, or what a file alone has: an import from elsewhere.
+/// Where a name that is not a symbol is named: a variable of a block, which is bound at `binder`, or what a file alone
+/// has: an import from elsewhere.
 pub fn in_file(
     snapshot: &Snapshot,
     path: &str,

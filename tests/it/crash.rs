@@ -106,7 +106,8 @@ fn a_process_that_is_killed_leaves_a_sound_index() {
     assert!(at_commits * 5 >= kills, "only {at_commits} of {kills} were killed as they wrote");
 }
 
-/// Returns when the process has begun to write one of its first `most` batches into the log, or moments after: a commit takes about as long.
+/// Returns when the process has begun to write one of its first `most` batches into the log, or moments after: a commit
+/// takes about as long.
 fn wait_for_commit(child: &mut Child, folder: &Path, most: u64, random: &mut Random) {
     let logs = ["index.db-wal", "index.db.new-wal"].map(|name| folder.join(name));
     let lengths = || logs.clone().map(|log| fs::metadata(log).map_or(0, |found| found.len()));

@@ -1,6 +1,7 @@
 //! `ixmcp doctor`: findings about the installation and the repository, with remedies.
 //!
-//! Owns the list of checks and how findings are reported. Each check has a file of its own; it looks and changes nothing. A finding that is safe to fix has a fix, which `--fix` applies.
+//! Owns the list of checks and how findings are reported. Each check has a file of its own; it looks and changes
+//! nothing. A finding that is safe to fix has a fix, which `--fix` applies.
 //!
 
 mod clients;

@@ -1,7 +1,8 @@
 //! Resolution of references: the definitions that a reference can refer to, and by which rule.
 //!
-//! Owns the order of the rules. What a SCIP file states comes first, then certain rules (the type around, the file, its imports, its package); then all
-//! definitions of that name. A name that is imported from outside the repository has no definition here.
+//! Owns the order of the rules. What a SCIP file states comes first, then certain rules (the type around, the file, its
+//! imports, its package); then all definitions of that name. A name that is imported from outside the repository has no
+//! definition here.
 
 use std::collections::HashSet;
 use std::rc::Rc;

@@ -208,8 +208,8 @@ impl<'s> Surroundings<'s> {
         names.peek().is_none()
     }
 
-    /// Returns the package of a definition's file, and how many of the first folders of its path that stands for: the package or namespace that it
-    /// states before the definition, the crate, the module of Go.
+    /// Returns the package of a definition's file, and how many of the first folders of its path that stands for: the
+    /// package or namespace that it states before the definition, the crate, the module of Go.
     fn package(&mut self, definition: &Definition) -> Result<Option<(String, usize)>> {
         let Definition { path, language, .. } = definition;
         match language.as_str() {

@@ -1,7 +1,7 @@
 //! One PostgreSQL server for all tests of this process, on a socket in a temporary folder, with a database for each test.
 //!
-//! The server refuses to run as root, so it then runs as a user without rights. A guardian stops it and removes its folder when this process ends,
-//! however that happens: it waits for the end of a pipe.
+//! The server refuses to run as root, so it then runs as a user without rights. A guardian stops it and removes its
+//! folder when this process ends, however that happens: it waits for the end of a pipe.
 
 use std::fs;
 use std::os::unix::process::CommandExt;

@@ -1,7 +1,7 @@
 //! Parameters of which nothing is known but their name.
 //!
-//! Owns what the annotated parameters of that name have in common. It is consulted when nothing else says anything: a name stands for one class
-//! of the project where all others that have it agree.
+//! Owns what the annotated parameters of that name have in common. It is consulted when nothing else says anything: a
+//! name stands for one class of the project where all others that have it agree.
 
 use std::collections::{BTreeMap, HashMap};
 

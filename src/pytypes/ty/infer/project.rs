@@ -1,9 +1,9 @@
 //! Annotations of many files at once.
 //!
-//! Owns the rounds over all of them: what follows from the current state of the texts is written into them and checked with every file of
-//! the project. Each version of a text costs as much as a check of its file, so a round has only one: what the check blames is taken out in the
-//! next round, together with what else changes then, and if the diagnostic vanishes without it, it was the cause. All annotations together
-//! cause no new diagnostic.
+//! Owns the rounds over all of them: what follows from the current state of the texts is written into them and checked
+//! with every file of the project. Each version of a text costs as much as a check of its file, so a round has only
+//! one: what the check blames is taken out in the next round, together with what else changes then, and if the
+//! diagnostic vanishes without it, it was the cause. All annotations together cause no new diagnostic.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -41,8 +41,8 @@ const FEW: usize = 4;
 /// A round with this many new annotations for each thousand found before, or fewer, does so too.
 const FEW_PER_MILLE: usize = 60;
 
-/// Inference at one level ends when a round would add fewer annotations than this for each thousand that were found before: each round costs
-/// a check of the project.
+/// Inference at one level ends when a round would add fewer annotations than this for each thousand that were found
+/// before: each round costs a check of the project.
 const MIN_PER_MILLE: usize = 12;
 
 /// In how many lines before a diagnostic its cause may be named.
