@@ -1,4 +1,4 @@
-//! `ixmcp completions`: what a shell needs to complete commands and options, from their declarations.
+//! `ixmcp completions`: shell completion of commands and options, generated from their declarations.
 
 use std::fmt::Write;
 

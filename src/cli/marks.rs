@@ -1,4 +1,4 @@
-//! Which words of a hit's line match the query.
+//! Words of a hit's line that match the query.
 //!
 //! Owns highlighting for people. Does not own which lines are hits: the search does.
 

@@ -1,4 +1,4 @@
-//! Commands: one file each; here are only the list, the global options and the way to an exit code.
+//! Commands, one file each; here are only their list, the global options and the conversion to an exit code.
 //!
 //! Owns what a user types and sees. Exit codes: 0 success, 1 no results, 2 error.
 

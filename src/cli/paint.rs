@@ -1,8 +1,9 @@
-//! How results look on a terminal: colours, links from paths to their files, and where paths begin.
+//! Style of results on a terminal: colours, links from paths to their files, and the folder where paths begin.
 //!
-//! Owns when colours and links are used: `--color` and `--hyperlink`, else the variables and the terminal. What is printed without
-//! them is the same text. Paths begin at the current folder, as compilers print them: those below it are relative, others
-//! absolute. Formats for other programs and readers (JSON, patches, Markdown, pictures) name paths from the root.
+//! Owns when colours and links are used: `--color` and `--hyperlink`, else the variables and the terminal. The text is
+//! the same without them. Paths begin at the current folder, as compilers print them: those below it are relative,
+//! others absolute. Formats for other programs and readers (JSON, patches, Markdown, pictures) name paths from the
+//! root.
 
 use std::io::IsTerminal;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! A command's session: the repositories that it is about, and the calls of tools.
+//! A command's session: its repositories, and its calls of tools.
 //!
 //! Owns whether a running daemon or this process answers a call, and how much of the index is built before and after.
 //! Does not own what is printed: commands do that, through `output`.

@@ -1,4 +1,4 @@
-//! JSON that `--json` prints, command by command: shown by each command's `--help`. shown by each command's `--help`.
+//! JSON that `--json` prints, command by command: shown by each command's `--help`.
 //!
 //! Owns the table. Where a command prints a tool's answer, the shape is the tool's own schema.
 

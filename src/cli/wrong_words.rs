@@ -1,6 +1,6 @@
-//! Whether JSON was requested, also on an invalid command line: then its error is printed as JSON, too.
+//! Invalid command lines: whether JSON was requested, so that the error is printed as JSON, too.
 //!
-//! What a person reads of such words is clap's.
+//! clap writes the error for people.
 
 use std::ffi::OsString;
 

@@ -1,7 +1,8 @@
-//! The words of a text's code, and what the text alone says of each: which local variable it is, or of what it is a field.
+//! The words of a text's code, each with the facts that the text alone gives: which local variable it is, or of what it
+//! is a field.
 //!
-//! Owns which words are code, and not strings or comments. `local_scopes` owns what blocks bind; what a word refers to
-//! outside of its text is for `query` to say.
+//! Owns which words are code, and not strings or comments. `local_scopes` owns what blocks bind; `query` decides what a
+//! word refers to outside of its text.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -1,7 +1,7 @@
-//! From a syntax tree to symbols, references and edges.
+//! Parses a text into symbols, references and edges.
 //!
-//! Owns the order of the work: parse, fill gaps, find, recover, and how what was found becomes rows. Does not own what the
-//! patterns find (`found_nodes`).
+//! Owns the order of the work (parse, fill gaps, find, recover) and how the found nodes become rows. Does not own what
+//! the patterns find (`found_nodes`).
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};

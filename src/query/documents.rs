@@ -1,4 +1,4 @@
-//! Queries about documents: the chunks that answer one, and what a file says around a chunk.
+//! Queries about documents: the chunks that answer one, and the text around a chunk.
 
 use super::corpus::{ChunkAt, Corpus};
 use super::smart::Reranker;

@@ -1,6 +1,6 @@
 //! Code that a text names: paths, `path:line`, identifiers between backticks.
 //!
-//! Owns how such words are recognized and looked up: what the index does not have is not a mention.
+//! Owns how such words are recognized and looked up: a word that the index does not have is not a mention.
 
 use std::collections::{BTreeMap, HashSet};
 

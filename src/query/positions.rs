@@ -1,4 +1,4 @@
-//! Queries about one position in a file, answered from syntax alone: what is there, where it is defined and referenced.
+//! Queries about one position in a file, answered from syntax alone: the name there, its definition and its references.
 //!
 //! Owns the fallback for languages without a type engine, and which files an engine has to look into.
 

@@ -1,4 +1,4 @@
-//! Where a name is defined and used.
+//! Definitions and references of a name.
 
 mod order;
 mod written;

@@ -1,4 +1,4 @@
-//! The patterns of an ignore file, and which of them decides over a path: as `dir.c` of git 2.47 has it.
+//! The patterns of an ignore file, and which of them decides about a path, by the rules of `dir.c` of git 2.47.
 //!
 //! Owns one file's lines. Does not own the order of files (`ignored`), nor globs (`wildmatch`).
 

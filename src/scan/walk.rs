@@ -1,7 +1,8 @@
-//! The walk: ignore files obeyed as git obeys them, links not followed.
+//! The walk: it obeys ignore files as git does, and follows no links.
 //!
-//! Owns both ways to list: the whole tree, and only some paths of it. Both put every entry before the same judge, so that they
-//! agree. Does not own what is ignored (`ignored`), the rules by path (`rules`), nor what git tracks (`tracked`, `with_tracked`).
+//! Owns both ways to list: the whole tree, and only some paths of it. Both decide about entries by the same code, so
+//! that they agree. Does not own what is ignored (`ignored`), the rules by path (`rules`), nor what git tracks
+//! (`tracked`, `with_tracked`).
 
 use std::collections::HashMap;
 use std::fs::{self, Metadata};

@@ -1,4 +1,4 @@
-//! Tracked paths that a rule ignores: files, and submodules with all that their own rules leave.
+//! Tracked paths that a rule ignores: files, and submodules with all files that their own rules admit.
 //!
 //! Owns adding them to a listing. Does not own git's index (`tracked`) nor the walk.
 

@@ -1,8 +1,8 @@
 //! Decides whether a file whose name suggests secrets holds public values only.
 //!
-//! The reverse of the other rules: what is not recognized as public counts as a secret. A line is an assignment, a comment or words. A
-//! value that has a name such as `password` is public only if it is a switch or a reference to a variable; others have to consist of words,
-//! numbers, addresses and paths.
+//! The reverse of the other rules: text that is not recognized as public counts as a secret. A line is an assignment, a
+//! comment or words. A value with a name such as `password` is public only if it is a switch or a reference to a
+//! variable; others have to consist of words, numbers, addresses and paths.
 
 use super::{pem, settings, tokens};
 

@@ -1,4 +1,4 @@
-//! The in-flight requests of a relay's client, and what happens to them when the daemon ends.
+//! The in-flight requests of a relay's client, for when the daemon ends.
 //!
 //! Owns the rule: reads are sent to the next daemon, all other requests are answered with an error. The handshake is
 //! repeated, and its second answer is dropped.

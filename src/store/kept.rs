@@ -1,6 +1,6 @@
-//! A cache of what was computed from the texts of files, so that the next query need not compute it again.
+//! A cache of values computed from the texts of files, so that the next query need not compute them again.
 //!
-//! Owns how much is kept, and that a value is of the present text. Does not own what the values are.
+//! Owns how much is kept, and that a value is of the present text. Does not own the values.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};

@@ -1,8 +1,8 @@
-//! Which vectors are in memory, and when they are loaded.
+//! Vectors in memory: which ones, and when they are loaded.
 //!
-//! Owns the spaces that are kept in memory: that of the static embeddings, and that of the selected model. A query loads
-//! the missing vectors itself if that takes a few milliseconds. Otherwise a long-running process loads them on a background
-//! thread and answers from the loaded ones until then; a process that exits after its query waits.
+//! Owns the spaces that are kept in memory: that of the static embeddings, and that of the selected model. A query
+//! loads the missing vectors itself if that takes a few milliseconds. Otherwise a long-running process loads them on a
+//! background thread and answers from the loaded ones until then; a process that exits after its query waits.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

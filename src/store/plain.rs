@@ -1,4 +1,4 @@
-//! Full-text search without a ranking of its own, over the same chunks, in memory: what an evaluation compares with.
+//! Full-text search with plain BM25 over the same chunks, in memory: the baseline of an evaluation.
 
 use std::borrow::Cow;
 

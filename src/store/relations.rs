@@ -1,4 +1,4 @@
-//! Rows of `symbols`, `reference_rows` and `edges` as the resolver asks for them: by name, by file, by what is around
+//! Rows of `symbols`, `reference_rows` and `edges` as the resolver asks for them: by name, by file, by lines around
 //! them.
 //!
 //! Owns statements and row mapping. `query::relations` decides what a name refers to.

@@ -1,5 +1,5 @@
-//! Keeping an answer small: whole items are left out at the end of its list, and only of one that is too large alone its
-//! longest texts and lists are cut; and masking it.
+//! Keeps an answer small, and masks it. Whole items are left out at the end of its list; only an item that is too large
+//! alone is cut, in its longest texts and lists.
 
 use std::borrow::Cow;
 

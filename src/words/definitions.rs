@@ -1,7 +1,7 @@
-//! Which names in a text that is not parsed look defined.
+//! Names in a text that look defined, without parsing it.
 //!
-//! Owns the guess from the line of a name, the text around it, and its braces, in most languages. Does not own what a parser
-//! finds (`extract`).
+//! Owns the guess from the line of a name, the text around it, and its braces, in most languages. Does not own what a
+//! parser finds (`extract`).
 
 use super::search_words::MAX_TOKEN;
 

@@ -1,7 +1,7 @@
 //! The entry of ixmcp in a client's settings: added, fixed and removed.
 //!
-//! Owns that nothing else in the settings changes: a text is returned only if its value is the old one except for the
-//! entry. How a text is changed is owned by `json` and `toml`.
+//! Owns the guarantee that nothing else in the settings changes: a text is returned only if its value equals the old
+//! one except for the entry. `json` and `toml` own how a text is changed.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! JSON with comments, edited in one place: every other byte stays.
+//! Changes JSON with comments in one position: every other byte stays.
 //!
-//! Owns where a text is changed; `jsonc_parser` finds its members. Does not own what the result must say: the caller
-//! checks its value.
+//! Owns where a text is changed; `jsonc_parser` finds its members. Does not own the intended result: the caller checks
+//! its value.
 
 use std::ops::Range;
 

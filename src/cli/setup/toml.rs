@@ -1,7 +1,7 @@
-//! TOML, changed in one table: every other byte stays.
+//! Changes one table of a TOML text: every other byte stays.
 //!
-//! Owns finding the table by its header, as people and programs write it. A table that is written in another way is left to
-//! them: the caller checks the result.
+//! Owns finding the table by its header, as people and programs write it. A table that is written in another way is
+//! left to them: the caller checks the result.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Jupyter notebooks: prose and code of the cells, and what they printed.
+//! Jupyter notebooks: prose and code of the cells, and their output.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Classes of nodes, by the names of their kinds: the same rules for all grammars. the same rules for all grammars.
+//! Classes of nodes, by the names of their kinds: the same rules for all grammars.
 
 use super::{Class, EnclosingNode};
 use crate::extract::languages::{self, Language};

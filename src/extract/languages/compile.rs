@@ -1,7 +1,7 @@
 //! Compiles a language's grammar, patterns and heads.
 //!
-//! Owns when that happens, which is at the first file of the language, and what is wrong with one that cannot be used. Does not own
-//! what the patterns may capture (`captures`).
+//! Owns when that happens, which is at the first file of the language, and the error for a language that cannot be
+//! compiled. Does not own what the patterns may capture (`captures`).
 
 use super::{Language, heads};
 use crate::extract::captures::{Capture, Compiled};

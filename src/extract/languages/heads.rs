@@ -1,8 +1,8 @@
-//! How lines show definitions, for where a grammar fails.
+//! Definitions recognized by their lines, where a grammar fails.
 //!
 //! Owns the patterns of lines, and of words that keep a grammar from reading a head. `recover` decides what is parsed
-//! again. Texts that parse without errors never see them, but in languages whose grammars parse valid text into wrong
-//! trees.
+//! again. Texts that parse without errors are not compared with them, except in languages whose grammars parse valid
+//! text into wrong trees.
 
 use regex_automata::meta::{BuildError, Regex};
 use regex_automata::util::syntax;

@@ -1,6 +1,6 @@
 //! Languages recognized by a text, where a file's name does not show it.
 //!
-//! Owns what shows C++ and Objective-C in headers, MATLAB in `.m`, and types in JavaScript.
+//! Owns the evidence for C++ and Objective-C in headers, for MATLAB in `.m`, and for types in JavaScript.
 
 /// The language of a header: what C lacks decides, outside of what C headers say to C++ compilers alone.
 pub(super) fn of_header(text: &str) -> Option<&'static str> {

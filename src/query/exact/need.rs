@@ -1,9 +1,9 @@
 //! The trigrams (for the own index) or literals (for other systems) that a text must contain for a pattern to match in
-//! it, derived from the pattern alone. as trigrams for the own index, as literals for other systems.
+//! it, derived from the pattern alone.
 //!
-//! Owns the reading of a parsed pattern. A part of it is known by the letters it may begin and end with and by what
-//! lies between; parts next to each other are joined, so that the trigrams over their borders count too. Parts with too
-//! many alternatives count as anything: then more is searched, and nothing is missed.
+//! Owns the reading of a parsed pattern. A part of it is known by the letters it may begin and end with and by those
+//! between them; adjacent parts are joined, so that the trigrams across their borders count too. Parts with too many
+//! alternatives count as anything: then more is searched, and nothing is missed.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Default exports: what a script's module gives to importers that choose the name themselves.
+//! Default exports: the definition that a script's module gives to importers, which choose the name themselves.
 //!
 //! Owns how a file states its default export. `resolve` owns everything that is passed on by name.
 

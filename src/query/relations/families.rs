@@ -1,4 +1,5 @@
-//! How languages resolve names and modules, as data: one row per family of languages that see each other's names.
+//! Rules by which languages resolve names and modules, as data: one row per family of languages that see each other's
+//! names.
 //!
 //! Owns only the data; `modules` and `resolve` read it.
 

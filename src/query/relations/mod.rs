@@ -1,8 +1,9 @@
-//! How definitions relate: what a name refers to, and which definitions call, inherit, implement, import or contain
-//! others.
+//! Relations between definitions: the definition that a name refers to, and which definitions call, inherit, implement,
+//! import or contain others.
 //!
-//! The index holds what each file states; what that means is resolved here when asked, so that a change in one file
-//! never touches the rows of another. Owns the queries; `resolve` has the rules, `families` what languages differ in.
+//! The index holds what each file states. Names are resolved here when asked, so that a change in one file never
+//! touches the rows of another. Owns the queries; `resolve` has the rules, `families` the differences between
+//! languages.
 
 mod aliases;
 mod blocks;

@@ -1,7 +1,7 @@
 //! Messages of programs as queries: an error, a warning or a line of a log.
 //!
-//! Owns how a message is recognized, and which of its tokens are values: numbers, ids, paths and what is quoted. The text
-//! that prints a message has a format instead of the values, so that they count less than the words around them.
+//! Owns how a message is recognized, and which of its tokens are values: numbers, ids, paths and quoted text. The code
+//! that prints a message has a format instead of the values, so they count less than the words around them.
 
 use super::filters;
 use crate::words;

@@ -1,12 +1,12 @@
 //! Relevance scores: a number from 0 to 1 that is comparable between queries and indexes.
 //!
 //! A ranking's score orders the hits of one query and is not comparable with another's. Here only absolute evidence
-//! counts: how much of the query a chunk holds, words that nothing has included, and how far its similarity is above
-//! the background similarity ([`super::background`]). How much a word says is known from the static embeddings before
-//! it is known from the index, so that five files are judged like five thousand. The weights for queries in words are
-//! fitted to known answers and to random pairs by `fixtures/search/calibrate.py`, which also reports how well they do;
-//! those for names were chosen by hand, and so were the biases: in code so that as many are lost as shown wrongly, in
-//! prose so that few are shown wrongly, since static embeddings miss answers in other words.
+//! counts: how much of the query a chunk holds (words that no text has count, too), and how far its similarity is above
+//! the background similarity ([`super::background`]). The weight of a word comes from the static embeddings before it
+//! comes from the index, so that five files are judged like five thousand. `fixtures/search/calibrate.py` fits the
+//! weights for queries in words to known answers and to random pairs, and reports how well they work. The weights for
+//! names were chosen by hand. So were the biases: in code, as many answers are lost as unrelated texts are shown; in
+//! prose, few unrelated texts are shown, since static embeddings miss answers in other words.
 
 use super::background::{self, HERE};
 use super::candidates;

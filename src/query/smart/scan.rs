@@ -1,4 +1,4 @@
-//! Which words of a query are in a text, and how near to each other.
+//! Finds the words of a query in a text, and how near they are to each other.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! Stop words: articles, prepositions, pronouns, forms of "to be".
 //!
-//! Owns the list for each language. The static embeddings and the ranking were tuned on English, so English stop words always
-//! count. Those of another language count only if a query has several, and more than English ones: `der` is also a term of
-//! cryptography, and `die` one of processes.
+//! Owns the list for each language. The static embeddings and the ranking were tuned on English, so English stop words
+//! always count. Stop words of another language count only if a query has several, and more than English ones: `der` is
+//! also a term of cryptography, and `die` one of processes.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! The one table of what the ranking weighs, and the switches that an evaluation turns.
+//! The table of all weights of the ranking, and the switches for an evaluation.
 
 use strum::VariantArray as _;
 use strum_macros::{EnumString, IntoStaticStr, VariantArray};

@@ -1,7 +1,7 @@
-//! An interpreter of a page's content that executes only what shows text.
+//! An interpreter of a page's content that executes only the operators that show text.
 //!
-//! Owns the state that operators change, drawings within drawings, and what is marked as hidden or as a replacement of
-//! other text . What the glyphs make together is `layout`'s.
+//! Owns the state that operators change, drawings within drawings, and content that is marked as hidden or as a
+//! replacement of other text. `layout` owns how glyphs become text.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! How wide the glyphs of the fonts are that every reader of PDF has, and that a PDF therefore need not describe.
+//! Widths of the glyphs of the standard fonts, which every PDF reader has and which a PDF therefore need not describe.
 
 use super::names::Base;
 

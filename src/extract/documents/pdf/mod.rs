@@ -1,8 +1,8 @@
 //! PDF: the text of each page, in the order in which it is drawn.
 //!
-//! A page says where glyphs are, not what is a word, a line or a heading: their gaps and sizes show it.
-//! Objects, their repair and their decryption are the `hayro-syntax` crate's. Owns the assembly of a document; `pages`
-//! walks the tree, `draw` runs the content, `glyphs` knows the characters, `layout` puts them together.
+//! A page says where glyphs are, not which of them are a word, a line or a heading: gaps and sizes show it. The crate
+//! `hayro-syntax` reads objects, repairs and decrypts them. Owns the assembly of a document; `pages` walks the tree,
+//! `draw` runs the content, `glyphs` knows the characters, `layout` puts them together.
 
 mod bidi;
 mod builtin;

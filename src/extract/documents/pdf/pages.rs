@@ -1,4 +1,4 @@
-//! The pages of a PDF, in their order: a tree, by what its nodes say of themselves.
+//! The pages of a PDF in order, from its page tree.
 //!
 //! Owns the walk. The page counts of nodes and the tree structure are not trusted.
 

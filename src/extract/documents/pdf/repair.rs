@@ -1,7 +1,7 @@
 //! A PDF whose table of objects is missing or wrong, because it was cut off or written by a careless program: the table
-//! is made again from the objects that are found.
+//! is rebuilt from the objects that are found.
 //!
-//! Owns finding objects without the table, those in streams of objects too. What is broken itself stays broken.
+//! Owns finding objects without the table, also in streams of objects. Damaged objects stay damaged.
 
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -1,7 +1,8 @@
 //! The `__init__` that a call of a class runs.
 //!
-//! Owns finding it for plain classes of the project. A class is not plain if something else may determine how it is called: a metaclass, a
-//! decorator, `__new__`, several bases, or a base outside the project. Does not own how those are called: the checker knows.
+//! Owns finding it for plain classes of the project. A class is not plain if something else may determine how it is
+//! called: a metaclass, a decorator, `__new__`, several bases, or a base outside the project. Does not own calls of
+//! other classes: the checker knows those.
 
 use std::collections::HashMap;
 

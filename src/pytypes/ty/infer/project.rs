@@ -1,9 +1,9 @@
 //! Annotations of many files at once.
 //!
-//! Owns the rounds over all of them: what follows from the current state of the texts is written into them and checked
-//! with every file of the project. Each version of a text costs as much as a check of its file, so a round has only
-//! one: what the check blames is taken out in the next round, together with what else changes then, and if the
-//! diagnostic vanishes without it, it was the cause. All annotations together cause no new diagnostic.
+//! Owns the rounds over all of them: annotations that follow from the current texts are written into them and checked
+//! with every file of the project. A new version of a text costs as much as a check of its file, so each round has only
+//! one: it also takes out the annotations that the last check blamed. If the diagnostic vanishes without one, that one
+//! was the cause. All annotations together cause no new diagnostic.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
