@@ -85,7 +85,7 @@ fn embed(embedder: &dyn Embedder, chunks: &[String], threads: usize) -> (Duratio
     (started.elapsed(), cpu_time() - cpu)
 }
 
-/// This process and those that it started, as Linux reports them.
+/// Lists this process and those that it started, as Linux reports them.
 fn family() -> Vec<PathBuf> {
     let own = std::process::id().to_string();
     let is_of_us =

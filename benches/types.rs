@@ -32,7 +32,7 @@ const POSITIONS: usize = 200;
 const SUBJECTS: usize = 60;
 /// After this time without a query the engine must have gone.
 const IDLE: Duration = Duration::from_secs(20);
-/// And after this the daemon must have given back its own memory.
+/// Time after which the daemon must have given back its own memory, too.
 const REST: Duration = Duration::from_secs(80);
 
 struct Arguments {

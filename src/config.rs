@@ -205,7 +205,7 @@ impl Environment {
         named.unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
-    /// This user's own folder for temporary files.
+    /// The folder for temporary files that belongs to this user alone.
     pub fn own_temporary_folder(&self) -> PathBuf {
         self.temporary_folder().join(process::own_name())
     }

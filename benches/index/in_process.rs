@@ -133,7 +133,7 @@ impl Drop for Save {
     }
 }
 
-/// So many of the files, evenly from the smallest to the largest.
+/// Chooses this many of the files, evenly from the smallest to the largest.
 pub fn of_all_sizes(paths: &[String], root: &Path, wanted: usize) -> Result<Vec<String>, Box<dyn Error>> {
     let mut sized = Vec::with_capacity(paths.len());
     for path in paths {

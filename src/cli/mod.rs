@@ -187,7 +187,7 @@ impl Command {
 enum Outcome {
     Found = 0,
     Nothing = 1,
-    /// It answered, but its input is invalid.
+    /// A command that answered, but whose input is invalid.
     Broken = 2,
     /// The type checker panicked at a file; the others were checked. The code is that of `ty check`.
     Panicked = 101,

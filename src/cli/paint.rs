@@ -244,7 +244,7 @@ fn follows_links(environment: &Environment) -> bool {
             || ["WT_SESSION", "DOMTERM"].iter().any(|name| environment.get(name).is_some()))
 }
 
-/// This machine's name, where it is easily had; a link without one means the machine of the terminal.
+/// The name of this machine, where it is easily had; a link without one means the machine of the terminal.
 fn host() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));

@@ -33,7 +33,7 @@ pub struct Dependency {
     pub version: String,
     /// Whether the repository names it, not only what it depends on.
     pub is_direct: bool,
-    /// Its folder, without links; or why there is none.
+    /// The folder of the sources, without links; or why there is none.
     pub sources: Result<PathBuf, &'static str>,
 }
 

@@ -26,9 +26,9 @@ pub enum WordRole<'w> {
     Local { line: u32, column: u32 },
     /// The name of a field or parameter of something, if that is named.
     Key { of: Option<&'w str> },
-    /// Both a variable and a field's name: `{ name }`.
+    /// A variable and the name of a field at once: `{ name }`.
     Shorthand { of: Option<&'w str>, bound_at: Option<(u32, u32)> },
-    /// It declares something that is neither a symbol nor a variable: a label, a field of a type without a name.
+    /// A declaration of something that is neither a symbol nor a variable: a label, a field of a type without a name.
     Declared,
     /// Outside of the parts that are code: in a template.
     Outside,

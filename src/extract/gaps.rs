@@ -98,7 +98,7 @@ fn next(pattern: &Regex, text: &[u8], from: usize, captures: &mut Captures) -> O
 
 /// A preprocessor conditional that is being read.
 struct Conditional {
-    /// Its directives.
+    /// Lines of its directives.
     lines: Vec<Range<usize>>,
 }
 

@@ -9,7 +9,7 @@ use super::syntax::{Node, ROOT, Syntax};
 pub struct ScriptExport {
     /// `default` for the default export, and for what `module.exports` is.
     pub name: Box<str>,
-    /// Its name in the file, or in the file that it is taken from.
+    /// Name in the file, or in the file that it is taken from.
     pub local: Box<str>,
     /// Whether it is taken from another file.
     pub is_passed_on: bool,

@@ -21,7 +21,7 @@ pub(super) const ERROR: u16 = u16::MAX;
 #[derive(Debug, PartialEq, Eq)]
 struct Row {
     kind: u16,
-    /// Its field in its parent.
+    /// Field of the node in its parent.
     field: Option<NonZeroU16>,
     start: u32,
     end: u32,

@@ -21,7 +21,7 @@ use crate::platform::random::secret;
 /// The budget, and the folder in which engines find each other.
 #[derive(Clone, Debug)]
 pub struct MemoryBudget {
-    /// This user's own folder, in which `engines` is created.
+    /// The user's own folder, in which `engines` is created.
     pub folder: PathBuf,
     pub bytes: u64,
 }

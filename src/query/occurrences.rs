@@ -23,7 +23,7 @@ pub struct Mention {
     pub column: u32,
     /// How it is used; `None` for the definition itself.
     pub kind: Option<String>,
-    /// Its name there, if an import or export gives it another one.
+    /// The name in that file, if an import or export gives it another one.
     pub alias: Option<String>,
     /// Whether the code states that it is one, and not only the name.
     pub is_certain: bool,

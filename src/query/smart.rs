@@ -320,7 +320,7 @@ pub fn weighed(ranking: &Ranking, corpus: &Corpus, text: &str) -> Result<Vec<Wei
     Ok(found.ranked.into_iter().map(of).collect())
 }
 
-/// Neither prose nor data.
+/// Whether a candidate is neither prose nor data.
 fn is_code(loaded: &LoadedCandidate) -> bool {
     !relevance::is_prose(&loaded.chunk.language) && loaded.category != PathCategory::Data
 }

@@ -81,7 +81,7 @@ impl Layout {
 
 /// A work tree.
 pub(super) struct Tree {
-    /// Its top folder relative to the root; empty for the one that the root is in.
+    /// The top folder of the work tree, relative to the root; empty for the work tree that the root is in.
     pub folder: Vec<u8>,
     /// The path of the root from the top folder, with `/` at its end.
     pub inside: Vec<u8>,

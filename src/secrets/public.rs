@@ -170,7 +170,8 @@ const SWITCHES: &[&str] = &["true", "false", "yes", "no", "on", "off", "null", "
 /// Endings of names that describe a credential and hold none.
 const DESCRIBING: &[&str] = &["url", "uri", "host", "port", "path", "file", "dir", "region", "enabled", "type", "ttl"];
 
-/// Also where they are glued to other words: `DBPASS`, `APPKEY`. In German, French, Spanish and Portuguese, too.
+/// Parts of names of credentials, also where they are glued to other words: `DBPASS`, `APPKEY`. In German, French,
+/// Spanish and Portuguese, too.
 const TELLING_PARTS: &[&str] = &[
     "pass",
     "secret",

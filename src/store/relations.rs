@@ -76,7 +76,7 @@ statements! {
     IN_FILE = declared!("FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.id BETWEEN :file << 20 AND (:file << 20) + 1048575 ORDER BY s.start_line, s.line, s.column");
     BY_ID = declared!("FROM symbols s JOIN files f ON f.id = s.file_id WHERE s.id = :symbol");
-    /// They come after it in its file.
+    /// Members of a symbol: they come after it in its file.
     CHILDREN = declared!("FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.id BETWEEN :symbol AND (:symbol >> 20 << 20) + 1048575 AND s.parent_id = :symbol ORDER BY s.line, s.column");
     /// Members that are next to their type: in the files of one folder.

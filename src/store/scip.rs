@@ -89,7 +89,7 @@ pub struct ScipRange {
     pub column: u32,
     pub end_line: u32,
     pub end_column: u32,
-    /// Its place among the symbols.
+    /// Index among the symbols.
     pub symbol: usize,
     pub roles: u32,
 }

@@ -71,7 +71,7 @@ pub(super) struct SpaceState {
     pub embedded: i64,
     pub vectors: i64,
     pub dimension: usize,
-    /// Another build of the index has other ids.
+    /// Build of the index: another build has other ids.
     pub build: [u8; 8],
 }
 

@@ -32,7 +32,7 @@ pub(super) enum Needs<'n> {
 
 /// Which files a read needs, of those that are not indexed.
 enum ReadTarget<'w> {
-    /// This one.
+    /// The file at this path.
     File(&'w str),
     /// Files with these words.
     Words(SearchWords),
@@ -85,7 +85,7 @@ const MIN_SCAN: Duration = Duration::from_millis(500);
 /// Fallback for a read whose files are not indexed in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Otherwise {
-    /// It shows what there is.
+    /// Show what there is.
     Partial,
     Busy,
 }
@@ -93,7 +93,7 @@ enum Otherwise {
 /// Files that an answer lacks.
 pub(super) struct Incomplete {
     unindexed: Arc<Unindexed>,
-    /// Its items may be of files that have changed since.
+    /// Whether items of the answer may be of files that have changed since.
     has_outdated: bool,
 }
 

@@ -47,7 +47,7 @@ pub struct SearchWord {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldByPiece {
     pub weight: f64,
-    /// It has all words.
+    /// Whether it has all words.
     pub is_whole: bool,
 }
 
@@ -63,7 +63,7 @@ pub struct LastPicked {
 pub struct PieceOfFile<'p> {
     pub path: &'p str,
     pub text: &'p str,
-    /// It is among those that hold most; the others may only be near the query.
+    /// Whether it is among those that hold most; the others may only be near the query.
     pub holds_most: bool,
 }
 
@@ -110,7 +110,7 @@ pub struct FoundWord {
     pub at: usize,
     /// Where the token ends that it is; `None` if it is a part of one.
     pub end: Option<usize>,
-    /// Its index among the words.
+    /// Index among the words.
     pub word: usize,
 }
 

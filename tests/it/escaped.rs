@@ -151,7 +151,7 @@ fn without_progress(shown: &str) -> String {
     shown.split("\r\u{1b}[2K").filter(|part| !part.starts_with("indexing ")).collect()
 }
 
-/// They serve until they are stopped, and print addresses.
+/// Commands that serve until they are stopped, and print addresses.
 const SERVERS: &[&str] = &["mcp", "http", "ui"];
 
 #[test]

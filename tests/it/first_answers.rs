@@ -18,7 +18,7 @@ use crate::tree::Random;
 use crate::wire::until;
 use crate::worktrees::git;
 
-/// So many files keep a build busy while some requests are answered.
+/// Number of files that keep a build busy while some requests are answered.
 fn many() -> u64 {
     number("IXMCP_FIRST_FILES", 2_500)
 }

@@ -24,7 +24,7 @@ pub(in crate::cli) struct Client {
     /// Settings in addition to the entry, for a new file.
     pub head: fn() -> Value,
     entry: fn(&str, &Path) -> Value,
-    /// Whether its entry does.
+    /// Whether its entry names the repository.
     pub names_repository: bool,
     /// Whether it has the PATH of a shell. Programs that are started from a menu often lack folders of it.
     pub is_started_from_shell: bool,

@@ -12,10 +12,10 @@ use crate::model::SkipReason;
 
 /// The format of pages.
 const HTML: &str = "html";
-/// Messages within messages are read down to here.
+/// Depth down to which messages within messages are read.
 const DEEPEST: usize = 5;
 
-/// And parts within parts of one message.
+/// Depth down to which parts within parts of one message are read.
 const DEEPEST_PART: usize = 50;
 
 /// Multipart parts of a message whose end is checked.

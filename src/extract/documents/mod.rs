@@ -53,7 +53,7 @@ pub struct Format {
     pub extensions: &'static [&'static str],
     /// Only folders indexed as documents have documents of this format: elsewhere it is source.
     pub only_in_folders: bool,
-    /// Its reader must run in a child process.
+    /// Whether its reader must run in a child process.
     pub is_risky: bool,
     reader: Reader,
 }

@@ -18,14 +18,14 @@ pub fn fault_of(language: &Language) -> Option<String> {
 }
 
 impl Language {
-    /// Its grammar and patterns; `None` for text without syntax.
+    /// The language's grammar and patterns; `None` for text without syntax.
     pub(in crate::extract) fn compiled(&self) -> Option<&Compiled> {
         let grammar = self.grammar?;
         let compile = || Compiled::new(self, grammar()).unwrap_or_else(|fault| panic!("{fault}"));
         Some(self.compiled.get_or_init(compile))
     }
 
-    /// Its grammar and the patterns of its scopes; `None` if nothing is known of them.
+    /// The language's grammar and the patterns of its scopes; `None` if nothing is known of them.
     pub(in crate::extract) fn compiled_scopes(&self) -> Option<&local_scopes::Compiled> {
         let compile = || scopes(self).map(|read| read.unwrap_or_else(|fault| panic!("{fault}")));
         self.compiled_scopes.get_or_init(compile).as_ref()

@@ -189,7 +189,7 @@ impl Entry {
         self.own.iter().map(|line| line.replace(&self.name, "\0")).collect()
     }
 
-    /// Its own text in one line, without the signature.
+    /// The definition's own text in one line, without the signature.
     fn body(&self) -> String {
         let whole = collapsed(&self.own.join(" "));
         match self.signature.as_deref().map(collapsed) {

@@ -27,7 +27,7 @@ pub(super) enum Plain {
     Everything,
     /// The last part of its name, which stands for it.
     Last,
-    /// Its whole name, which stands for it.
+    /// The module's whole name, which stands for it.
     Whole,
     Nothing,
 }

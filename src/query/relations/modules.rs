@@ -271,7 +271,7 @@ pub(super) struct DefiningModule {
     own: Vec<String>,
     /// The containers in the file.
     inside: Vec<String>,
-    /// Both.
+    /// The module, then the containers.
     whole: Vec<String>,
 }
 

@@ -20,11 +20,11 @@ pub enum ResolutionRule {
     Scip,
     /// By the type around it, or one that this inherits from.
     Container,
-    /// It is in the same file.
+    /// A definition in the same file.
     File,
     /// An import names it, or its module or type.
     Import,
-    /// It is in the same folder, which is one package.
+    /// A definition in the same folder, which is one package.
     Package,
     /// Nothing else has that name.
     Name,
@@ -99,7 +99,7 @@ impl<'s> Resolver<'s> {
 
 /// The known type of a value.
 pub(super) enum Typed {
-    /// These definitions, by the least certain rule on the way.
+    /// The type's definitions, by the least certain rule on the way.
     Known(Declarations, ResolutionRule),
     /// A type from outside the repository.
     Outside,

@@ -23,7 +23,8 @@ use crate::words::search_words::{LastPicked, MAX_SEARCH_WORDS, SearchWord, Searc
 
 /// Ids that are fetched for one query, about.
 const BUDGET: usize = 60_000;
-/// Nor does a word in more than one of this many chunks, in indexes of more than a few thousand, if rarer ones do.
+/// Words in more than one of this many chunks are not looked for, in indexes of more than a few thousand chunks, if
+/// rarer words are.
 const ONE_OF: u64 = 10;
 const FEW_THOUSAND: usize = 3_000;
 const RARER: u32 = 2;

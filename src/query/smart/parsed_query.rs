@@ -84,7 +84,7 @@ pub(super) struct ParsedQuery {
     /// The stems of all terms and of their parts, each once, in order.
     pub words: Vec<Word>,
     pub shape: QueryShape,
-    /// It has only function words.
+    /// Whether it has only function words.
     pub says_nothing: bool,
     /// In a language that the static embeddings do not know, as far as its function words show.
     pub is_foreign: bool,
@@ -149,7 +149,7 @@ pub(super) struct Word {
     pub stem: String,
     /// Other words for it, once they were looked up.
     pub others: Vec<OtherWord>,
-    /// Its weight: rare words have more. 0 for a function word. Set from the index.
+    /// Weight in the ranking: rare words have more. 0 for a function word. Set from the index.
     pub weight: f64,
     pub is_stop: bool,
     /// A value in a message: what it says changes from one message to the next.
@@ -198,8 +198,8 @@ fn parts_of(token: &str) -> Vec<String> {
 }
 
 impl ParsedQuery {
-    /// Its words as they were written, without filters and without what another language than English fills a sentence
-    /// with.
+    /// The words of the query as they were written, without filters and without what another language than English
+    /// fills a sentence with.
     pub fn written(&self) -> String {
         let says_something = |term: &&Term| !term.is_filler;
         self.terms.iter().filter(says_something).map(|term| term.written.as_str()).collect::<Vec<_>>().join(" ")

@@ -61,7 +61,7 @@ pub(super) struct RankedCandidate {
 }
 
 impl RankedCandidate {
-    /// Its file: the source, and the path in it.
+    /// The file of the candidate: the source, and the path in it.
     pub fn file(&self) -> (usize, &str) {
         (self.id.source, &self.chunk.path)
     }

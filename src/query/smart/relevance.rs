@@ -124,7 +124,7 @@ pub struct Relevant {
     pub score: f64,
     /// The numbers that the score is computed from.
     pub evidence: Evidence,
-    /// Its rank by all weights.
+    /// Rank by all weights.
     pub rank: usize,
 }
 

@@ -38,7 +38,7 @@ weights! {
     Words = "words", 0.6, 1.0, 2.0, 1.5;
     /// How near the chunk's vector is to the query's, of the nearest one's.
     Semantic = "meaning", 0.6, 0.6, 3.0, 0.0;
-    /// Its similarity by the selected model among the best hits: from the farthest to the nearest.
+    /// The chunk's similarity by the selected model among the best hits: from the farthest to the nearest.
     Transformer = "transformer", 2.0, 2.0, 2.0, 0.0;
     /// The chunk defines exactly a name that is asked for; of a plain word in prose, as much as the word is rare.
     Defines = "defines", 0.5, 0.5, 0.4, 2.0;

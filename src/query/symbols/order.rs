@@ -108,7 +108,7 @@ fn is_hidden(definition: &Definition) -> bool {
     }
 }
 
-/// Its owner: its container, else the module name of its file.
+/// The owner of a definition: its container, else the module name of its file.
 fn owner(definition: &Definition) -> &str {
     let container = definition.container.as_deref().unwrap_or_default();
     if let Some(last) = container.split(['.', ':', '#', '/']).rfind(|part| !part.is_empty()) {

@@ -11,7 +11,7 @@ use super::{files_under, root};
 
 /// A row of the glossary's table of retired terms.
 struct Retired {
-    /// Its first column.
+    /// First column of its row.
     term: &'static str,
     /// Words and phrases to reject in comments, messages and documents; single words also in all identifiers.
     words: &'static [&'static str],

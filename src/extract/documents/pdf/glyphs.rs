@@ -372,7 +372,7 @@ impl Widths {
     }
 }
 
-/// Neither what is not a number, nor what is wider than a page.
+/// Returns the default width for one that is not a number, or wider than a page.
 fn sane(width: f32) -> f32 {
     if (0.0..10.0).contains(&width) { width } else { metrics::DEFAULT_WIDTH }
 }

@@ -22,7 +22,7 @@ pub(super) struct Fault {
     pub path: String,
     /// The offset in the text before the edits.
     pub at: TextSize,
-    /// Its line in the text before the edits.
+    /// The diagnostic's line in the text before the edits.
     pub line: String,
     /// The lines before it.
     pub above: String,
@@ -135,7 +135,7 @@ pub(super) fn all_suspects(texts: &[FileState], trying: &BTreeSet<Key>, fault: &
 /// How likely what is named, or around a diagnostic, is to have caused it, at least.
 const LIKELY: u8 = 4;
 
-/// These annotations, those that are most likely to have caused a diagnostic first.
+/// Sorts these annotations: those that are most likely to have caused a diagnostic come first.
 pub(super) fn ranked(
     texts: &[FileState],
     trying: &BTreeSet<Key>,
