@@ -104,7 +104,7 @@ impl Error {
         Self::internal("cannot start a thread").caused_by(error)
     }
 
-    /// The index is being built: so many files are done.
+    /// The error for a call that does not wait for a build.
     pub fn busy_building(done: u64, total: u64) -> Self {
         let how_far = if total == 0 { "looking for files".to_owned() } else { format!("{done} of {total} files") };
         Self::new(ErrorKind::Busy, format!("the index is being built: {how_far}"))

@@ -20,7 +20,7 @@ use ixmcp::store::FtsQuery;
 /// Some grammars recurse as deep as a file nests.
 const STACK_BYTES: usize = 16 << 20;
 
-/// A literal scans all text, which takes long on a large tree: so many saves are looked for by one, too.
+/// Saves that are also looked for by a literal, which scans all text: that takes long on a large tree.
 const LITERALS: usize = 10;
 
 /// Walks, reads and parses what the index would, on all cores, and does nothing else.

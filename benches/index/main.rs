@@ -36,7 +36,7 @@ Works on DIR in place: give a copy. --rounds is 5, --saves (files saved one by o
 once, and measures only what a sync with nothing changed takes.
 ";
 
-/// Syncs with nothing changed are short: so many a round.
+/// Syncs with nothing changed in a round: they are short.
 const SYNCS_A_ROUND: usize = 3;
 /// One-shot queries after a save.
 const ONE_SHOTS: usize = 10;

@@ -103,7 +103,7 @@ pub(super) fn json_error(error: &Error) {
     json(&serde_json::json!({ "error": error.to_json() }));
 }
 
-/// A number with the word for so many.
+/// A number with the word for that number of things.
 pub(super) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -19,9 +19,9 @@ struct Seam {
 /// The maximum size of chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sizing {
-    /// Never above so many bytes, unless one character is.
+    /// Bytes that a chunk never exceeds, unless one character does.
     Bytes(usize),
-    /// Never above so many characters, of which the first ones may be the last of the chunk before.
+    /// Characters that a chunk never exceeds; the first `overlap` of them may be the last of the chunk before.
     Characters { size: usize, overlap: usize },
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Parsed {
 const OPEN_BRACKETS: usize = 10_000;
 
 fn nests_too_deep(text: &str) -> bool {
-    // Most texts do not have so many in all, and counting takes no branches.
+    // Most texts do not have that many in all, and counting takes no branches.
     if text.bytes().filter(|byte| matches!(byte, b'(' | b'[' | b'{')).count() <= OPEN_BRACKETS {
         return false;
     }

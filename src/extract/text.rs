@@ -185,7 +185,7 @@ const LONG_LINE: usize = 1000;
 /// Parts of this size are either data or code.
 const DATA_BYTES: usize = 200;
 
-/// Minified code has at least one of `(){};` in so many bytes.
+/// Minified code has at least one of `(){};` in this many bytes.
 const BYTES_PER_MARK: usize = 25;
 
 /// By the shape of its lines; scripts, styles and pages alone, since prose may be in one line a paragraph.

@@ -65,7 +65,7 @@ impl ReadingTime {
         Self { budget: Budget::unlimited(), until: None, at_last: None }
     }
 
-    /// Whether no further file is to be read, of so many in all.
+    /// Whether no further file is to be read, out of `files` in all.
     fn is_over(&self, files: usize) -> Result<bool> {
         let end = if files > MANY_FILES { self.until } else { self.at_last };
         if end.is_some_and(|end| Instant::now() >= end) {

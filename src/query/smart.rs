@@ -67,9 +67,9 @@ const MOST_SUGGESTED: usize = 8;
 const SHORTEST_SUGGESTED: usize = 4;
 /// Lines containing the query that are reordered.
 const SPREAD: usize = 300;
-/// A search is one of documents if at most one of so many candidates is code.
+/// A search is one of documents if at most one in this many candidates is code.
 const CODE_IN_DOCUMENTS: usize = 10;
-/// A file's second hit comes after first hits of other files that score so much less.
+/// Score that a file's second hit loses in the order of hits: first hits of other files come before it.
 const SECOND: f64 = 0.3;
 /// Hits of one file that come before every other file's.
 const HITS_A_FILE: usize = 2;

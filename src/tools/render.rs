@@ -108,7 +108,7 @@ pub(super) fn shrunk<T: Serialize>(items: usize, cap: Option<usize>, make: impl 
     answer
 }
 
-/// How much of `text` fits so many bytes of JSON, in bytes of the text.
+/// Returns how much of `text` fits `limit` bytes of JSON, in bytes of the text.
 pub(super) fn fitting(text: &str, limit: usize) -> usize {
     let mut used = 0;
     let ends = text.char_indices().find(|(_, c)| {

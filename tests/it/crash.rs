@@ -149,7 +149,7 @@ impl SmallDisk {
         assert!(mount.status.success(), "{options}: {}", String::from_utf8_lossy(&mount.stderr));
     }
 
-    /// Leaves so much next to what is on it, as the system counts: a list of its files misses those without a name.
+    /// Leaves this many kilobytes free, as the system counts: a list of its files misses those without a name.
     pub fn leave(&self, free_kilobytes: u64) {
         let found = rustix::fs::statvfs(&self.0).unwrap();
         let used = (found.f_blocks - found.f_bfree) * found.f_frsize;

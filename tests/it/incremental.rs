@@ -1,7 +1,7 @@
 //! The central promise: after any sequence of changes, updated step by step, the index is what a fresh build makes.
 //!
 //! Sequences are random and reproducible: a failure prints its seed, and `IXMCP_SEED=N cargo test incremental` runs
-//! that one alone. `IXMCP_SEQUENCES=N` runs so many in each test (`.ci/soak` does).
+//! that one alone. `IXMCP_SEQUENCES=N` runs N in each test (`.ci/soak` does).
 
 use std::fs;
 use std::path::Path;

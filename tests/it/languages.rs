@@ -291,8 +291,8 @@ fn hostile(sample: &str, size: usize, random: &mut Random) -> Vec<(&'static str,
     ]
 }
 
-/// A parser is given up after so many steps, which take some seconds on a good machine and several times that on a busy
-/// one.
+/// A parser is given up after a number of steps that takes some seconds on a good machine and several times that on a
+/// busy one.
 const SECONDS_NOT_HOURS: Duration = Duration::from_secs(20);
 
 #[test]

@@ -1,6 +1,6 @@
 //! A watched repository: whatever happens to its tree, the next read answers from what is on disk.
 //!
-//! `IXMCP_SWITCH_FILES=N` switches branches that differ in so many files, `IXMCP_ROUNDS=N` repeats the races so often
+//! `IXMCP_SWITCH_FILES=N` switches branches that differ in N files, `IXMCP_ROUNDS=N` repeats the races N times
 //! (`.ci/soak` does both).
 
 use std::fs;

@@ -363,8 +363,8 @@ impl Items {
     }
 }
 
-/// Edges over so many layers that a corner in each would be too many corners in all: those are drawn straight, whatever
-/// lies between, and do not affect the layers.
+/// Edges that span too many layers: a corner in each would make too many corners in all. They are drawn straight,
+/// whatever lies between, and do not affect the layers.
 fn far_edges(picture: &Picture, nodes: &[usize], edges: &[usize]) -> BTreeSet<usize> {
     let layers = rough_layers(picture, nodes, edges);
     let layer = |node: usize| layers.get(&node).copied().unwrap_or(0);

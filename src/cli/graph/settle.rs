@@ -18,7 +18,7 @@ pub(super) struct Item {
     pub near: Vec<usize>,
 }
 
-/// Back and forth so often; more moves nothing that an eye would see.
+/// Sweeps back and forth; more move nothing that an eye would see.
 const SWEEPS: usize = 30;
 
 pub(super) fn settle(items: &mut [Item]) {

@@ -20,7 +20,7 @@ use crate::model::printable;
 const HUB: &str = "https://huggingface.co";
 /// A file is on a store that the hub sends on to, and that perhaps once more.
 const MOST_REDIRECTS: usize = 5;
-/// A transfer that breaks off is gone on with so often, as long as each brings something.
+/// Times that a transfer that breaks off is continued, as long as each brings something.
 const MOST_TRIES: usize = 5;
 const LARGEST: u64 = 2 << 30;
 const CONNECT: Duration = Duration::from_secs(20);

@@ -40,7 +40,7 @@ const TYPES: usize = 10;
 pub(super) const NEAREST: usize = 100;
 /// Chunks by their vectors alone, with filters on the content of chunks.
 pub(super) const NEAREST_FILTERED: usize = 1_000;
-/// A name is written as at most so many words.
+/// Words that a name is written as, at most.
 const WORDS_OF_NAME: usize = 4;
 /// Weight of a word in a defined name, relative to its weight in the chunk.
 const IN_NAME: f64 = 1.0;
@@ -230,8 +230,8 @@ pub(super) fn weigh_by_static_embeddings(corpus: &Corpus, query: &mut ParsedQuer
     Ok(())
 }
 
-/// For a word of so many chunks of all: whether the FTS is to leave out what is outside of the scope, because that is more
-/// of them than the scope has; then how many those are, and whether that is common.
+/// For a word in `chunks` of `all` chunks: whether the FTS is asked for the scope alone, because far more chunks have
+/// the word than the scope has; then how many chunks count, and whether the word is common in them.
 fn in_scope(
     corpus: &Corpus,
     asked: &FtsQuery,

@@ -17,9 +17,9 @@ const MAX_TOKENS: usize = 48;
 /// Distinct words that are looked for: a set of them fits one integer.
 pub(super) const MAX_WORDS: usize = 64;
 
-/// Next to so many other words a phrase is a part of a sentence, and excludes nothing.
+/// Next to this many other words, a phrase is a part of a sentence, and excludes nothing.
 const WORDS_OF_SENTENCE: usize = 4;
-/// Next to so many, a phrase that no text contains excludes nothing.
+/// Next to this many other words, a phrase that no text contains excludes nothing.
 const WORDS_OF_CLAUSE: usize = 2;
 
 /// Words by which a query asks for tests, and for documents.
@@ -62,7 +62,7 @@ const CHANGES: &[&str] = &[
     "style", "test", "types",
 ];
 
-/// A qualified name has at most so many parts.
+/// Parts of a qualified name, at most.
 const MOST_QUALIFIED: usize = 5;
 
 /// Punctuation that no sentence and no qualified name has.

@@ -282,7 +282,7 @@ mod tests {
         }
     }
 
-    /// How many of so many texts are made.
+    /// Counts the texts that are made, out of `count`.
     fn made(reranker: &Reranker, count: usize) -> usize {
         let text = |at: usize| Unembedded { id: ChunkId::default(), hash: Vec::new(), text: format!("open file {at}") };
         let texts: Vec<(usize, Unembedded)> = (0..count).map(|at| (at, text(at))).collect();

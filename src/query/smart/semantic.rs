@@ -152,8 +152,8 @@ pub(super) fn nearer_by(word: &str, query: &Vector) -> f64 {
     built_in().weight(word).unwrap_or_default() * f64::from(vector.cosine(query)).max(0.0)
 }
 
-/// How near texts without a chunk are, as [`SemanticQuery::shares`] has it, and whether they are among so many nearest ones; and
-/// the similarity that these have at least, if there are so many.
+/// How near texts without a chunk are, as [`SemanticQuery::shares`] has it, and whether they are among the `most`
+/// nearest ones; and the least similarity among these, if there are `most`.
 pub(super) fn shares_of_texts(query: &Vector, texts: &[&str], most: usize) -> (Vec<(f64, bool)>, f64) {
     let cosines = |texts: &[&str]| -> Vec<f64> {
         let mut comparison = built_in().comparison(query);
@@ -181,7 +181,7 @@ pub(super) fn of_name(name: &str, query: &mut Comparison) -> f64 {
     (query.cosine(name) - LEAST_OF_NAME).max(0.0)
 }
 
-/// How much of a sentence a query of so many telling words is, from 0 to 1: of a few words each is a name itself.
+/// How sentence-like a query with this many content words is (0–1). Short queries are treated as names.
 pub(super) fn sentence(words: u32) -> f64 {
     let (least, most) = WORDS_OF_SENTENCE;
     f64::from(words.clamp(least, most) - least) / f64::from(most - least)

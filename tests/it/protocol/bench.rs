@@ -180,7 +180,7 @@ impl Client {
         assert_eq!(reply, json!({ "jsonrpc": "2.0", "id": "sentinel", "result": {} }));
     }
 
-    /// Until so many calls of `wait` are under way.
+    /// Waits until this many calls of `wait` are under way.
     pub async fn until_at_work(&self, calls: usize) {
         let begun = Instant::now();
         while self.bench.at_work.load(Ordering::SeqCst) != calls {

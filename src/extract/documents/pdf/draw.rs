@@ -408,7 +408,7 @@ fn number(instruction: &Instruction<'_, '_>) -> Option<f32> {
     numbers::<1>(instruction).map(|[number]| number)
 }
 
-/// The last operands, if they are so many numbers.
+/// Returns the last `COUNT` operands, if they are numbers.
 fn numbers<const COUNT: usize>(instruction: &Instruction<'_, '_>) -> Option<[f32; COUNT]> {
     let mut numbers = [0.0; COUNT];
     let mut operands = instruction.operands().skip(instruction.operands().count().checked_sub(COUNT)?);

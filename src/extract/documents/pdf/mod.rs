@@ -135,7 +135,7 @@ fn annotations<'a>(page: &Page<'a>) -> impl Iterator<Item = Dict<'a>> + use<'a> 
 
 /// Whether the file ends with the offset of a table of objects, and one is there.
 fn has_table(bytes: &[u8]) -> bool {
-    /// A header is within so many bytes.
+    /// Bytes within which the header begins.
     const HEADER_WITHIN: usize = 1024;
     let place = || {
         let after = bytes[memmem::rfind(bytes, b"startxref")? + b"startxref".len()..].trim_ascii_start();

@@ -11,7 +11,7 @@ use memchr::memmem;
 
 /// The reader takes no higher number.
 const HIGHEST: u32 = 999_990;
-/// A header is within so many bytes.
+/// Bytes within which the header begins.
 const HEADER_WITHIN: usize = 1024;
 /// Bytes at the beginning of an object in which its dictionary is looked for.
 const DICTIONARY: usize = 2048;
