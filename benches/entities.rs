@@ -46,7 +46,8 @@ fn id(at: usize) -> String {
     format!("{}-{at:06x}", KINDS[at % KINDS.len()].2)
 }
 
-/// Mostly links to what came shortly before, some to a few that everybody links to, some anywhere.
+/// Chooses the target of a link: mostly an entity made shortly before, sometimes one of a few that everybody links to,
+/// sometimes any.
 fn target(random: &mut Random, at: usize, count: usize) -> usize {
     match random.below(10) {
         0 => random.below(20),

@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Places that types and definitions are asked of, and that references are.
+/// Positions whose types and definitions are asked for, and symbols whose references are.
 const POSITIONS: usize = 200;
 const SUBJECTS: usize = 60;
 /// After this time without a query the engine must have gone.

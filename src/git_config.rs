@@ -26,7 +26,7 @@ pub struct UserFolders {
     pub home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`, if it is set.
     pub xdg: Option<PathBuf>,
-    /// The installation of git: its program is in `bin` of that.
+    /// The folder where git is installed: its program is in `bin` there.
     pub prefix: Option<PathBuf>,
 }
 
@@ -68,7 +68,7 @@ fn home_of(name: &[u8]) -> Option<PathBuf> {
 pub struct Directories {
     /// The top folder of the work tree.
     pub top: PathBuf,
-    /// `.git`, or what a file of that name leads to.
+    /// `.git`, or the directory that a file of that name leads to.
     pub own: PathBuf,
     /// The directory that all worktrees share.
     pub common: PathBuf,

@@ -360,7 +360,7 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
     runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))
 }
 
-/// Arguments of a tool from what was typed: what was not typed is left out.
+/// Arguments of a tool from the typed ones; arguments that were not typed are left out.
 macro_rules! arguments {
     ($($name:literal: $value:expr),* $(,)?) => {{
         let mut arguments = serde_json::Map::new();

@@ -184,7 +184,7 @@ impl Paint {
         format!("{}:{cell}{line}:{column}", self.shown(file))
     }
 
-    /// A line with what matches in it; tabs are four blanks.
+    /// A line with its matches marked; tabs are four blanks.
     pub(super) fn matches(&self, line: &str, matches: &[Range<usize>]) -> String {
         let shown = |text: &str| printable(&text.replace('\t', "    "));
         if !self.colored {

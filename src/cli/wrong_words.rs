@@ -35,7 +35,7 @@ fn words() -> Vec<OsString> {
     taken.and_then(|mut taken| taken.remove_many("words")).map_or_else(Vec::new, Iterator::collect)
 }
 
-/// The first paragraph says what is wrong; a tip, where there is one, what was meant.
+/// Turns clap's text into an error: the first paragraph is the message; a tip, if there is one, is the hint.
 fn described(rendered: &str) -> Error {
     let mut paragraphs = rendered.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
     let first = paragraphs.next().unwrap_or_default();

@@ -14,7 +14,7 @@ use crate::model::printable;
 /// The name of the table.
 pub(super) const TABLE: &str = "groups.";
 
-/// The group of what a repository depends on. Users cannot define it.
+/// Name of the group of a repository's dependencies. Users cannot define it.
 pub const DEPENDENCIES: &str = "deps";
 
 /// Description of a valid group.

@@ -42,7 +42,7 @@ pub struct CodeWord<'w> {
     pub role: WordRole<'w>,
     /// Whether it is reached through something.
     pub is_member: bool,
-    /// The type that a variable is said to have where it is bound, without what is around its name.
+    /// Stated type of the variable, where it is bound, without the path or arguments around its name.
     pub stated_type: Option<&'w str>,
 }
 
@@ -64,7 +64,8 @@ struct Word {
     column: u32,
     /// The word that binds it, or [`NONE`].
     bound_by: u32,
-    /// The index in `owners` of what it is a key of, or of the type of the variable that it binds; [`NONE`] if there is none.
+    /// Index in `owners` of the thing that it is a key of, or of the type of the variable that it binds; [`NONE`] if
+    /// there is none.
     owner: u32,
     form: Form,
     is_member: bool,
@@ -85,7 +86,7 @@ const NONE: u32 = u32::MAX;
 const MAX_WORD: usize = 512;
 
 impl CodeWords {
-    /// The words of a file's text; `None` if nothing is known of its language's scopes, or the text cannot be parsed.
+    /// The words of a file's text; `None` if its language has no patterns of scopes, or the text cannot be parsed.
     pub fn read(path: &str, text: &str) -> Option<Self> {
         let path = RepoPath::new(path).or_else(|| RepoPath::outside(path))?;
         let language = languages::of_file(&path, text);
@@ -385,7 +386,7 @@ fn number(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(NONE)
 }
 
-/// The type or function that a key is of, without what is around its name: `&shop.Cart[int]` is `shop.Cart`.
+/// The type or function that a key belongs to, without what is around its name: `&shop.Cart[int]` is `shop.Cart`.
 fn bare_owner(text: &str) -> &str {
     let text = text.trim_start_matches(|c: char| !is_part(c));
     let end = text.find(|c: char| !is_part(c) && !matches!(c, '.' | ':' | '\\')).unwrap_or(text.len());

@@ -111,7 +111,8 @@ fn read_parts(language: &'static Language, text: &str, parts: &[Range<usize>]) -
     Some((syntax, found))
 }
 
-/// Parses a text again without what the grammar does not know, where that leaves fewer errors; returns what was parsed.
+/// Parses a text again without the parts that the grammar does not know, if that leaves fewer errors; returns the text
+/// that was parsed.
 fn fill_gaps(
     compiled: &Compiled,
     text: &str,

@@ -66,7 +66,8 @@ enum Blanked {
 
 const ATTEMPTS: [Blanked; 4] = [Blanked::Nothing, Blanked::Before, Blanked::Around, Blanked::After];
 
-/// Adds to `found` what the tree of the text lacks. `source` is what was parsed of it, in these `parts`.
+/// Adds to `found` the definitions that the tree of the text lacks. `source` is what was parsed of it, in these
+/// `parts`.
 pub(super) fn recover(
     compiled: &Compiled,
     text: &str,

@@ -194,8 +194,8 @@ fn name_of(symbol: &str) -> String {
     name.filter(|name| is_identifier(name)).unwrap_or_default()
 }
 
-/// The symbol of the type that a constructor's symbol is of; `None` for any other symbol. A constructor is called by the name of its
-/// type.
+/// The symbol of the type that a constructor makes; `None` for any other symbol. A constructor is called by the name of
+/// its type.
 pub fn constructed(symbol: &str) -> Option<&str> {
     let (of_type, _) = symbol.rsplit_once('#').filter(|_| !symbol.starts_with(LOCAL))?;
     let descriptors = scip::symbol::parse_symbol(symbol).ok()?.descriptors;

@@ -117,7 +117,7 @@ impl<'a> Exports<'a> {
         }
     }
 
-    /// The name of what a value is: a variable, or a function or class with a name of its own.
+    /// The name of a value: of a variable, or of a function or class that has one.
     fn name_of(&self, value: Node) -> Option<&'a str> {
         match self.syntax.kind_name(value) {
             "identifier" => Some(self.text(value)),

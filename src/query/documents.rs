@@ -11,8 +11,8 @@ use crate::store::{DocumentFile, DocumentPiece, FileProblem, Snapshot};
 /// A chunk that answers a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// Stays as long as the chunk's text, wherever its file goes. Where several files have that text it is so of the
-    /// first by path, and the others' are of their paths as well: no two have the same.
+    /// Id that stays as long as the chunk's text, wherever its file goes. If several files have that text, the first by
+    /// path has that id, and the ids of the others depend on their paths as well: no two chunks have the same.
     pub id: String,
     /// The relevance score, from 0 to 1.
     pub score: f64,

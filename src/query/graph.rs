@@ -86,8 +86,8 @@ pub fn around(
     Ok(Neighbourhood { entity, outgoing, incoming, beyond })
 }
 
-/// For each entity that was reached over several edges, the key of the one before it, the first of several. Each edge
-/// of what is nearer is looked at once.
+/// Returns the key of the entity before each one that was reached over several edges; of several, the first. Looks at
+/// each edge of nearer entities once.
 fn before(
     snapshot: &Snapshot,
     reached: &[(u32, GraphNode)],

@@ -23,7 +23,8 @@ pub struct ScipSubject {
     own: Vec<i64>,
     /// The rows of the same symbols in all SCIP files.
     ids: Vec<i64>,
-    /// The rows of what they belong to by their names: the type of a constructor that is called, the setter of a getter.
+    /// Rows of the symbols that they belong to by their names: the type of a constructor that is called, the setter of
+    /// a getter.
     kin: Vec<i64>,
     /// The rows of their constructors, if they are types.
     constructors: Vec<i64>,

@@ -58,7 +58,7 @@ use semantic::SemanticQuery;
 
 /// Chunks that are ranked; the rest of a broad query's matches do not matter.
 const CANDIDATES: usize = 200;
-/// With chunks that are found by what they mean.
+/// Chunks that are ranked, with those that are found by their vectors.
 const MOST_LOADED: usize = CANDIDATES + 2 * candidates::NEAREST;
 /// Chunks that are ranked with filters on the content of chunks, which exclude many candidates.
 const FILTERED_CANDIDATES: usize = 4_000;
@@ -304,7 +304,7 @@ pub struct WeighedCandidate {
     pub parts: Vec<(&'static str, f64)>,
 }
 
-/// All candidates of a query with what their scores are made of: for the choice of weights.
+/// All candidates of a query with the parts of their scores: for the choice of weights.
 pub fn weighed(ranking: &Ranking, corpus: &Corpus, text: &str) -> Result<Vec<WeighedCandidate>> {
     let mut query = ParsedQuery::read(text, corpus)?;
     let everywhere = PathFilter::default();

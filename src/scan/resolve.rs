@@ -196,7 +196,7 @@ impl Resolver {
         }
     }
 
-    /// Whether the existing part of a path that leads nowhere is of what may be read.
+    /// Whether the existing part of a path that leads nowhere may be read.
     fn leads_into_root(&self, joined: &Path) -> bool {
         let existing = joined.ancestors().find_map(|above| canonical(above).ok());
         let mut bases = [&self.root].into_iter().chain(&self.folders).chain(&self.python);

@@ -157,7 +157,7 @@ fn is_below(folder: &Path, folders: &[&str]) -> bool {
     folders.iter().any(|above| folder != Path::new(above) && folder.starts_with(above))
 }
 
-/// Whether the folder says of itself that it is a repository.
+/// Whether the folder has a mark of a repository.
 fn holds_marker(folder: &Path) -> bool {
     MARKERS.iter().any(|marker| std::fs::symlink_metadata(folder.join(marker)).is_ok())
 }

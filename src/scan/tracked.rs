@@ -225,7 +225,7 @@ fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// The nearest folder at or above `root` with a `.git`, and the index of that.
+/// The nearest folder at or above `root` with a `.git`, and its index.
 fn find_index(root: &Path) -> Option<(PathBuf, PathBuf)> {
     directory(root).map(|(worktree, directory)| (worktree, directory.join("index")))
 }

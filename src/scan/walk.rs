@@ -75,7 +75,7 @@ pub(super) fn ignores(root: &Path, folder: &RepoPath, rules: &Rules) -> bool {
         .is_ok_and(|walk| walk.rules_of(folder.as_str(), &mut Known::default(), &mut walk.found()).is_ignored)
 }
 
-/// The rules of folders on the way to what is asked for.
+/// Rules of the folders on the way to the listed paths.
 type Known = HashMap<Vec<u8>, FolderRules>;
 
 /// A listing in the making.

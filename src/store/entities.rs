@@ -87,8 +87,8 @@ statements! {
     DOUBLED = "SELECT f.path, e.key, w.path FROM entities e JOIN files f ON f.id = e.file_id
         JOIN entities o ON o.key = e.key AND o.live = 1 JOIN files w ON w.id = o.file_id
         WHERE e.live = 0 ORDER BY f.path";
-    /// Links of what counts that lead nowhere, where they must lead somewhere. Each target is looked up once: most have
-    /// several links.
+    /// Links of entities that count and that lead nowhere, where they must lead somewhere. Each target is looked up
+    /// once: most have several links.
     DANGLING = "SELECT f.path, e.line, e.kind, e.target
         FROM (SELECT DISTINCT target FROM edges INDEXED BY edges_certain WHERE certain = 1) d
         CROSS JOIN edges e INDEXED BY edges_certain ON e.target = d.target AND e.certain = 1
@@ -172,7 +172,7 @@ fn end_of(folder: &str) -> String {
 }
 
 impl Snapshot<'_> {
-    /// The entity that a link of that name means.
+    /// The entity that a link with that name refers to.
     pub fn entity_named(&self, name: &str) -> Result<Option<StoredEntity>> {
         self.row(BY_NAME, named_params! { ":name": name }, entity)
     }

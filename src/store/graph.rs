@@ -10,7 +10,7 @@ use super::entities::EntityId;
 use super::statements::statements;
 use crate::error::Result;
 
-/// The entity that the words of an edge mean: the first of that name.
+/// The entity that the words of an edge refer to: the first of that name.
 macro_rules! target {
     () => {
         "t.live = 1 AND t.id = (

@@ -22,7 +22,7 @@ statements! {
 /// Bytes of values that are kept.
 const KEPT_BYTES: usize = 64 << 20;
 
-/// Values by the text that they are of, oldest first.
+/// Values by the version of their text, oldest first.
 #[derive(Default)]
 pub(super) struct KeptValues {
     values: HashMap<TextVersion, (usize, Arc<dyn Any + Send + Sync>)>,

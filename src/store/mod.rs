@@ -177,7 +177,7 @@ impl<'c> Snapshot<'c> {
     }
 }
 
-/// A transaction that changes the index; everything a snapshot can be asked can be asked of it too.
+/// A transaction that changes the index; it answers every query of a snapshot, too.
 pub struct Batch<'c> {
     snapshot: Snapshot<'c>,
     interned: &'c mut Interned,

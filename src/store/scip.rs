@@ -196,7 +196,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Replaces what is known of a SCIP file.
+    /// Replaces the rows of a SCIP file.
     pub fn replace_scip_file(&mut self, path: &str, stat: &Stat, rows: &ScipRows) -> Result<()> {
         self.remove_scip_file(path)?;
         let connection = self.connection;

@@ -134,8 +134,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The chunks of the files whose path and language are admitted; `by` says by what, for as long as that means the
-    /// same.
+    /// The chunks of the files whose path and language are admitted; `by` is the cache key of the filter.
     pub fn scope_of_files(&self, by: &str, admits: impl Fn(&str, &str) -> bool) -> Result<Arc<Scope>> {
         self.remembered(&format!("Files {by}"), || {
             let mut statement = self.connection.prepare_cached(FILES)?;

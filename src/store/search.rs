@@ -64,7 +64,7 @@ pub(super) struct Frequencies {
 }
 
 impl Frequencies {
-    /// Forgets everything unless it is of that state of the index.
+    /// Forgets everything unless it belongs to that state of the index.
     fn follow(&mut self, now: &Option<String>) {
         if self.as_of != *now {
             *self = Self { as_of: now.clone(), ..Self::default() };

@@ -138,7 +138,7 @@ pub struct Definition {
     pub end_line: u32,
 }
 
-/// Name of a definition, with what it is in.
+/// Name of a definition, with its container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     pub name: String,

@@ -191,8 +191,8 @@ impl ScopedCall<'_> {
         name_of(root, &self.published)
     }
 
-    /// Says which repository an item is of, and of which commit if that is published. Of a path alone, the repository
-    /// becomes the beginning.
+    /// Adds the repository to an item, and the commit if that is published. A path alone gets the repository as its
+    /// beginning.
     fn name_repository(&self, item: &mut Value, root: &Path) {
         match item {
             Value::Object(fields) => {

@@ -107,7 +107,7 @@ fn described<'s>(path: &str, schema: &'s Value) -> Option<&'s str> {
     at["description"].as_str()
 }
 
-/// ` must be a number, not text`, of what serde says.
+/// Rewrites serde's message: ` must be a number, not text`.
 fn misfit(said: &str) -> Option<String> {
     if let Some(rest) = said.strip_prefix("unknown variant `") {
         let (got, expected) = rest.split_once("`, expected ")?;

@@ -78,7 +78,7 @@ pub(super) fn warn(answer: &mut Value, sentence: &str) {
     answer["warning"] = json!(before + sentence);
 }
 
-/// Masks the tokens in all texts of an answer: what an engine says of a file comes from the disk.
+/// Masks the tokens in all texts of an answer: texts from an engine come from the disk.
 pub(super) fn mask(answer: &mut Value) {
     match answer {
         Value::String(text) => {

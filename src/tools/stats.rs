@@ -103,7 +103,7 @@ pub(crate) fn instant(ns: i64) -> String {
     Timestamp::from_nanosecond(ns.into()).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
 }
 
-/// The worktree that a database is of.
+/// The worktree that a database belongs to.
 fn worktree_of(database: &str) -> Option<String> {
     Path::new(database).parent()?.parent()?.to_str().map(str::to_owned)
 }

@@ -11,7 +11,7 @@ const MAX_BEFORE: usize = 200;
 const MAX_BEFORE_PART: usize = 120;
 const MAX_AROUND: usize = 4_000;
 
-/// Keywords before a name, with the kind of what is defined.
+/// Keywords before a name, with the kind of definition.
 const KEYWORDS: &[(&str, &str)] = &[
     ("def", "function"),
     ("fn", "function"),
@@ -160,7 +160,7 @@ pub fn looks_defined(text: &[u8], at: usize) -> bool {
         || (before.is_empty() && after.starts_with(b"=") && !after.starts_with(b"=="))
 }
 
-/// The kind of what is defined by the name at `start..end` of a text, if it looks like that.
+/// The kind of the definition whose name is at `start..end` of a text, if it looks like one.
 pub fn defined_kind(text: &[u8], start: usize, end: usize) -> Option<&'static str> {
     let line = line_start(text, start, MAX_BEFORE);
     let before = std::str::from_utf8(&text[line..start]).ok()?;

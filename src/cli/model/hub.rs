@@ -197,7 +197,7 @@ fn unreachable(message: String) -> Error {
 }
 
 enum Failed {
-    /// To be gone on with.
+    /// A transfer that broke off and can be continued.
     Broken(String),
     Refused(Error),
 }

@@ -17,7 +17,7 @@ use crate::platform::replace::{Durability, Permissions, replace};
 pub(super) struct Undo {
     /// For people who read the file; `load` checks it as well.
     file: PathBuf,
-    /// The hash of what setup wrote.
+    /// Hash of the text that setup wrote.
     written: String,
     /// `None`: there was no file.
     previous: Option<Previous>,

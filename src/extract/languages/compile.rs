@@ -25,14 +25,14 @@ impl Language {
         Some(self.compiled.get_or_init(compile))
     }
 
-    /// The language's grammar and the patterns of its scopes; `None` if nothing is known of them.
+    /// The language's grammar and the patterns of its scopes; `None` if it has no such patterns.
     pub(in crate::extract) fn compiled_scopes(&self) -> Option<&local_scopes::Compiled> {
         let compile = || scopes(self).map(|read| read.unwrap_or_else(|fault| panic!("{fault}")));
         self.compiled_scopes.get_or_init(compile).as_ref()
     }
 }
 
-/// The patterns of a language's scopes; `None` if nothing is known of them.
+/// The patterns of a language's scopes; `None` if it has none.
 fn scopes(language: &Language) -> Option<Result<local_scopes::Compiled, String>> {
     let grammar = language.grammar.filter(|_| !language.scopes.is_empty())?();
     Some(local_scopes::Compiled::read(language.name, grammar, language.scopes))

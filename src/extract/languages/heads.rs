@@ -9,8 +9,9 @@ use regex_automata::util::syntax;
 
 /// How lines of a language show definitions.
 pub struct Heads {
-    /// The kind of what a line defines, and the line from its beginning to the end of the definition's name. Where the
-    /// grammar cannot read it at all, it is a symbol of that kind; of none where that is not for the line to say.
+    /// Kinds of definitions, each with a pattern that matches a line from its beginning to the end of the definition's
+    /// name. Where the grammar cannot read the definition at all, it becomes a symbol of that kind; `None`: the line
+    /// does not show the kind.
     rules: &'static [(Option<&'static str>, &'static str)],
     /// Words of a head that the grammar may not know. They are blanked if it cannot be read with them.
     noise: &'static str,

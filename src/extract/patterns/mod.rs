@@ -303,7 +303,7 @@ mod tests {
         described(matches)
     }
 
-    /// In no order: what follows takes the first pattern, and of one pattern what the text has first.
+    /// Lists matches in no order: callers take the first pattern, and of one pattern the first match in the text.
     fn described(matches: Vec<Match>) -> BTreeSet<String> {
         let line = |(pattern, mut captured): Match| {
             captured.sort_by(|one, other| (one.1.start, &one.0).cmp(&(other.1.start, &other.0)));

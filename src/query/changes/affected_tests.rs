@@ -22,7 +22,7 @@ const SAME_WORD: f64 = 0.5;
 
 /// Parts of a test's name that say only that it is one.
 const TEST_WORDS: &[&str] = &["test", "tests", "spec", "specs", "it", "unit", "unittest"];
-/// Names of files that say nothing of what is in them.
+/// Names of files that say nothing about their contents.
 const HOLLOW: &[&str] = &["init", "index", "mod", "lib", "main", "src", "base", "utils", "util", "common", "helpers"];
 
 /// A test with the words of its path.
@@ -33,7 +33,7 @@ struct TestFile {
     words: HashSet<String>,
 }
 
-/// The tests with what speaks for each.
+/// The tests, each with its score.
 pub(super) struct Ranking {
     tests: Vec<TestFile>,
     scores: HashMap<String, f64>,

@@ -59,7 +59,7 @@ pub(super) struct Change {
     pub kinds: Vec<Kind>,
     /// The new version; the old one if it was removed.
     pub entry: Entry,
-    /// The old version of what both have.
+    /// The old version, if the definition is neither added nor removed.
     pub old: Option<Entry>,
     /// Definitions in it that share its fate, and are not listed themselves.
     pub members: usize,
@@ -251,7 +251,7 @@ pub(super) fn changes(old: &[Entry], new: &[Entry]) -> Vec<Change> {
     changes
 }
 
-/// Rounds of renames: a type, what is in it, what is in that.
+/// Rounds of renames: a type, its members, their members.
 const ROUNDS: usize = 4;
 
 /// The enclosing definition of each that is compared, by its number in the list.
@@ -308,7 +308,7 @@ struct Matching<'e> {
     new: &'e [Entry],
     of_old: Vec<Option<usize>>,
     is_taken: Vec<bool>,
-    /// Files that only the old version has, by what they are called now.
+    /// Files that only the old version has, by their names in the new one.
     moved_files: HashMap<String, String>,
     /// Containers that were renamed, by their file in the new version.
     renamed: HashMap<(String, String), String>,

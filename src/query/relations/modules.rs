@@ -236,7 +236,7 @@ impl Module {
         family.spelling != Spelling::Script && self.parts.last().is_some_and(|last| last.contains('.'))
     }
 
-    /// The names that lead to what it offers.
+    /// The names that lead to the module's definitions.
     pub(super) fn names(&self, family: &Family) -> Vec<String> {
         self.anchor.iter().flatten().chain(&self.parts).filter_map(|part| said(family, part)).collect()
     }

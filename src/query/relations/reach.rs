@@ -226,7 +226,7 @@ fn implementers(resolver: &mut Resolver, node: &DefinitionNode, reach: &mut Reac
     Ok(())
 }
 
-/// Files of tests that import a file, by what they state.
+/// Files of tests that state an import of the file.
 pub fn tests_importing(resolver: &mut Resolver, path: &str) -> Result<Vec<String>> {
     let Some(file) = resolver.library.open(path)? else { return Ok(Vec::new()) };
     Ok(importers(resolver, &file, true)?.into_iter().map(|(path, _)| path).collect())

@@ -185,7 +185,7 @@ pub(super) fn asked_for(word: &SearchWord) -> Option<FtsQuery> {
     parsed_query::asked(&word.text)
 }
 
-/// Sets what each word says by how rare it is, and gives what can be looked for, the rarest first.
+/// Sets the weight of each word by its rarity, and returns the words and names to look for, the rarest first.
 fn weigh(corpus: &Corpus, query: &mut ParsedQuery, scope: Option<&CorpusScope>) -> Result<Vec<SearchTerm>> {
     let mut terms = Vec::new();
     for (at, word) in query.words.iter_mut().enumerate().filter(|(_, word)| !word.is_stop) {

@@ -284,7 +284,7 @@ impl Filters {
         !self.kinds.is_empty()
     }
 
-    /// Whether only files of certain kinds pass, regardless of what they define.
+    /// Whether only files of certain kinds pass, regardless of their definitions.
     pub fn are_of_kinds_of_files(&self) -> bool {
         !self.kinds_of_files.is_empty() && self.kinds.is_empty()
     }

@@ -26,7 +26,7 @@ const WORDS_OF_CLAUSE: usize = 2;
 const ABOUT_TESTS: &[&str] = &["tests", "unittest", "unittests", "testcase", "testcases"];
 const ABOUT_DOCUMENTS: &[&str] = &["docs", "documentation", "readme", "tutorial", "changelog", "guide", "manual"];
 
-/// Keywords that define a name, with the kinds of what they define.
+/// Keywords that define a name, with the kinds of definitions.
 const DEFINING: &[(&str, &[&str])] = &[
     ("class", &["class"]),
     ("struct", &["struct", "class", "record"]),

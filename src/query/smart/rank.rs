@@ -158,7 +158,7 @@ pub(super) fn in_order(
     order.into_iter().filter_map(|at| left[at].take()).collect()
 }
 
-/// How likely a name refers to what the chunk defines by it.
+/// How likely a name refers to the chunk's definition of it.
 fn kind_of(query: &ParsedQuery, chunk: &ChunkHit, name: &str) -> f64 {
     let named = chunk.names.iter().filter(|known| known.text == name && known.kind.is_some());
     named.map(|known| likely(query, known.kind.as_deref())).fold(0.0, f64::max)

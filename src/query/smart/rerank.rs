@@ -122,7 +122,8 @@ impl<'m> Reranker<'m> {
         Ok(cosines.into_iter().map(|cosine| cosine.map(likeness)).collect())
     }
 
-    /// The background similarity by the model, if it has embedded the whole index, or these cosines are of most of it.
+    /// The background similarity by the model, if it has embedded the whole index, or if these cosines cover most of
+    /// it.
     fn background(&self, source: &Snapshot, text: &str, cosines: &[Option<f64>]) -> Result<Option<f64>> {
         let Some(query) = self.query(text)? else { return Ok(None) };
         let known: Vec<f64> = cosines.iter().flatten().copied().collect();

@@ -44,7 +44,8 @@ weights! {
     Defines = "defines", 0.5, 0.5, 0.4, 2.0;
     /// The chunk defines a name that is asked for, with the same upper and lower case.
     Cased = "cased", 0.15, 0.05, 0.0, 0.3;
-    /// The chunk defines the name inside of what the query writes before it: `save` of `Model` for `Model.save`.
+    /// The chunk defines the name inside the container that the query writes before it: `save` of `Model` for
+    /// `Model.save`.
     Inside = "inside", 0.0, 0.0, 0.0, 2.0;
     /// The query, if it has punctuation that no name has, is in the chunk as it is written: `C++`, `a->b`.
     Verbatim = "verbatim", 1.0, 1.0, 1.0, 7.0;

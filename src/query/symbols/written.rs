@@ -159,8 +159,8 @@ impl<'s> Surroundings<'s> {
         }
     }
 
-    /// Whether what is around a definition ends with these names: its container, and before that the path of its file, its package, or
-    /// what its crate or module is called.
+    /// Whether the names around a definition end with these: its container, and before that the path of its file, its
+    /// package, or the name of its crate or module.
     pub(super) fn is_in(&mut self, definition: &Definition, around: &[&str]) -> Result<bool> {
         let language = definition.language.as_str();
         let container: Vec<&str> = separated(definition.container.as_deref().unwrap_or_default()).collect();

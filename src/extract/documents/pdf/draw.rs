@@ -361,7 +361,7 @@ impl<'d, 'a> Drawing<'d, 'a> {
         }
     }
 
-    /// Shows a string glyph by glyph and moves on by what they take.
+    /// Shows a string glyph by glyph, and advances by their widths.
     fn show(&mut self, bytes: &[u8]) {
         let Some(font) = self.state.font.clone() else { return };
         let state = &self.state;

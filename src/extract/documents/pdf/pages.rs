@@ -18,7 +18,7 @@ pub(super) struct Pages<'a> {
     pub is_doubled: bool,
 }
 
-/// A page with what it inherits.
+/// A page with the attributes that it inherits.
 #[derive(Clone)]
 pub(super) struct Page<'a> {
     pub dict: Dict<'a>,

@@ -88,7 +88,7 @@ fn head(body: &[u8]) -> &[u8] {
     &body[..body.len().min(DICTIONARY)]
 }
 
-/// Whether an object is of a type: the name, and not one that begins like it.
+/// Whether an object has a type: that name, and not one that begins with it.
 fn says(body: &[u8], name: &[u8]) -> bool {
     let head = head(body);
     let head = &head[..memmem::find(head, b"stream").unwrap_or(head.len())];
