@@ -388,7 +388,11 @@ impl Objects {
             return Err(Error::invalid_path("git does not read this repository: it belongs to another user")
                 .hint(format!("If you trust it: `git config --global --add safe.directory {folder}`.")));
         }
-        if said.contains("bad config") || said.contains("not a git repository") || said.contains("repository version") {
+        if said.contains("bad config")
+            || said.contains("not a git repository")
+            || said.contains("repository version")
+            || said.contains("Invalid path")
+        {
             return Err(Error::invalid_path("git cannot read this repository")
                 .hint("`git status` in the repository says what is wrong."));
         }

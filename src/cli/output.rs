@@ -113,11 +113,6 @@ pub(super) fn note_indexing(done: u64, total: u64) {
     note(&format!("{done} of {total} files are indexed; more results may come"));
 }
 
-/// That there is nothing to show, where a person would otherwise see nothing at all.
-pub(super) fn note_nothing() {
-    note("nothing found");
-}
-
 /// Does `work` while showing how far it is: a bar on a terminal, a line now and then in a pipe.
 pub(super) fn with_progress<T>(how_far: impl Fn() -> HowFar + Sync, work: impl FnOnce() -> T) -> T {
     let mut shown = ProgressDisplay::new();

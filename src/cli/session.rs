@@ -72,12 +72,18 @@ impl Session {
         Ok(Outcome::of(is_found))
     }
 
-    /// Prints a list, as JSON or item by item.
-    pub(super) fn show_list<T>(&self, json: &impl Serialize, items: &[T], print: impl Fn(&T)) -> Result<Outcome> {
+    /// Prints a list, as JSON or item by item. `empty` is what is true if it has none.
+    pub(super) fn show_list<T>(
+        &self,
+        json: &impl Serialize,
+        items: &[T],
+        empty: &str,
+        print: impl Fn(&T),
+    ) -> Result<Outcome> {
         self.show(json, !items.is_empty(), || {
             items.iter().for_each(print);
             if items.is_empty() {
-                output::note_nothing();
+                output::note(empty);
             }
         })
     }

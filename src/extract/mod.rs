@@ -13,6 +13,7 @@ pub(crate) mod entity_kinds;
 mod found_nodes;
 pub(crate) mod front_matter;
 mod gaps;
+mod heading_text;
 mod headings;
 pub mod highlight;
 pub(crate) mod kinds;

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use super::heading_text;
 use super::kinds::TYPES;
 use super::source::{Head, Lines};
 use crate::model::Symbol;
@@ -143,12 +144,13 @@ pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines)
     (symbols, symbol_indexes)
 }
 
-/// The name as it is usually written: on one line, without quotes, without the closing marks of a heading.
+/// The name as it is usually written: on one line, without quotes; of a heading, what it shows.
 fn name_of(scope: &Scope, text: &str) -> String {
     let mut name = &text[scope.name.clone()];
     if scope.level.is_some() {
         let head = name.trim_end_matches('#');
         name = if head.ends_with(char::is_whitespace) { head.trim_end() } else { name };
+        return heading_text::shown(name).split_whitespace().collect::<Vec<_>>().join(" ");
     }
     if name.contains('\n') { name.split_whitespace().collect::<Vec<_>>().join(" ") } else { name.to_owned() }
 }

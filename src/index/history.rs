@@ -93,7 +93,7 @@ pub struct Differences {
 impl Base {
     /// Files with a conflict of a merge.
     pub fn conflicts(&self) -> usize {
-        self.staged.conflicts
+        self.staged.conflicts()
     }
 }
 
@@ -163,8 +163,11 @@ impl History {
             let stat = stats.get(path.as_str()).copied();
             let is_out = match &stat {
                 Some(stat) => base.staged.is_clean(path, id, stat) || self.is_known_equal(path, id, stat),
-                // Not checked out, or there and not indexed.
-                None => base.staged.is_unexamined(path) || is_file(&self.repository.root, path),
+                // Not checked out, or there and not indexed although git tracks it.
+                None => {
+                    base.staged.is_unexamined(path)
+                        || (is_file(&self.repository.root, path) && !base.staged.lacks(path))
+                }
             };
             (!is_out && may_define(path)).then_some((path.as_str(), id.as_str(), stat))
         });

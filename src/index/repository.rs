@@ -418,7 +418,7 @@ impl Settings {
         let containers = FORMATS.iter().filter(|format| !format.keeps_text() && !format.only_in_folders);
         let extensions = containers.flat_map(|format| format.extensions).copied().collect();
         let rules = Rules::new(&config.index).with_named(named).with_documents(extensions);
-        Self { rules: rules.with_user(environment.git_folders()), folders, config }
+        Self { rules: rules.with_environment(environment), folders, config }
     }
 
     /// The extraction options of files that are in no document folder.

@@ -32,7 +32,7 @@ pub(super) struct Changes {
 /// Makes of the files of a commit those of the work tree, and returns what differs.
 pub(super) fn apply(root: &Path, objects: &Objects, tree: &mut Tree, most: u64, budget: &Budget) -> Result<Changes> {
     let staged: Staged = scan::staged(root);
-    if staged.conflicts > 0 {
+    if staged.conflicts() > 0 {
         return Err(Error::invalid_argument("some files have merge conflicts")
             .hint("Resolve them, or publish the commit without --dirty."));
     }

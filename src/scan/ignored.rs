@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::absent_rules::AbsentRules;
 use super::bare;
 use super::patterns::{Decision, Patterns};
 use super::rules::Rules;
@@ -89,6 +90,8 @@ pub(super) struct Tree {
     /// Files outside the folders whose change may change what is listed.
     pub files: Vec<PathBuf>,
     general: Vec<Source>,
+    /// Ignore files that are not on disk.
+    absent: AbsentRules,
     /// `core.ignoreCase`: names that differ only in the case of ASCII letters are one.
     pub folds_case: bool,
 }
@@ -118,10 +121,26 @@ pub(super) struct FolderRules {
 
 impl Tree {
     /// `base`: the bytes before the paths in this tree.
-    fn new(layout: Layout, folder: Vec<u8>, inside: Vec<u8>, base: usize, problems: &mut Vec<String>) -> Arc<Self> {
+    fn new(
+        layout: Layout,
+        folder: Vec<u8>,
+        inside: Vec<u8>,
+        base: usize,
+        rules: &Rules,
+        problems: &mut Vec<String>,
+    ) -> Arc<Self> {
         let folds_case = layout.config.is_true("core.ignorecase");
+        let is_sparse = layout.config.is_true("core.sparsecheckout");
         let files = layout.files();
         problems.extend(layout.problems);
+        // What the root's work tree tracks is read for the root alone.
+        let below = if folder.is_empty() { inside.as_slice() } else { &[] };
+        let absent = match &layout.directories {
+            Some(directories) if is_sparse => {
+                AbsentRules::read(directories, below, rules.tracked(), rules.absent(), problems)
+            }
+            _ => AbsentRules::default(),
+        };
         let read = |file: PathBuf| match read_regular(&file, MAX_BYTES) {
             Ok(bytes) => Some(Source { base, patterns: Patterns::parse(&bytes, folds_case), file }),
             Err(error) => {
@@ -132,7 +151,26 @@ impl Tree {
             }
         };
         let general = layout.excludes.into_iter().filter_map(read).collect();
-        Arc::new(Self { folder, inside, directories: layout.directories, files, general, folds_case })
+        Arc::new(Self { folder, inside, directories: layout.directories, files, general, absent, folds_case })
+    }
+
+    /// Whether git has ignore files that are not on disk.
+    pub(super) fn has_absent(&self) -> bool {
+        !self.absent.is_empty()
+    }
+
+    /// The ignore file that git has for a folder and that is not on disk. The folder's path is `before` and `folder`.
+    fn absent_in(&self, before: &[u8], folder: &[u8]) -> Option<Arc<[u8]>> {
+        if !self.has_absent() {
+            return None;
+        }
+        let path = [before, folder].concat();
+        let path = path.strip_suffix(b"/").unwrap_or(&path);
+        if self.folder.is_empty() {
+            return self.absent.in_folder(path);
+        }
+        let below = path.strip_prefix(self.inside.as_slice())?.strip_prefix(self.folder.as_slice())?;
+        self.absent.in_folder(below.strip_prefix(b"/").unwrap_or(below))
     }
 
     /// Returns the files that the work tree tracks.
@@ -156,7 +194,7 @@ impl FolderRules {
         if !inside.is_empty() {
             inside.push(b'/');
         }
-        let tree = Tree::new(layout, Vec::new(), inside.clone(), 0, problems);
+        let tree = Tree::new(layout, Vec::new(), inside.clone(), 0, rules, problems);
         let mut found = Self { tree, chains: Default::default(), is_ignored: false };
         let mut at = 0;
         for part in inside.split_inclusive(|byte| *byte == b'/') {
@@ -176,6 +214,7 @@ impl FolderRules {
             directories: self.tree.directories.clone(),
             files: Vec::new(),
             general: Vec::new(),
+            absent: AbsentRules::default(),
             folds_case: self.tree.folds_case,
         };
         Self { tree: Arc::new(tree), chains: Default::default(), is_ignored: false }
@@ -194,7 +233,7 @@ impl FolderRules {
         let none = UserFolders::default();
         let layout = Layout::new(&top, directories, if rules.is_outside() { &none } else { rules.user() });
         let base = inside.len() + folder.len() + 1;
-        let tree = Tree::new(layout, folder.to_vec(), inside.to_vec(), base, problems);
+        let tree = Tree::new(layout, folder.to_vec(), inside.to_vec(), base, rules, problems);
         let [ripgreps, others, _] = &self.chains;
         Self { tree, chains: [ripgreps.clone(), others.clone(), None], is_ignored: false }
     }
@@ -204,8 +243,8 @@ impl FolderRules {
         Self { is_ignored, ..self }
     }
 
-    /// Adds the ignore files of a folder at the relative path `folder`, of which those named exist. `before` are the bytes before
-    /// such a path in one that is decided on.
+    /// Adds the ignore files of a folder at the relative path `folder`, of which those named exist on disk. `before` are the bytes
+    /// before such a path in one that is decided on.
     pub(super) fn add_files(
         &mut self,
         root: &Path,
@@ -215,11 +254,16 @@ impl FolderRules {
         problems: &mut Vec<String>,
     ) {
         let folder = folder.strip_suffix(b"/").unwrap_or(folder);
-        for (kind, name) in RULE_FILES.iter().enumerate().filter(|(_, name)| names.contains(name)) {
+        let absent = self.tree.absent_in(&self.tree.inside[..before], folder);
+        let exists = |(kind, name): &(usize, &&str)| names.contains(name) || (*kind == OF_GIT && absent.is_some());
+        for (kind, name) in RULE_FILES.iter().enumerate().filter(exists) {
             let file = root.join(of_git(folder)).join(name);
             let bytes = match read_rule_file(root, &file, kind == OF_GIT) {
                 Ok(bytes) => bytes,
-                Err(error) if is_absent(&error) => continue,
+                Err(error) if is_absent(&error) => match &absent {
+                    Some(bytes) if kind == OF_GIT => bytes.to_vec(),
+                    _ => continue,
+                },
                 Err(error) => {
                     problems.push(passed_over(&file, &error));
                     continue;

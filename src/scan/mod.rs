@@ -4,6 +4,7 @@
 //! of paths that people and agents give. Does not own how a file is interpreted (`extract`) nor what the database knows
 //! of it (`store`, `index`): comparing the two is `index`'s work.
 
+mod absent_rules;
 mod bare;
 mod hash;
 mod ignored;

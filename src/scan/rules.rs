@@ -7,9 +7,10 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use super::absent_rules;
 use super::patterns::Patterns;
 use super::tracked;
-use crate::config;
+use crate::config::{self, Environment};
 use crate::git_config::UserFolders;
 use crate::model::{RepoPath, SkipReason};
 use crate::secrets;
@@ -30,6 +31,8 @@ pub struct Rules {
     documents: Vec<&'static str>,
     /// Git's tracked list as last read: reading it again takes longer than asking for one file.
     tracked: Arc<Mutex<tracked::Cache>>,
+    /// Ignore files that are not on disk.
+    absent: absent_rules::Source,
     /// Where the user's settings of git are.
     user: UserFolders,
 }
@@ -41,11 +44,10 @@ impl Rules {
         Self { settings: settings.clone(), exclude, ..Self::default() }
     }
 
-    /// Where the user's settings of git are, which name files of rules.
+    /// Where git is, and the user's settings of it, which name files of rules.
     #[must_use]
-    pub fn with_user(mut self, user: UserFolders) -> Self {
-        self.user = user;
-        self
+    pub fn with_environment(self, environment: &Environment) -> Self {
+        Self { user: environment.git_folders(), absent: absent_rules::Source::new(environment), ..self }
     }
 
     /// Folders of the repository that the user named: they are listed even where git ignores them.
@@ -79,6 +81,10 @@ impl Rules {
 
     pub(super) fn user(&self) -> &UserFolders {
         &self.user
+    }
+
+    pub(super) fn absent(&self) -> &absent_rules::Source {
+        &self.absent
     }
 
     /// Whether `index.exclude` names an entry of a folder that it does not name.

@@ -258,9 +258,8 @@ impl<'a> Walk<'a> {
             RULE_FILES.iter().find(|known| name == **known).copied()
         };
         let names: Vec<&str> = entries.iter().filter_map(is_one).collect();
-        let before = self.main.tree.inside.len();
-        if !names.is_empty() {
-            rules.add_files(self.root, path, before, &names, &mut found.listing.warnings);
+        if !names.is_empty() || rules.tree.has_absent() {
+            rules.add_files(self.root, path, self.main.tree.inside.len(), &names, &mut found.listing.warnings);
         }
     }
 

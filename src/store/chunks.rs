@@ -43,10 +43,6 @@ statements! {
     KINDS = "SELECT id, name FROM kinds";
 }
 
-/// Statements that drop and make the index as the schema defines it.
-pub(super) const DROP_INDEX: &str = "DROP INDEX IF EXISTS chunks_by_hash";
-pub(super) const MAKE_INDEX: &str = "CREATE INDEX IF NOT EXISTS chunks_by_hash ON chunks (substr(hash, 1, 4))";
-
 /// Chunks whose positions are looked up to bring them into order, at least. For more than a walk over all of them, up to the
 /// last that is wanted, would visit, that walk is quicker.
 const LOOKED_UP: usize = 1_000;

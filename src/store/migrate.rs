@@ -23,6 +23,22 @@ fn embedded() -> Vec<Migration> {
     migrations
 }
 
+/// The statement of a migration that creates an index, for a table that may have it.
+///
+/// # Panics
+/// If no migration creates it.
+pub(super) fn create_index(name: &str) -> String {
+    let head = format!("CREATE INDEX {name} ON ");
+    let body = |sql: &str| {
+        let body = &sql[sql.find(&head)? + head.len()..];
+        // Comments in it may contain semicolons.
+        let end = body.find("\n)")?;
+        Some(body[..end + body[end..].find(';')?].to_owned())
+    };
+    let body = embedded().iter().filter_map(Migration::sql).find_map(body).expect("the migrations create the index");
+    format!("CREATE INDEX IF NOT EXISTS {name} ON {body}")
+}
+
 /// The newest version that this program knows.
 pub fn newest() -> i64 {
     newest_of(&embedded())

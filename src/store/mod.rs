@@ -315,9 +315,10 @@ impl Store {
         self.write(|batch| {
             batch.connection.execute_batch(open::CACHE_FOR_BULK)?;
             batch.connection.execute_batch(terms::FOR_BULK)?;
-            batch.connection.execute_batch(names::DROP_INDEX)?;
-            batch.connection.execute_batch(chunks::DROP_INDEX)?;
-            Ok(batch.connection.execute_batch(symbols::DROP_INDEXES)?)
+            for index in INDEXES_MADE_LAST {
+                batch.connection.execute_batch(&format!("DROP INDEX IF EXISTS {index}"))?;
+            }
+            Ok(())
         })
     }
 
@@ -326,9 +327,10 @@ impl Store {
         self.write(|batch| {
             batch.connection.execute_batch(terms::OPTIMIZE)?;
             batch.connection.execute_batch(terms::AFTER_BULK)?;
-            batch.connection.execute_batch(names::MAKE_INDEX)?;
-            batch.connection.execute_batch(chunks::MAKE_INDEX)?;
-            Ok(batch.connection.execute_batch(symbols::MAKE_INDEXES)?)
+            for index in INDEXES_MADE_LAST {
+                batch.connection.execute_batch(&migrate::create_index(index))?;
+            }
+            Ok(())
         })
     }
 
@@ -418,6 +420,10 @@ fn in_snapshot<T>(
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     ask(&Snapshot::new(&transaction, caches))
 }
+
+/// Indexes that no writer needs.
+const INDEXES_MADE_LAST: &[&str] =
+    &["names_by_name", "names_by_spelling", "chunks_by_hash", "symbols_by_name", "references_by_name"];
 
 const FREE_SPACE: &str = "Free some space and run `ixmcp sync`.";
 

@@ -116,13 +116,6 @@ pub(super) const UNSIGNED: ByName = ByName { indexed: UNSIGNED_ANY_CASE, by_fts:
 pub(super) const NAMED_BY_PREFIX: ByName =
     ByName { indexed: DEFINITIONS_BY_PREFIX, by_fts: DEFINITIONS_BY_PREFIX_BY_FTS };
 
-/// Statements that drop and make the indexes as the schema defines them.
-pub(super) const DROP_INDEXES: &str = "DROP INDEX IF EXISTS symbols_by_name; DROP INDEX IF EXISTS references_by_name";
-pub(super) const MAKE_INDEXES: &str = "
-    CREATE INDEX IF NOT EXISTS symbols_by_name ON symbol_rows (name_id);
-    CREATE INDEX IF NOT EXISTS references_by_name ON reference_rows (name_id);
-";
-
 /// A definition with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {

@@ -197,6 +197,18 @@ fn what_was_removed_lists_what_still_refers_to_it() {
 }
 
 #[test]
+fn a_file_that_git_no_longer_tracks_and_ignores_is_removed() {
+    let repo = committed(SHOP);
+    repo.write(".gitignore", "cart.py\n");
+    git(repo.path(), &["rm", "-q", "--cached", "shop/cart.py"]);
+    let status = Command::new("git").args(["status", "--porcelain", "shop"]).current_dir(repo.path()).output().unwrap();
+    assert_eq!(status.stdout, b"D  shop/cart.py\n");
+    let answer = changes(&repo, json!({}));
+    assert_eq!(change(&answer, "Cart")["change"], json!(["removed"]), "{answer}");
+    assert_eq!(answer["files"], 1, "{answer}");
+}
+
+#[test]
 fn a_renamed_type_keeps_its_members_and_a_moved_file_its_definitions() {
     let repo = committed(SHOP);
     replace(&repo, "shop/cart.py", "class Cart:", "class Basket:");

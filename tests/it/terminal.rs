@@ -90,26 +90,37 @@ x = 1
 # words
 ",
     );
-    for arguments in [
-        &["query", "zzznowhere"][..],
-        &["query", "-m", "literal", "zzznowhere"],
-        &["symbol", "zzznowhere"],
-        &["symbol", "zzznowhere", "--relations"],
-        &["def", "a.py:2:3"],
-        &["refs", "a.py:2:3"],
-        &["files", "--include", "*.rs"],
-        &["documents", "search", "zzz"],
-        &["documents", "list"],
-        &["entity", "list"],
-        &["entity", "ready"],
-        &["entity", "tags"],
-        &["entity", "search", "zzz"],
-    ] {
-        assert!(on_terminal(&repo, &[], arguments).contains("nothing found"), "{arguments:?}");
+    let found: [(&[&str], &str); 17] = [
+        (&["query", "zzznowhere"], "nothing found"),
+        (&["query", "-m", "literal", "zzznowhere"], "nothing found"),
+        (&["query", "-m", "literal", "x = 1", "-g", "*.md"], "nothing found with these filters; 1 result without them"),
+        (&["query", "-m", "literal", "x = 1", "--offset", "7"], "1 result; the offset is past the last"),
+        (&["symbol", "zzznowhere"], "nothing is named zzznowhere"),
+        (&["symbol", "zzznowhere", "--relations"], "no definition is named zzznowhere"),
+        (&["def", "a.py:2:3"], "nothing found: no definition is known for this position"),
+        (&["refs", "a.py:2:3"], "nothing found: no reference is known for this position"),
+        (&["files", "--include", "*.rs"], "no indexed file matches"),
+        (&["files", "--skipped"], "no file is skipped"),
+        (&["documents", "search", "zzz"], "no document matches"),
+        (&["documents", "list"], "no folder is indexed as documents; `ixmcp documents index FOLDER` adds one"),
+        (
+            &["scip", "list"],
+            "no SCIP file is indexed; `ixmcp scip make` runs the indexers of this repository's languages",
+        ),
+        (&["entity", "list"], "there are no entities; `ixmcp entity create KIND TITLE` makes the first"),
+        (&["entity", "ready"], "no open issue is ready: there is none, or each waits for another"),
+        (&["entity", "tags"], "nothing has a tag"),
+        (&["entity", "search", "zzz"], "no entity matches"),
+    ];
+    for (arguments, said) in found {
+        assert!(on_terminal(&repo, &[], arguments).contains(said), "{arguments:?}");
         let output = repo.run(arguments);
         assert_eq!((output.status.code(), &*output.stdout), (Some(1), &b""[..]), "{arguments:?}");
-        assert!(String::from_utf8(output.stderr).unwrap().contains("nothing found"), "{arguments:?}");
+        assert_eq!(String::from_utf8(output.stderr).unwrap().trim_end(), said, "{arguments:?}");
     }
+    repo.ok(&["entity", "create", "issue", "Late"]);
+    let listed = repo.run(&["entity", "list", "isue"]);
+    assert_eq!(String::from_utf8(listed.stderr).unwrap(), "there is no entity of kind isue; there are: issue\n");
     let output = repo.run(&["query", "zzznowhere", "--json"]);
     assert_eq!((output.status.code(), &*output.stderr), (Some(1), &b""[..]), "JSON says it by itself");
 }

@@ -82,7 +82,7 @@ fn content(context: &DoctorContext, path: &Path, was_looked_through: bool) -> Re
             .fixed_by(sync)
     } else if files == 0 {
         let sources = &context.session.sources;
-        let rules = Rules::new(&sources.load(&context.root)?.index).with_user(sources.environment.git_folders());
+        let rules = Rules::new(&sources.load(&context.root)?.index).with_environment(&sources.environment);
         Finding::new(Level::Warning, index::without_files(&context.root, &rules, &skipped))
     } else if was_looked_through {
         Finding::new(Level::Ok, format!("the index is sound: {held}, schema {}", store::schema_version()))

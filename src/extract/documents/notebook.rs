@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Document;
 use super::flow::Flow;
-use crate::extract::markdown;
+use crate::extract::{heading_text, markdown};
 use crate::model::SkipReason;
 
 /// Output of a cell that is kept: the rest is a listing.
@@ -170,7 +170,7 @@ fn prose(source: &str, flow: &mut Flow) {
         flow.verbatim(&source[at..range.start]);
         at = range.end;
         match part {
-            markdown::Part::Heading { level, title, .. } => flow.heading(level, &title),
+            markdown::Part::Heading { level, title, .. } => flow.heading(level, &heading_text::shown(&title)),
             markdown::Part::Table { at, rows } => {
                 flow.block();
                 flow.begin_table();

@@ -302,7 +302,7 @@ impl Layout {
                 6 => self.set_excludes_file(tree, &["config", "--global"], &lines),
                 // In a bare repository this would make the worktrees bare, too.
                 7 if self.git(tree, &["config", "core.bare"]).trim() != "true" => {
-                    self.does(tree, &["config", "extensions.worktreeConfig", "true"]);
+                    self.enable_worktree_config(tree);
                     self.set_excludes_file(tree, &["config", "--worktree"], &lines);
                 }
                 _ => self.include_excludes_file(tree, &lines),
@@ -316,6 +316,20 @@ impl Layout {
             self.notes(tree, "an ignore file above the work tree");
             fs::write(tree.parent().unwrap().join(".gitignore"), "*.rs\n").unwrap();
         }
+    }
+
+    /// Enables settings of a worktree as `git sparse-checkout` does: a setting that names the work tree of a submodule
+    /// would name that of its worktrees, too.
+    fn enable_worktree_config(&mut self, tree: &Path) {
+        let common = self.common(tree).join("config");
+        let common = common.to_str().unwrap();
+        let work_tree = self.git(tree, &["config", "--file", common, "core.worktree"]);
+        if !work_tree.is_empty() {
+            let own = format!("{common}.worktree");
+            self.does(tree, &["config", "--file", &own, "core.worktree", work_tree.trim()]);
+            self.does(tree, &["config", "--file", common, "--unset", "core.worktree"]);
+        }
+        self.does(tree, &["config", "extensions.worktreeConfig", "true"]);
     }
 
     fn excludes_file(&mut self, lines: &str) -> String {
@@ -495,6 +509,12 @@ impl Layout {
 
     pub fn has_commit(&self, root: &Path) -> bool {
         !self.git(root, &["rev-parse", "--verify", "--quiet", "HEAD"]).is_empty()
+    }
+
+    /// Whether git ignores a folder. One that is in the place of a tracked file is listed as that file, ignored or not.
+    pub fn is_ignored_folder(&self, root: &Path, path: &str) -> bool {
+        let is_submodule = self.git(root, &["ls-files", "--stage", "--", path]).starts_with("160000");
+        !is_submodule && !self.git(root, &["check-ignore", "--no-index", "--", path]).is_empty()
     }
 
     /// The directory that the worktrees of a repository share.
