@@ -84,7 +84,7 @@ pub struct Commit {
 pub type Tree = HashMap<String, String>;
 
 impl Objects {
-    /// Those of the repository at `root`, or around it.
+    /// Opens the objects of the repository at `root`, or around it.
     pub fn of(root: &Path, environment: &Environment) -> Result<Self> {
         let folder = git_layout::with_own_history(root).map_err(|reason| {
             Error::invalid_path(format!("the history cannot be read: {reason}"))
@@ -128,7 +128,7 @@ impl Objects {
             .hint(format!("Give a commit, a branch or a tag.{}", self.what_may_lack())))
     }
 
-    /// What the clone may lack, as part of a hint.
+    /// Says in a hint that a shallow clone may lack commits.
     fn what_may_lack(&self) -> &'static str {
         if self.is_shallow() {
             " This clone is shallow: `git fetch --unshallow` gets the rest of its history."

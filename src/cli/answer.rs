@@ -112,7 +112,7 @@ impl<A> Deref for Answer<A> {
     }
 }
 
-/// Makes the paths of all items absolute that say which repository they are of.
+/// Makes the paths of all items absolute if the items name their repository.
 fn with_absolute_paths(mut value: Value) -> Value {
     match &mut value {
         Value::Object(fields) => {

@@ -106,7 +106,7 @@ fn groups(change: &ChangedDefinition) -> [(&'static str, &[Dependent]); 4] {
     ]
 }
 
-/// What it was called, and where it was.
+/// Shows the old name and the old path of a definition.
 fn was(change: &ChangedDefinition, shown: impl Fn(&str) -> String) -> String {
     let name = change.old_name.as_ref().map(|name| format!(" (was {})", printable(name)));
     let path = change.old_path.as_ref().map(|path| format!(" (was in {})", printable(&shown(path))));

@@ -1,4 +1,4 @@
-//! `ixmcp files`: the tool `list_files` for people, and what is not indexed.
+//! `ixmcp files`: the tool `list_files` for people, and the files that are not indexed.
 
 use clap::Args;
 use serde_json::json;

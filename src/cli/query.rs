@@ -87,7 +87,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     Ok(Outcome::of(!hits.is_empty()))
 }
 
-/// What is true of a query without hits: that nothing matches, or that its filters leave nothing.
+/// Explains a query without hits: nothing matches, or its filters leave nothing.
 fn nothing_found(session: &Session, typed: &Arguments, mut given: Value) -> String {
     let is_filtered = !(typed.include.is_empty() && typed.exclude.is_empty());
     for filter in ["include", "exclude"] {

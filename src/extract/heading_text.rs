@@ -1,4 +1,4 @@
-//! What a heading of Markdown shows: without the addresses of links, without images, without HTML.
+//! Text of a Markdown heading as a reader sees it: without the addresses of links, without images, without HTML.
 //!
 //! Does not own where headings are (`languages`, `markdown`).
 

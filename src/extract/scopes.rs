@@ -25,7 +25,7 @@ pub(super) struct Scope {
     pub(super) container: Vec<Range<usize>>,
     pub(super) level: Option<u8>,
     pub(super) is_clause: bool,
-    /// Clauses with another number of parameters are of another definition.
+    /// Number of parameters: clauses with another number belong to another definition.
     pub(super) arity: usize,
     /// Whether it belongs to the type around it, even from inside a function.
     pub(super) is_member: bool,

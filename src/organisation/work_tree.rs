@@ -17,7 +17,7 @@ use crate::scan::{self, Staged};
 
 /// Files that are compared at a time.
 const FILES_AT_ONCE: usize = 200;
-/// What stands for git's id of a file that is not committed.
+/// Prefix that replaces git's id for a file that is not committed.
 const UNCOMMITTED: &str = "work tree ";
 
 /// The changes of a work tree since a commit.

@@ -61,7 +61,7 @@ pub struct Version {
     blob: Blob,
 }
 
-/// What is compared of a blob.
+/// Facts by which a blob is compared.
 #[derive(Clone, Copy, Debug)]
 struct Blob {
     hash: ContentHash,
@@ -297,7 +297,7 @@ impl History {
 struct Unchanged {
     /// By their number.
     same: HashSet<usize>,
-    /// Those of `same` of which it is not known whether they differ, with the reason.
+    /// Files of `same` that may differ, with the reason why that is not known.
     undecided: Vec<(String, &'static str)>,
 }
 

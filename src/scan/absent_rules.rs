@@ -45,7 +45,7 @@ impl Source {
 pub(super) struct AbsentRules(HashMap<Vec<u8>, Arc<[u8]>>);
 
 impl AbsentRules {
-    /// Those of the folders on disk. `inside` is the path of the root from the top of the work tree.
+    /// Reads the ignore files of the folders on disk. `inside` is the path of the root from the top of the work tree.
     pub(super) fn read(
         directories: &Directories,
         inside: &[u8],

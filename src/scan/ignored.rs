@@ -1,4 +1,4 @@
-//! What git ignores: the work trees below a root, and the files that decide in each of their folders.
+//! Git's ignore rules: the work trees below a root, and the files that decide in each of their folders.
 //!
 //! Owns the order of these files: `.rgignore` and `.ignore` as ripgrep has them, then git's, of which the nearest folder's comes
 //! first, and nothing above the top of its own work tree counts but the user's. Does not own the patterns of one file
@@ -30,7 +30,7 @@ pub fn is_rule_file(path: &RepoPath) -> bool {
     name == config::REPOSITORY_FILE || RULE_FILES.contains(&name) || bare::makes_bare(name)
 }
 
-/// What decides for a whole work tree, before any of it is read.
+/// Rules of a whole work tree, known before any of it is read.
 pub(super) struct Layout {
     pub directories: Option<Directories>,
     config: GitConfig,
@@ -82,7 +82,7 @@ impl Layout {
 
 /// A work tree.
 pub(super) struct Tree {
-    /// Its top folder relative to the root; empty for the one that the root is in.
+    /// The top folder of the work tree, relative to the root; empty for the work tree that the root is in.
     pub folder: Vec<u8>,
     /// The path of the root from the top folder, with `/` at its end.
     pub inside: Vec<u8>,
@@ -186,7 +186,7 @@ fn passed_over(file: &Path, error: &std::io::Error) -> String {
 }
 
 impl FolderRules {
-    /// Those of the root itself. `inside` of its tree is what all paths begin with that are decided on.
+    /// Rules of the root itself. All paths that are decided on begin with `inside`, the root's path in its work tree.
     pub(super) fn of_root(root: &Path, rules: &Rules, problems: &mut Vec<String>) -> Self {
         let layout = Layout::around(root, rules);
         let top = layout.directories.as_ref().map_or(root, |directories| directories.top.as_path()).to_owned();
@@ -206,7 +206,7 @@ impl FolderRules {
         found
     }
 
-    /// Those of a folder that the user named: what ignores it from above does not count.
+    /// Rules of a folder that the user named: rules above it do not ignore it.
     pub(super) fn of_named(&self) -> Self {
         let tree = Tree {
             folder: Vec::new(),
@@ -220,7 +220,7 @@ impl FolderRules {
         Self { tree: Arc::new(tree), chains: Default::default(), is_ignored: false }
     }
 
-    /// Those of a repository below the root, at the relative path `folder`: another's rules end there.
+    /// Rules of a repository below the root, at the relative path `folder`: rules of the outer repository end there.
     pub(super) fn of_repository(
         &self,
         (root, inside): (&Path, &[u8]),
@@ -238,7 +238,7 @@ impl FolderRules {
         Self { tree, chains: [ripgreps.clone(), others.clone(), None], is_ignored: false }
     }
 
-    /// Those of a folder in this one, before its own ignore files.
+    /// Rules of a subfolder, before its own ignore files.
     pub(super) fn below(self, is_ignored: bool) -> Self {
         Self { is_ignored, ..self }
     }

@@ -18,7 +18,7 @@ use crate::secrets;
 /// Folders (or files) of these names are never looked into, at any depth: git's own, and ours.
 pub(super) const PRIVATE_NAMES: &[&str] = &[".git", ".ixmcp", ".flashgrep"];
 
-/// What holds for one repository until its settings change.
+/// Rules of one repository; they hold until its settings change.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     settings: config::Index,
@@ -64,7 +64,7 @@ impl Rules {
         self
     }
 
-    /// The same for a folder outside the repository: it is read as it is, whatever ignores it from above, and it has
+    /// Rules for a folder outside the repository: it is read as it is, whatever ignores it from above, and it has
     /// neither entities nor a tracked list.
     #[must_use]
     pub fn outside(&self) -> Self {

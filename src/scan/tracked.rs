@@ -1,6 +1,7 @@
-//! What git tracks: the paths of its index, so that a tracked file is listed although an ignore file names it.
+//! Paths in git's index, so that a tracked file is listed although an ignore file names it.
 //!
-//! Owns reading the index; git itself is never run. Only names are taken from it. Does not own where it is (`git_layout`).
+//! Owns reading the index; git itself is never run. Only names are taken from it. Does not own where it is
+//! (`git_layout`).
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -27,11 +28,11 @@ pub(super) struct Tracked {
     spans: Vec<Range<u32>>,
     /// The folders of submodules.
     pub(super) submodules: Vec<Box<[u8]>>,
-    /// What a sparse checkout leaves out, by the path from the top of the work tree.
+    /// Files and folders that a sparse checkout leaves out, by the path from the top of the work tree.
     pub(super) absent: Absent,
 }
 
-/// What may hold ignore files that are not on disk, each with the id of its object.
+/// Files and folders that may hold ignore files that are not on disk, each with the id of its object.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Absent {
     /// Files `.gitignore`, by the folder that they are in.
@@ -69,8 +70,8 @@ impl Tracked {
     }
 }
 
-/// What a work tree tracks at or below `inside`, which is empty or ends with `/`; `None` without an index, which git makes when
-/// something is added.
+/// Reads the paths that a work tree tracks at or below `inside`, which is empty or ends with `/`; `None` without an
+/// index, which git makes when something is added.
 ///
 /// The error is a warning: without the list, ignored files are merely not listed.
 pub(super) fn read_cached(
@@ -95,7 +96,7 @@ pub(super) fn read_cached(
     Ok(Some(tracked))
 }
 
-/// What git's index records of the files at or below the root.
+/// Files at or below the root, as git's index records them.
 #[derive(Debug, Default)]
 pub(crate) struct Staged {
     /// By path.
@@ -114,7 +115,7 @@ pub(crate) struct Staged {
 struct StagedFile {
     /// The id of the blob.
     id: String,
-    /// As it was when the file had that content; `None` where its times do not show that.
+    /// Stat of the file when it had that content; `None` where its times do not show that.
     stat: Option<Stat>,
     /// Git does not look at the file: a sparse checkout leaves it out, or the user said that it does not change.
     is_unexamined: bool,
@@ -181,7 +182,7 @@ impl Staged {
     }
 }
 
-/// What git's index records; nothing without one, or if it is damaged: then every file has to be compared.
+/// Reads git's index; empty without one, or if it is damaged: then every file has to be compared.
 pub(crate) fn staged(root: &Path) -> Staged {
     let Some((worktree, index)) = find_index(root) else { return Staged::default() };
     let inside = root.strip_prefix(&worktree).unwrap_or(Path::new(""));
@@ -247,7 +248,7 @@ fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// The nearest folder at or above `root` with a `.git`, and the index of that.
+/// The nearest folder at or above `root` with a `.git`, and its index.
 fn find_index(root: &Path) -> Option<(PathBuf, PathBuf)> {
     directory(root).map(|(worktree, directory)| (worktree, directory.join("index")))
 }

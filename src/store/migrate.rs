@@ -16,7 +16,7 @@ mod embedded {
     refinery::embed_migrations!("migrations");
 }
 
-/// This program's migrations, in the order in which they run: the macro lists V10 before V2.
+/// The migrations of this program, in the order in which they run: the macro lists V10 before V2.
 fn embedded() -> Vec<Migration> {
     let mut migrations = embedded::migrations::runner().get_migrations().clone();
     migrations.sort();

@@ -125,15 +125,15 @@ pub struct Store {
     _open: open::OpenStore,
 }
 
-/// What is kept in memory of the database between queries.
+/// Values of the database that are kept in memory between queries.
 struct Caches {
-    /// As they were counted last.
+    /// The last totals.
     totals: Mutex<Option<Totals>>,
-    /// Of words in chunks.
+    /// Frequencies of words in chunks.
     frequencies: Mutex<Frequencies>,
-    /// Of exact searches.
+    /// Counts of exact searches.
     counted: Mutex<PatternCounts>,
-    /// What searches were narrowed to.
+    /// Scopes that searches were narrowed to.
     scopes: Mutex<Scopes>,
     /// Values computed from texts.
     kept: Mutex<KeptValues>,
@@ -177,7 +177,7 @@ impl<'c> Snapshot<'c> {
     }
 }
 
-/// A transaction that changes the index; everything a snapshot can be asked can be asked of it too.
+/// A transaction that changes the index; it answers every query of a snapshot, too.
 pub struct Batch<'c> {
     snapshot: Snapshot<'c>,
     interned: &'c mut Interned,
@@ -266,7 +266,7 @@ impl Store {
         answer.map_err(|error| if error.kind == ErrorKind::Cancelled { budget.error() } else { error })
     }
 
-    /// What others have committed so far.
+    /// The state that other processes have committed so far.
     pub fn revision(&self) -> Result<Revision> {
         let opened = self.follow_rebuild()?;
         let mut slot = locked(&self.writer);

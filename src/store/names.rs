@@ -27,7 +27,7 @@ statements! {
 /// Names kept between batches, at most, where the rest can be asked for: one takes its text and 24 bytes.
 const NAMES_CACHED: usize = 1_000_000;
 
-/// What the writer knows of them.
+/// Names and kinds that the writer knows.
 #[derive(Default)]
 pub(super) struct Interned {
     names: Names,

@@ -177,7 +177,7 @@ fn is_built(turn: &Turn) -> Result<bool> {
     turn.repository.read(turn.budget, |snapshot| Ok(snapshot.fact(Fact::Built)?.is_some()))
 }
 
-/// What a sync reports: net changes since the last sync, and the contents of the index.
+/// Result of a sync: net changes since the last sync, and the contents of the index.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Report {
     pub added: usize,
@@ -189,7 +189,7 @@ pub struct Report {
     pub symbols: u64,
     pub seconds: f64,
     pub db_bytes: u64,
-    /// What was unusual about the update.
+    /// Anything unusual about the update.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }

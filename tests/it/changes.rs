@@ -1,4 +1,4 @@
-//! What differs from a commit and what depends on it: the tool `changes`, on real repositories of git.
+//! The tool `changes`: definitions that differ from a commit and their dependents, on real repositories of git.
 
 use std::fs;
 use std::path::Path;

@@ -36,7 +36,7 @@ fn files_branches_and_changes_are_those_of_git_in_every_layout() {
     assert!(differing.is_empty(), "{} layouts differ\n{}", differing.len(), differing.join("\n\n"));
 }
 
-/// What ixmcp and git say differently of the work tree at `root`.
+/// Lists the differences between ixmcp and git about the work tree at `root`.
 fn differences(layout: &Layout, root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let name = root.strip_prefix(layout.repo.path()).unwrap().display().to_string();
@@ -116,7 +116,7 @@ fn list(layout: &Layout, root: &Path, folder: &Path, prefix: &str, listed: &mut 
     }
 }
 
-/// What is at a path, unless a link is on the way.
+/// Type of the file at a path, unless a link is on the way.
 fn kind(root: &Path, path: &str) -> Option<fs::FileType> {
     let kind = |path: &str| fs::symlink_metadata(root.join(path)).ok().map(|found| found.file_type());
     let mut folders = path.match_indices('/').map(|(end, _)| &path[..end]);

@@ -59,7 +59,7 @@ impl Home {
         scan::list(&self.path().join(root), &self.rules(), &Budget::unlimited()).unwrap()
     }
 
-    /// What git sees in some work trees at and below `root`, joined.
+    /// Files that git lists in some work trees at and below `root`, joined.
     fn git_sees(&self, root: &str, trees: &[&str]) -> BTreeSet<String> {
         let mut all = BTreeSet::new();
         for tree in trees {

@@ -1,4 +1,4 @@
-//! What a terminal shows and what a pipe gets: colours, links, readers that go away, exit codes.
+//! Output on a terminal and in a pipe: colours, links, readers that go away, exit codes.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -8,14 +8,14 @@ use crate::harness::Repo;
 
 const SHOP: &str = "//- /shop.py\nclass Cart:\n    def checkout(self):\n        return pay_order(self)\n\n\ndef pay_order(cart):\n    return 1\n//- /notes.md\n# Paying\n\nOrders are\tpaid at checkout.\n";
 
-/// What a terminal would be given, with these variables set.
+/// Output on a terminal, with these variables set.
 fn on_terminal(repo: &Repo, variables: &[(&str, &str)], arguments: &[&str]) -> String {
     let (code, shown) = run_on_terminal(repo, variables, arguments);
     assert!(matches!(code, Some(0 | 1)), "{arguments:?}: {shown}");
     shown
 }
 
-/// The same with the exit code, whatever it is. Lines do not end as a terminal needs them.
+/// Output on a terminal, with the exit code, whatever it is. Lines do not end as a terminal needs them.
 pub fn run_on_terminal(repo: &Repo, variables: &[(&str, &str)], arguments: &[&str]) -> (Option<i32>, String) {
     let asked = repo.command(arguments);
     let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_str().unwrap());
@@ -37,7 +37,7 @@ pub fn run_on_terminal(repo: &Repo, variables: &[(&str, &str)], arguments: &[&st
     (output.status.code(), String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n"))
 }
 
-/// The same without colours and links.
+/// Output without colours and links.
 fn bare(shown: &str) -> String {
     let mut text = String::new();
     let mut rest = shown;

@@ -1,13 +1,14 @@
 //! House rules that the compiler cannot see.
 
 mod cycles;
+mod item_docs;
 mod vocabulary;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What every module may import: plain values, errors, deadlines, words, what differs by operating system, child
-/// processes, mutexes, threads, detection of secrets, where git keeps a repository and what it keeps there.
+/// Modules that every module may import: plain values, errors, deadlines, words, what differs by operating system,
+/// child processes, mutexes, threads, detection of secrets, where git keeps a repository and what it keeps there.
 const BASE: &[&str] = &[
     "model",
     "error",

@@ -66,7 +66,7 @@ fn none_yet() -> Finding {
     Finding::new(Level::Note, "there is no index yet").remedy(remedy)
 }
 
-/// What an index holds that has no faults.
+/// Reports the contents of an index that has no faults.
 fn content(context: &DoctorContext, path: &Path, was_looked_through: bool) -> Result<Finding> {
     let (files, is_built, skipped) = Store::open(path, Mode::Read)?.read(&Budget::unlimited(), |snapshot| {
         Ok((snapshot.file_count()?, snapshot.fact(Fact::Built)?.is_some(), snapshot.skipped_counts()?))

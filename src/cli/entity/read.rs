@@ -104,7 +104,7 @@ pub(super) fn list(session: &Session, typed: &List) -> Result<Outcome> {
     })
 }
 
-/// What is true of the entities if none is listed.
+/// Explains why no entity is listed.
 fn nothing_listed(session: &Session, typed: &List, kind: Option<&str>) -> Result<String> {
     let others = session.read_entities(|snapshot| snapshot.entities(None))?;
     if others.is_empty() {

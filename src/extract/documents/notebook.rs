@@ -1,4 +1,4 @@
-//! Jupyter notebooks: prose and code of the cells, and what they printed.
+//! Jupyter notebooks: prose and code of the cells, and their output.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::flow::Flow;
 use crate::extract::{heading_text, markdown};
 use crate::model::SkipReason;
 
-/// What a cell printed is kept as far as this: the rest is a listing.
+/// Output of a cell that is kept: the rest is a listing.
 const MOST_OUTPUT: usize = 1000;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {

@@ -21,7 +21,7 @@ const NAMES: &[&str] = &[
     "data.json",
     "x.log",
 ];
-/// What ixmcp skips for a reason of its own.
+/// Files that ixmcp skips, but git does not.
 const SKIPPED: &[&str] = &[".env", "Cargo.lock", "site.min.css", "logo.png"];
 /// Lines of ignore files whose meaning is beyond doubt: the others have a test of their own.
 const PATTERNS: &[&str] =
@@ -32,7 +32,7 @@ pub struct Layout {
     pub repo: Repo,
     /// The work trees that are compared.
     pub roots: Vec<PathBuf>,
-    /// What was done, for a failure to report.
+    /// Steps that were done, for a failure to report.
     pub log: Vec<String>,
     random: Random,
     /// Makes each definition unlike all others.
@@ -81,7 +81,7 @@ impl Layout {
         self.random.below(of) == 0
     }
 
-    /// What git prints; empty if it fails, as it may where a random step does not fit.
+    /// Runs git; returns its output, which is empty if it fails, as it may where a random step does not fit.
     pub fn git(&self, folder: &Path, arguments: &[&str]) -> String {
         let mut git = Command::new("git");
         for setting in ["user.name=t", "user.email=t@t", "init.defaultBranch=main", "protocol.file.allow=always"] {
@@ -96,7 +96,7 @@ impl Layout {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The same as a step that is reported.
+    /// Runs git as a step that is reported.
     fn does(&mut self, folder: &Path, arguments: &[&str]) {
         let name = folder.strip_prefix(self.repo.path()).unwrap_or(folder).display().to_string();
         self.log.push(format!("{name}$ git {}", arguments.join(" ")));
@@ -224,7 +224,7 @@ impl Layout {
         trees
     }
 
-    /// As `worktree.useRelativePaths` has it, which git has since 2.48.
+    /// Links a worktree by relative paths, as `worktree.useRelativePaths` does, which git has since 2.48.
     fn link_relatively(&mut self, tree: &Path) {
         let text = fs::read_to_string(tree.join(".git")).unwrap();
         let directory = PathBuf::from(text.trim().strip_prefix("gitdir: ").unwrap());
@@ -318,7 +318,8 @@ impl Layout {
         }
     }
 
-    /// As `git sparse-checkout` does it: what names the work tree of a submodule would name that of its worktrees, too.
+    /// Enables settings of a worktree as `git sparse-checkout` does: a setting that names the work tree of a submodule
+    /// would name that of its worktrees, too.
     fn enable_worktree_config(&mut self, tree: &Path) {
         let common = self.common(tree).join("config");
         let common = common.to_str().unwrap();
@@ -355,7 +356,7 @@ impl Layout {
         self.does(tree, &["config", scope, key, &included]);
     }
 
-    /// What is done once in a work tree: how its index is stored, and what is checked out.
+    /// Prepares a work tree: how its index is stored, and what is checked out.
     fn prepare(&mut self, tree: &Path) {
         match self.random.below(9) {
             0 => self.does(tree, &["update-index", "--split-index"]),
