@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::index::{Watching, Workspaces};
 use ixmcp::tools::Tools;
+use ixmcp::workspace::{Watching, Workspaces};
 use serde_json::{Value, json};
 
 use asked::{ask, caller};

@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::embed::{Embedder, Purpose, Vector, built_in};
-use ixmcp::index::{Watching, Workspace, Workspaces};
 use ixmcp::store::{ChunkId, Scope, Snapshot, SpaceId};
 use ixmcp::tools::Tools;
+use ixmcp::workspace::{Watching, Workspace, Workspaces};
 use serde_json::{Value, json};
 
 use asked::{ask, caller};

@@ -2,7 +2,7 @@
 //! that sets a key wins.
 //!
 //! Owns all reads of the environment, and (in `keys`) the table of settings. Does not own the command line, whose flags
-//! `cli` passes in, or the user's choices for one repository (`.ixmcp/state.toml`, owned by `index`).
+//! `cli` passes in, or the user's choices for one repository (`.ixmcp/state.toml`, owned by `repository`).
 
 mod groups;
 mod keys;

@@ -4,7 +4,7 @@
 //! `ls-tree`, `cat-file` and `diff-tree` between commits read objects and references and nothing else; `check-attr` and `config`
 //! read rules. None compares a work tree, so that they run no hook, filter, textconv, external diff or fsmonitor that the repository's
 //! settings or attributes name. No transport is allowed, whatever the settings say, so a partial clone fetches nothing. Does not own
-//! which repository may be read (`git_layout`), or what differs (`index`).
+//! which repository may be read (`git_layout`), or what differs (`repository`).
 
 mod conversion;
 mod work_files;

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::extract;
-use ixmcp::index::{Watching, Workspaces};
 use ixmcp::query::corpus::Corpus;
 use ixmcp::query::{PathFilter, exact, smart};
 use ixmcp::scan::{self, Rules};
 use ixmcp::store::FtsQuery;
+use ixmcp::workspace::{Watching, Workspaces};
 
 /// Some grammars recurse as deep as a file nests.
 const STACK_BYTES: usize = 16 << 20;

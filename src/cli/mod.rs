@@ -13,8 +13,6 @@ mod deps;
 mod doctor;
 mod documents;
 mod edited;
-mod embedder;
-mod engine;
 mod entity;
 mod eval;
 mod files;
@@ -36,9 +34,9 @@ mod output;
 mod overview;
 mod paint;
 mod position;
+mod processes;
 mod publish;
 mod query;
-mod read;
 mod rebuild;
 mod refs;
 mod relations;
@@ -71,11 +69,13 @@ use clap::{FromArgMatches, Parser, Subcommand};
 
 use self::paint::{ColorChoice, Paint};
 use self::session::{Session, about_one, freshen};
+use processes::{embedder, engine, read};
+
 use crate::config::{Config, Environment, Flags, Sources};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Watching, Workspaces};
 use crate::panics;
 use crate::platform::processor;
+use crate::workspace::{Watching, Workspaces};
 
 /// The heading of the options that every command takes.
 const EVERYWHERE: &str = "Global options";

@@ -15,8 +15,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use super::terminal_text::sequence;
 use crate::config::Environment;
 use crate::error::Error;
-use crate::model::printable;
-use crate::pytypes::values::Span;
+use crate::model::{Span, printable};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum ColorChoice {

@@ -20,7 +20,6 @@ use super::typed_path;
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{IndexWait, Part, Workspace, Workspaces};
 use crate::locked::locked;
 use crate::model::RepoPath;
 use crate::platform::allocator;
@@ -29,7 +28,9 @@ use crate::serve;
 use crate::serve::client::Client;
 use crate::store::Snapshot;
 use crate::tools::{self, Access, OnProgress, Request, Tools};
+use crate::update::{IndexWait, Part};
 use crate::wording::Command;
+use crate::workspace::{Workspace, Workspaces};
 
 /// The empty text, which every tool refuses; joined to a folder it would stand for that.
 const NO_PATH: &str = "";

@@ -1,6 +1,6 @@
 //! Groups of repositories: `[groups]` in the user's own `config.toml`.
 //!
-//! Owns the table, not what its paths and globs name (`index`). A repository's file cannot define groups, because a group
+//! Owns the table, not what its paths and globs name (`workspace`). A repository's file cannot define groups, because a group
 //! says which other repositories a query reads.
 
 use std::collections::BTreeMap;

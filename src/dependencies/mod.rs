@@ -1,7 +1,7 @@
 //! A repository's dependencies, and the folders with their sources on this machine.
 //!
 //! Owns reading the manifests and lock files of Cargo, npm, Python and Go, and the folders in which their package managers keep
-//! sources. Downloads nothing and runs nothing. Does not own the indexes of those sources (`index`).
+//! sources. Downloads nothing and runs nothing. Does not own the indexes of those sources (`repository`).
 //!
 //! Manifests belong to the repository and are not trusted: names and versions are checked before they become parts of paths, and
 //! a folder counts only if it really is where its package manager keeps sources.

@@ -1,6 +1,6 @@
 //! SCIP files: the definitions and references that a language indexer states.
 //!
-//! Owns the format, from its bytes to plain values. Does not own whether that still fits the files it is about (`index`).
+//! Owns the format, from its bytes to plain values. Does not own whether that still fits the files it is about (`update`).
 //! Positions stay as they are written: lines from 0, and columns in the units of the document's encoding.
 
 use std::collections::HashMap;

@@ -2,7 +2,7 @@
 //!
 //! Owns what is fetched, and that nothing stays of a repository that the caller cannot read any more: each call lists what is
 //! visible first. A text is fetched once, and checked against its key; paths and sizes are the server's word and bounded. Does not
-//! own what is read of more repositories than can be mirrored ([`parts`]), or how a folder is indexed (`index`).
+//! own what is read of more repositories than can be mirrored ([`parts`]), or how a folder is indexed (`update`).
 
 mod parts;
 

@@ -13,12 +13,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use self::printed::Printed;
-use super::values::{Checked, Diagnostic, PANICKED, ProjectCheck, Projects, Severity, Span};
+use super::values::{Checked, Diagnostic, PANICKED, ProjectCheck, Projects, Severity};
 use crate::budget::Budget;
 use crate::child_process::{Finished, run_while};
 use crate::error::{Error, ErrorKind, Result};
 use crate::git_layout::Worktrees;
-use crate::model::printable;
+use crate::model::{Span, printable};
 use crate::platform::process;
 
 /// Bytes that are read of one run.

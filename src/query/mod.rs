@@ -1,7 +1,7 @@
 //! Read-only queries to a snapshot of the index.
 //!
 //! Owns what a query means: which rows answer it, in which order, and how pages are cut. Returns plain values: no
-//! JSON, no SQL. Does not own freshness (`index`) nor how answers are shown (`tools`, `cli`).
+//! JSON, no SQL. Does not own freshness (`update`) nor how answers are shown (`tools`, `cli`).
 
 pub(crate) mod changes;
 pub(crate) mod check;

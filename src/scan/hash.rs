@@ -70,7 +70,8 @@ fn read_once(file: &File, (stat, seen_ns): (Stat, i64), limit: u64) -> io::Resul
     Ok(Content { bytes, stat, seen_ns })
 }
 
-fn now_ns() -> i64 {
+/// The time in nanoseconds since 1970.
+pub(crate) fn now_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the walk, the ignore rules, the rules that skip a file by its path or size, safe opening, and the one resolver
 //! of paths that people and agents give. Does not own how a file is interpreted (`extract`) nor what the database knows
-//! of it (`store`, `index`): comparing the two is `index`'s work.
+//! of it (`store`, `update`): comparing the two is `update`'s work.
 
 mod absent_rules;
 mod bare;
@@ -25,7 +25,7 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::model::{RepoPath, SkipReason, Stat};
 
-pub(crate) use hash::{Content, trusted};
+pub(crate) use hash::{Content, now_ns, trusted};
 pub use hash::{read, read_below};
 pub(crate) use ignored::is_rule_file;
 pub(crate) use listing_fingerprint::ListingFingerprint;

@@ -1,7 +1,7 @@
 //! The schema: the migrations in `migrations/`, append-only, run by `refinery`.
 //!
 //! Owns the comparison of a file's schema with this program's, and the upgrade of an older one. The index is derived,
-//! so a file with any other schema is not repaired: `index` replaces it ([`super::Store::is_of_another_build`]).
+//! so a file with any other schema is not repaired: `repository` replaces it ([`super::Store::is_of_another_build`]).
 
 use std::path::Path;
 

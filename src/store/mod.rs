@@ -1,13 +1,13 @@
 //! The database: the only module that names `rusqlite` and contains SQL.
 //!
 //! Owns opening and migrating the file, the pool of readers and the one writer, and for each family of tables the
-//! statements next to their row mapping. Does not own when to write: that is `index`'s.
+//! statements next to their row mapping. Does not own when to write: that is `update`'s.
 //!
 //! Reads are closures over a [`Snapshot`] and see one state of the index; writes are closures over a [`Batch`], which
 //! is a transaction: it is committed when the closure returns `Ok`, and leaves nothing behind otherwise.
 //!
 //! **Concurrency.** WAL: readers never wait for the writer. Across processes the writers take turns by SQLite's own
-//! lock (`busy_timeout`), and by `index`'s update lock so that work is not done twice. A read holds its snapshot only
+//! lock (`busy_timeout`), and by `update`'s update lock so that work is not done twice. A read holds its snapshot only
 //! as long as its closure runs, so checkpoints are not held up.
 
 mod audit;

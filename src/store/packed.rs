@@ -1,6 +1,6 @@
 //! Copies of the database for other clones and worktrees: without machine-specific rows, and verified before use.
 //!
-//! Owns what is left out of a copy, and the checks of a foreign copy. `index` owns their files.
+//! Owns what is left out of a copy, and the checks of a foreign copy. `update` owns their files.
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 //!
 //! Owns which tools can be asked so, that the repositories work at the same time while their answers are combined in the
 //! order of their roots, and what is reported of those that cannot answer. Does not own which repositories a call names
-//! (`index`), or the ranking of several ([`crate::query::corpus`]).
+//! (`workspace`), or the ranking of several ([`crate::query::corpus`]).
 
 mod lists;
 mod search;
@@ -19,7 +19,6 @@ use super::incomplete::Prepared;
 use super::{Call, Declaration, Request, Tools, get_symbol, query, render, run};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Members, Unindexed, Workspace, name_of};
 use crate::locked::locked;
 use crate::model::first_of;
 use crate::organisation::{Mirror, MirrorRequest};
@@ -28,7 +27,9 @@ use crate::query::corpus::Corpus;
 use crate::query::symbols::OtherFiles;
 use crate::store::{HeldState, Snapshot};
 use crate::threads::{WorkList, on_threads};
+use crate::unindexed::Unindexed;
 use crate::wording::Argument;
+use crate::workspace::{Members, Workspace, name_of};
 
 /// The daemons of other repositories that are running. None is started.
 pub trait Daemons: Send + Sync {

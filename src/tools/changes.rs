@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::Result;
-use crate::index::Version;
 use crate::query::changes::{self, ChangedDefinition, Difference, OldFile};
+use crate::repository::Version;
 use crate::store::FileProblem;
 
 pub(super) static CHANGES: Declaration = declare! {

@@ -1,7 +1,7 @@
 //! Reads that do not wait for a long update of the index.
 //!
 //! Owns what such a read does instead: it looks at files on disk, or has the files that it needs indexed first. Does not own
-//! which files those are, or what the index lacks (`index`).
+//! which files those are, or what the index lacks (`unindexed`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,14 +11,16 @@ use serde_json::{Value, json};
 use super::Call;
 use crate::budget;
 use crate::error::{Error, Result};
-use crate::index::{DiskListing, Freshness, NeededFiles, SymbolAround, Unindexed, UnindexedMatches};
 use crate::model::RepoPath;
 use crate::query::corpus::Corpus;
 use crate::query::exact::DiskFiles;
 use crate::query::qualified_name::qualified_name;
 use crate::query::smart::Expectation;
 use crate::query::{PathFilter, smart};
+use crate::repository::DiskListing;
 use crate::store::Snapshot;
+use crate::unindexed::{NeededFiles, SymbolAround, Unindexed, UnindexedMatches};
+use crate::update::Freshness;
 use crate::words::search_words::{PieceOfFile, SearchWords};
 
 /// Files that a read needs to be indexed.

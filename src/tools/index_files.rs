@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::index::{FolderOptions, FolderReport};
 use crate::model::first_of;
 use crate::query::Page;
 use crate::store::FileProblem;
+use crate::update::{FolderOptions, FolderReport};
 use crate::wording::Argument;
 
 pub(super) static INDEX_FILES: Declaration = declare! {

@@ -75,10 +75,11 @@ use jobs::{Jobs, Outcome};
 
 use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{EntityReport, Freshness, ModelAvailability, Part, Workspace, Workspaces};
 use crate::query::near;
 use crate::query::smart::Reranker;
 use crate::store::Snapshot;
+use crate::update::{EntityReport, Freshness, ModelAvailability, Part};
+use crate::workspace::{Workspace, Workspaces};
 
 /// Every tool, in the order that lists show.
 pub static TOOLS: &[&Declaration] = &[

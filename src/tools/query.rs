@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 use super::incomplete::Needs;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::index::Workspace;
 use crate::organisation::MirrorRequest;
 use crate::query::exact::DiskFiles;
 use crate::query::{Hit, HitPage, PathFilter, exact, smart};
 use crate::wording::Argument;
+use crate::workspace::Workspace;
 
 pub(super) static QUERY: Declaration = declare! {
     run;

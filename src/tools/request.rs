@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::budget::Budget;
-use crate::index::IndexWait;
 use crate::query::symbols::OtherFiles;
+use crate::update::IndexWait;
 
 #[derive(Clone)]
 pub struct Request {

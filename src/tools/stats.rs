@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::Result;
-use crate::index::DocumentFolder;
 use crate::store::{Fact, schema_version};
+use crate::update::DocumentFolder;
 
 pub(super) static STATS: Declaration = declare! {
     run;

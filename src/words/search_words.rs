@@ -1,7 +1,7 @@
 //! Words that a query looks for, and finding them in files that no index has yet, as the FTS would.
 //!
 //! Owns which bytes of a text are such a word. Does not own which of them look like the name of a definition ([`super::definitions`]),
-//! which words a query looks for (`query`), nor which files are looked at (`index`).
+//! which words a query looks for (`query`), nor which files are looked at (`unindexed`).
 
 use std::collections::HashMap;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::index::Workspace;
+use ixmcp::workspace::Workspace;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;

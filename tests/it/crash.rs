@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use ixmcp::budget::Budget;
 use ixmcp::error::ErrorKind;
-use ixmcp::index::Thoroughness;
 use ixmcp::model::{ContentHash, RepoPath};
+use ixmcp::repository::Thoroughness;
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
@@ -536,7 +536,7 @@ fn a_read_only_checkout_is_served_from_its_index_and_refused_without() {
 }
 
 /// Root runs the check itself, so the index must belong to root then.
-fn open_as_root(owner: &Owner) -> Arc<ixmcp::index::Workspace> {
+fn open_as_root(owner: &Owner) -> Arc<ixmcp::workspace::Workspace> {
     for entry in Owner::entries(&owner.repo.path().join(".ixmcp")) {
         chown(entry, Some(0), Some(0)).unwrap();
     }

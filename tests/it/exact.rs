@@ -12,8 +12,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use ixmcp::budget::Budget;
-use ixmcp::index::Workspace;
 use ixmcp::query::{Page, PathFilter, exact};
+use ixmcp::workspace::Workspace;
 use serde_json::json;
 
 use self::patterns::{Asked, Maker};

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ixmcp::budget::Budget;
 use ixmcp::error::ErrorKind;
-use ixmcp::index::Workspace;
 use ixmcp::model::RepoPath;
+use ixmcp::workspace::Workspace;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 

@@ -663,7 +663,7 @@ fn a_folder_outside_is_watched() {
     let (repo, papers) = (Repo::new("//- /a.md\n# A\n"), papers());
     let at = text(&papers);
     let workspace = watched(repo.path());
-    let options = ixmcp::index::FolderOptions { chunk_size: 500, overlap: 50, max_files: 100, file_types: Vec::new() };
+    let options = ixmcp::update::FolderOptions { chunk_size: 500, overlap: 50, max_files: 100, file_types: Vec::new() };
     let budget = ixmcp::budget::Budget::unlimited();
     workspace.documents.index_folder(&at, &options, &std::sync::Arc::default(), &budget).unwrap();
     let has = |path: &str| {
@@ -696,7 +696,7 @@ fn a_folder_outside_is_followed_whatever_happens_above_it() {
     put("old.txt");
     let at = folder_above.join("papers").to_str().unwrap().to_owned();
     let workspace = watched(repo.path());
-    let options = ixmcp::index::FolderOptions { chunk_size: 500, overlap: 50, max_files: 100, file_types: Vec::new() };
+    let options = ixmcp::update::FolderOptions { chunk_size: 500, overlap: 50, max_files: 100, file_types: Vec::new() };
     let budget = ixmcp::budget::Budget::unlimited();
     workspace.documents.index_folder(&at, &options, &std::sync::Arc::default(), &budget).unwrap();
     let names = || -> Vec<String> {

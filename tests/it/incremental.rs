@@ -11,9 +11,11 @@ use std::time::Duration;
 
 use ixmcp::budget::{Budget, Progress};
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::index::{IndexWait, Thoroughness, Watching, Workspace, Workspaces, rebuild};
+use ixmcp::repository::Thoroughness;
 use ixmcp::store::Fact;
 use ixmcp::tools::{Request, Tools};
+use ixmcp::update::{IndexWait, rebuild};
+use ixmcp::workspace::{Watching, Workspace, Workspaces};
 use serde_json::json;
 
 use crate::harness::Repo;

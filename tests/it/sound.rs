@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use ixmcp::budget::{Budget, Progress};
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::index::{Freshness, Thoroughness, Workspace};
+use ixmcp::repository::Thoroughness;
+use ixmcp::update::Freshness;
+use ixmcp::workspace::Workspace;
 
 /// Settings of no one's, but that the smallest tree has trigrams.
 pub fn sources(root: &Path) -> Arc<Sources> {

@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use ixmcp::budget::Budget;
 use ixmcp::error::ErrorKind;
 use ixmcp::extract::{self, LANGUAGES, Options, languages, position};
-use ixmcp::index::Workspace;
 use ixmcp::model::RepoPath;
 use ixmcp::query::corpus::Corpus;
 use ixmcp::query::occurrences::{self, ReadingTime};
@@ -22,6 +21,7 @@ use ixmcp::query::relations::{self, Resolver};
 use ixmcp::query::symbols::{self, Match, OtherFiles};
 use ixmcp::query::{PathFilter, positions, slice, smart};
 use ixmcp::store::{DefinitionNode, Reference, Snapshot};
+use ixmcp::workspace::Workspace;
 
 use crate::harness::Repo;
 use crate::sound::{number, open, sync};

@@ -2,7 +2,7 @@
 
 use ixmcp::budget::Budget;
 use ixmcp::embed::Purpose;
-use ixmcp::index::Workspace;
+use ixmcp::workspace::Workspace;
 use serde_json::json;
 
 use crate::harness::Repo;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::index::Workspace;
+use ixmcp::workspace::Workspace;
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
 

@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::index::{Watching, Workspace, Workspaces, rebuild};
 use ixmcp::store::Fact;
 use ixmcp::tools::{Request, Tools};
+use ixmcp::update::rebuild;
+use ixmcp::workspace::{Watching, Workspace, Workspaces};
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server, repeatedly};

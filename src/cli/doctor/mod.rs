@@ -29,9 +29,9 @@ use super::paint::Paint;
 use super::{Outcome, Session, output};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::index;
 use crate::model::printable;
 use crate::query::near;
+use crate::repository;
 use crate::store::{Fact, Mode, Snapshot, Store};
 
 /// Diagnose problems with ixmcp in this repository and suggest fixes
@@ -107,7 +107,7 @@ struct DoctorContext<'s> {
 
 impl DoctorContext<'_> {
     fn database(&self) -> PathBuf {
-        index::database(&self.root, &self.session.sources.environment)
+        repository::database(&self.root, &self.session.sources.environment)
     }
 
     /// Asks the index as it is, where one was built that can be asked.

@@ -96,9 +96,13 @@ mod tests {
     fn the_estimate_is_near_the_number_of_a_real_tokenizer() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
-        for path in
-            ["src/index/watch.rs", "README.md", "fixtures/search/fit.py", "migrations/V1__schema.sql", "Cargo.toml"]
-        {
+        for path in [
+            "src/repository/watch.rs",
+            "README.md",
+            "fixtures/search/fit.py",
+            "migrations/V1__schema.sql",
+            "Cargo.toml",
+        ] {
             let text = read(path);
             is_near(&text, 10, path);
             // As an answer of a tool.

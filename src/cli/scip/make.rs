@@ -14,8 +14,8 @@ use super::{name_of, value};
 use crate::budget::Budget;
 use crate::cli::{Outcome, Session, output};
 use crate::error::{Error, Result};
-use crate::index::Workspace;
 use crate::model::printable;
+use crate::workspace::Workspace;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

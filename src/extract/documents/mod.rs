@@ -1,7 +1,7 @@
 //! Documents: their text with headings and pages, without formatting.
 //!
 //! Owns the formats, their detection, and the readers: one file per reader, one row each in `FORMATS`. Readers are pure
-//! and bounded by work, not by a clock. `chunk` cuts the text into chunks, and `index` runs risky readers in a child
+//! and bounded by work, not by a clock. `chunk` cuts the text into chunks, and `update` runs risky readers in a child
 //! process.
 
 mod archive;

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
-use crate::pytypes::values::{Diagnostic, Note, PANICKED, Severity, Span};
+use crate::model::Span;
+use crate::pytypes::values::{Diagnostic, Note, PANICKED, Severity};
 
 pub(super) struct Printed<'r> {
     /// The repository, which ty was started in.

@@ -15,8 +15,9 @@ use super::display::PathDisplay;
 use super::file_diagnostics::diagnostics;
 use super::lines::Lines;
 use crate::locked::locked;
+use crate::model::Span;
 use crate::pytypes::engine::Observer;
-use crate::pytypes::values::{Checked, Diagnostic, Note, Severity, Span};
+use crate::pytypes::values::{Checked, Diagnostic, Note, Severity};
 
 /// Optional parts of a diagnostic.
 #[derive(Clone, Copy, Debug)]

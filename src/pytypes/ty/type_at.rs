@@ -15,7 +15,8 @@ use super::display::{PathDisplay, preview};
 use super::expressions::unique;
 use super::lines::Lines;
 use super::target::{self, Target};
-use crate::pytypes::values::{Definition, Typed};
+use crate::model::Definition;
+use crate::pytypes::values::Typed;
 
 pub(super) fn type_at(db: &Database, file: ProgramFile<'_>, at: TextSize, display: &PathDisplay) -> Option<Typed> {
     let found = target::at(db, file, at, |model, target| {

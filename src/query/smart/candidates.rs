@@ -4,7 +4,7 @@
 //! their ids takes a tenth of that, and how much of the query a chunk holds, by how rare the words are, picks the same
 //! candidates. So the FTS is asked for ids alone, word by word, and BM25 is computed where the text is loaded (`rank`).
 //! Words in too many chunks are left out here; the ranking still sees them in the text.
-//! While an index is being built, [`search_words`] says what to look for in files without chunks: the choice there (`index::needed`)
+//! While an index is being built, [`search_words`] says what to look for in files without chunks: the choice there (`unindexed::needed`)
 //! follows the one here.
 
 use std::collections::{HashMap, HashSet};

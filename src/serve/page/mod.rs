@@ -33,7 +33,7 @@ use self::gate::Gate;
 use super::connection_slots::{ConnectionSlot, ConnectionSlots};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::Workspaces;
+use crate::workspace::Workspaces;
 
 /// The timeout for reading the header of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
