@@ -1,8 +1,8 @@
 //! Files on disk: which of them belong to a repository, and their bytes.
 //!
-//! Owns the walk, the ignore rules, the rules that skip a file by its path or size, safe opening, and the one
-//! resolver of paths that people and agents give. Does not own what a file means (`extract`) nor what the
-//! database knows of it (`store`, `update`): comparing the two is `update`'s work.
+//! Owns the walk, the ignore rules, the rules that skip a file by its path or size, safe opening, and the one resolver
+//! of paths that people and agents give. Does not own how a file is interpreted (`extract`) nor what the database knows
+//! of it (`store`, `update`): comparing the two is `update`'s work.
 
 mod absent_rules;
 mod bare;

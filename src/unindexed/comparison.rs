@@ -1,7 +1,8 @@
 //! Files that the index lacks while a long update runs, so that reads need not wait for the end of it.
 //!
-//! Owns the comparison of one snapshot with the listing that reads share, and the text of files that are not indexed yet. Does not own
-//! when reads wait and when the tree is walked (`update`), nor which files a query needs first (`needed`).
+//! Owns the comparison of one snapshot with the listing that reads share, and the text of files that are not indexed
+//! yet. Does not own when reads wait and when the tree is walked (`update`), nor which files a query needs first
+//! (`needed`).
 
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};

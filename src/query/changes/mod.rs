@@ -1,7 +1,7 @@
 //! The definitions that differ from a commit, and the code, tests and documents that depend on them.
 //!
-//! Owns which definitions are shown, with what, and in which order. `diff` compares, `relations` resolves references, and `repository`
-//! owns which files differ.
+//! Owns which definitions are shown, with what, and in which order. `diff` compares, `relations` resolves references,
+//! and `repository` owns which files differ.
 
 mod affected_tests;
 mod diff;
