@@ -177,7 +177,7 @@ fn copy_sources(from: &str, to: &Path) {
 
 #[test]
 fn several_repositories_are_ranked_like_one_index_over_their_parent() {
-    const FOLDERS: &[&str] = &["store", "index", "serve"];
+    const FOLDERS: &[&str] = &["store", "repository", "update", "serve"];
     const QUERIES: &[&str] = &[
         "how are changed files noticed",
         "update lock of a repository",
