@@ -6,36 +6,48 @@
 //!         walk    decode     vectors  SQLite   smart    one      └ cli   people
 //!         rules   parse               FTS5     exact    file
 //!         hash    chunk                       symbols  each
-//!           └────────── index ──────────┘  the only writer; driven by the watch, by reads, and by the CLI
-//!                                              organisation ─► PostgreSQL: published commits of many repositories
-//!                                              pytypes ─► child process with the Python type engine
+//!           └────────── update ─────────┘  the only writer; driven by the watch, by reads, and by the CLI
+//!
+//! repository ◄─ update ◄─ unindexed ◄─ workspace
+//! what is open: brings    reads during which repositories
+//! settings,     it up     a long       this process
+//! locks, watch  to date   update       has open
+//!
+//! organisation ─► PostgreSQL: published commits of many repositories
+//! pytypes ─► child process with the Python type engine
 //! ```
 //!
 //! One process per repository does all this for every client: the daemon of [`serve`]. `ixmcp mcp` is a relay to it;
 //! commands use it if it runs, and otherwise do the work themselves under the update lock; those that only ask do not wait for
-//! that lock while another process builds the index (`index::provisional`).
+//! that lock while another process builds the index (`repository::provisional`).
 //!
-//! The modules below are in the order in which data passes through them. Any module may use the base modules below them:
-//! [`model`] (plain values), [`error`], `wording` (texts that each edge writes in its own words), [`panics`], [`budget`] (deadlines, cancellation, progress), `words` (splitting
-//! identifiers), `cycles` (of a graph), `locked` (mutexes), `threads` (work on a list by several threads), `git_layout` (where
-//! git keeps a repository and its worktrees), `git_settings` (the syntax of git's settings files), `git_config` (the settings in effect), `wildmatch` (git's globs), `git_objects` (commits and
-//! their files, read with git's plumbing), `platform` (what differs by operating system), `child_process` (work that may crash
-//! runs out of process), and [`secrets`] (detects secrets by name and content). Some also use [`config`] (settings; the only reader of the environment) and `dependencies`
-//! (where the sources of a repository's dependencies are).
+//! The modules below are in the order in which data passes through them. Any module may use the base modules:
+//!
+//! - [`model`]: plain values; [`error`]; `wording`: texts that each edge writes in its own words
+//! - [`budget`]: deadlines, cancellation, progress; `locked`: mutexes; `threads`: work on a list by several threads;
+//!   [`panics`]
+//! - `words`: splitting identifiers; `cycles` of a graph; [`secrets`]: detection by name and content
+//! - `git_layout`: where git keeps a repository and its worktrees; `git_settings`: the syntax of git's settings files;
+//!   `git_config`: the settings in effect; `wildmatch`: git's globs; `git_objects`: commits and their files, read with
+//!   git's plumbing
+//! - `platform`: what differs by operating system; `child_process`: work that may crash runs out of process
+//!
+//! Some also use [`config`] (settings; the only reader of the environment) and `dependencies` (where the sources of a
+//! repository's dependencies are).
 //!
 //! # A file is saved
 //!
-//! 1. In a long-running process, `index::watch` marks its path dirty, and starts an update when no more events come. The next
-//!    read calls [`index::Workspace::freshen`]: it writes a cookie, waits for its event (then the events of all earlier saves
-//!    have arrived), and joins or starts an update (`index::updates`). Commands watch nothing and compare all files.
-//! 2. `index::update` takes the update lock and runs rounds. A round is a plan that is applied.
-//! 3. `index::plan` stats what is dirty ([`scan::at`]) or the whole tree ([`scan::list`]) by git's rules, and compares it with
+//! 1. In a long-running process, `repository::watch` marks its path dirty, and starts an update when no more events come. The next
+//!    read calls [`workspace::Workspace::freshen`]: it writes a cookie, waits for its event (then the events of all earlier saves
+//!    have arrived), and joins or starts an update (`update::schedule`). Commands watch nothing and compare all files.
+//! 2. `update::rounds` runs rounds under the update lock. A round is a plan that is applied.
+//! 3. `update::plan` stats what is dirty ([`scan::at`]) or the whole tree ([`scan::list`]) by git's rules, and compares it with
 //!    the index: what to read, what is gone. A file whose size, times and inode are as stored is not opened.
-//! 4. `index::apply` reads and hashes the rest on all cores, and calls [`extract::extract_with`] if the bytes are new:
+//! 4. `update::apply` reads and hashes the rest on all cores, and calls [`extract::extract_with`] if the bytes are new:
 //!    decoding, tree-sitter, chunks, symbols, references, entities, edges. The bytes of a vanished file under a new name are a
 //!    rename. The one writer replaces all rows of a file in one transaction ([`store::Batch::replace_file`]). A transaction
 //!    covers a batch of some hundred files; between batches, other processes can take the update lock.
-//! 5. Reads that waited continue. `index::static_embeddings` then computes the vectors of new chunks ([`embed`]), a thousand
+//! 5. Reads that waited continue. `update::background` then computes the vectors of new chunks ([`embed`]), a thousand
 //!    at a time; a chunk whose text is unchanged keeps its vector.
 //!
 //! # A tool is called
@@ -55,7 +67,7 @@
 //! # Invariants
 //!
 //! 1. The database is derived: deleting it loses nothing but time.
-//! 2. Only [`index`] writes; one file's rows change in one transaction.
+//! 2. Only [`update`] changes rows; one file's rows change in one transaction.
 //! 3. Incremental equals full: after any sequence of changes the database holds what a fresh build would.
 //! 4. Extraction is a pure function of path, bytes, options and extractor version. It never fails.
 //! 5. Only [`store`] names `rusqlite`, only [`serve`] names `rmcp`, only `pytypes` the type checker's crates; [`query`]
@@ -76,7 +88,13 @@ pub mod embed;
 
 pub mod store;
 
-pub mod index;
+pub mod repository;
+
+pub mod update;
+
+pub mod unindexed;
+
+pub mod workspace;
 
 mod pytypes;
 

@@ -1,6 +1,8 @@
-//! The plain values that all modules share: paths, hashes, file metadata, and the results of extraction.
+//! The plain values that all modules share: paths, hashes, file metadata, positions, and the results of extraction.
 //!
-//! Owns their types and nothing else: no file access, no database, no JSON.
+//! Owns their types and nothing else: no file access, no database.
+
+mod spans;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use strum_macros::{EnumString, IntoStaticStr};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+pub use spans::{Definition, Position, Reference, Span, TextEdit};
 
 /// The repository's root folder, which contains all paths that are not outside.
 pub const ROOT: &str = ".";

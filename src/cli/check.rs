@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::paint::{Paint, encoded};
 use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
-use crate::model::printable;
+use crate::model::{Span, printable};
 use crate::platform::paths::canonical;
 use crate::pytypes::nested_project;
-use crate::pytypes::values::{Diagnostic, Note, Severity, Span};
+use crate::pytypes::values::{Diagnostic, Note, Severity};
 use crate::tools::check::Answer;
 
 /// Type-check the Python project, or only some of its files and folders

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::model::{Stat, printable};
 use crate::platform::files::stat_of;
 
-/// What `ixmcp model pull` downloads if no name is given.
+/// Model that `ixmcp model pull` downloads if no name is given.
 pub const DEFAULT: &str = "Xenova/paraphrase-albert-small-v2";
 
 const MAX_NAME_BYTES: usize = 200;

@@ -56,7 +56,7 @@ fn parsed(output: &[u8]) -> Vec<Patch> {
     let mut patches: Vec<Patch> = Vec::new();
     let mut of_commit = Patch::default();
     for line in output.split(|byte| *byte == b'\n') {
-        // What was in the files is not needed.
+        // The contents of the files are not needed.
         let Some(text) = std::str::from_utf8(line).ok().filter(|text| !text.starts_with(['+', '-'])) else { continue };
         if let Some(head) = text.strip_prefix(MARK) {
             let mut fields = head.split(' ');

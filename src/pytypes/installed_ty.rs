@@ -13,12 +13,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use self::printed::Printed;
-use super::values::{Checked, Diagnostic, PANICKED, ProjectCheck, Projects, Severity, Span};
+use super::values::{Checked, Diagnostic, PANICKED, ProjectCheck, Projects, Severity};
 use crate::budget::Budget;
 use crate::child_process::{Finished, run_while};
 use crate::error::{Error, ErrorKind, Result};
 use crate::git_layout::Worktrees;
-use crate::model::printable;
+use crate::model::{Span, printable};
 use crate::platform::process;
 
 /// Bytes that are read of one run.
@@ -27,7 +27,7 @@ const MAX_OUTPUT: u64 = 256 << 20;
 const MAX_MEMORY: u64 = 6 << 30;
 /// How often a run is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// What is shown of its words when it fails.
+/// Characters of its output that are shown when it fails.
 const MAX_WORDS: usize = 1000;
 
 const HINT: &str =

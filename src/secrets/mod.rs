@@ -1,7 +1,7 @@
 //! Detects files that are secrets, and masks secrets inside other files; removes e-mail addresses from texts.
 //!
 //! Owns the rules by name, the rules by content, and masking. Pure: a verdict depends on the path and the bytes alone.
-//! The callers decide what follows from it: `scan` (listing), `extract` (indexing) and `index` (reading).
+//! The callers decide what follows from it: `scan` (listing), `extract` (indexing) and `repository` (reading).
 
 mod addresses;
 mod contents;

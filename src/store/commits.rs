@@ -102,7 +102,7 @@ pub struct NewCommitFile {
 /// The commits of few files, and those files by today's paths.
 #[derive(Clone, Debug, Default)]
 pub struct CommittedFiles {
-    /// In the order of their keys.
+    /// Commits in the order of their keys.
     pub commits: Vec<SmallCommit>,
     /// Numbers of paths.
     files: Vec<u32>,
@@ -304,7 +304,7 @@ fn moved(rows: &[(i64, i64, bool)], names: &HashMap<i64, String>) -> HashMap<i64
 /// The path by which a file is known today; `None` for one that is gone.
 fn current_path(path: i64, current: &HashSet<i64>, renames: &HashMap<i64, i64>) -> Option<i64> {
     let mut now = path;
-    // Renames may go in a circle.
+    // Renames may form a cycle.
     for _ in 0..=renames.len().min(100) {
         if current.contains(&now) {
             return Some(now);

@@ -1,13 +1,13 @@
 //! The database: the only module that names `rusqlite` and contains SQL.
 //!
 //! Owns opening and migrating the file, the pool of readers and the one writer, and for each family of tables the
-//! statements next to their row mapping. Does not own when to write: that is `index`'s.
+//! statements next to their row mapping. Does not own when to write: that is `update`'s.
 //!
 //! Reads are closures over a [`Snapshot`] and see one state of the index; writes are closures over a [`Batch`], which
 //! is a transaction: it is committed when the closure returns `Ok`, and leaves nothing behind otherwise.
 //!
 //! **Concurrency.** WAL: readers never wait for the writer. Across processes the writers take turns by SQLite's own
-//! lock (`busy_timeout`), and by `index`'s update lock so that work is not done twice. A read holds its snapshot only
+//! lock (`busy_timeout`), and by `update`'s update lock so that work is not done twice. A read holds its snapshot only
 //! as long as its closure runs, so checkpoints are not held up.
 
 mod audit;
@@ -127,17 +127,17 @@ pub struct Store {
     _open: open::OpenStore,
 }
 
-/// What is kept in memory of the database between queries.
+/// Values of the database that are kept in memory between queries.
 struct Caches {
-    /// As they were counted last.
+    /// The last totals.
     totals: Mutex<Option<Totals>>,
-    /// Of words in chunks.
+    /// Frequencies of words in chunks.
     frequencies: Mutex<Frequencies>,
-    /// Of exact searches.
+    /// Counts of exact searches.
     counted: Mutex<PatternCounts>,
-    /// Of the history.
+    /// Files of the history.
     committed: Mutex<commits::KeptCommits>,
-    /// What searches were narrowed to.
+    /// Scopes that searches were narrowed to.
     scopes: Mutex<Scopes>,
     /// Values computed from texts.
     kept: Mutex<KeptValues>,
@@ -182,7 +182,7 @@ impl<'c> Snapshot<'c> {
     }
 }
 
-/// A transaction that changes the index; everything a snapshot can be asked can be asked of it too.
+/// A transaction that changes the index; it answers every query of a snapshot, too.
 pub struct Batch<'c> {
     snapshot: Snapshot<'c>,
     interned: &'c mut Interned,
@@ -271,7 +271,7 @@ impl Store {
         answer.map_err(|error| if error.kind == ErrorKind::Cancelled { budget.error() } else { error })
     }
 
-    /// What others have committed so far.
+    /// The state that other processes have committed so far.
     pub fn revision(&self) -> Result<Revision> {
         let opened = self.follow_rebuild()?;
         let mut slot = locked(&self.writer);
@@ -320,9 +320,10 @@ impl Store {
         self.write(|batch| {
             batch.connection.execute_batch(open::CACHE_FOR_BULK)?;
             batch.connection.execute_batch(terms::FOR_BULK)?;
-            batch.connection.execute_batch(names::DROP_INDEX)?;
-            batch.connection.execute_batch(chunks::DROP_INDEX)?;
-            Ok(batch.connection.execute_batch(symbols::DROP_INDEXES)?)
+            for index in INDEXES_MADE_LAST {
+                batch.connection.execute_batch(&format!("DROP INDEX IF EXISTS {index}"))?;
+            }
+            Ok(())
         })
     }
 
@@ -331,9 +332,10 @@ impl Store {
         self.write(|batch| {
             batch.connection.execute_batch(terms::OPTIMIZE)?;
             batch.connection.execute_batch(terms::AFTER_BULK)?;
-            batch.connection.execute_batch(names::MAKE_INDEX)?;
-            batch.connection.execute_batch(chunks::MAKE_INDEX)?;
-            Ok(batch.connection.execute_batch(symbols::MAKE_INDEXES)?)
+            for index in INDEXES_MADE_LAST {
+                batch.connection.execute_batch(&migrate::create_index(index))?;
+            }
+            Ok(())
         })
     }
 
@@ -425,6 +427,10 @@ fn in_snapshot<T>(
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     ask(&Snapshot::new(&transaction, caches))
 }
+
+/// Indexes that no writer needs.
+const INDEXES_MADE_LAST: &[&str] =
+    &["names_by_name", "names_by_spelling", "chunks_by_hash", "symbols_by_name", "references_by_name"];
 
 const FREE_SPACE: &str = "Free some space and run `ixmcp sync`.";
 

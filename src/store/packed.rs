@@ -1,6 +1,6 @@
 //! Copies of the database for other clones and worktrees: without machine-specific rows, and verified before use.
 //!
-//! Owns what is left out of a copy, and the checks of a foreign copy. `index` owns their files.
+//! Owns what is left out of a copy, and the checks of a foreign copy. `update` owns their files.
 
 use std::path::Path;
 
@@ -12,7 +12,8 @@ use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::RepoPath;
 
-/// In another clone, files have other times and inodes, no changes are recorded, and the first update lists everything. SCIP files are read again.
+/// In another clone, files have other times and inodes, no changes are recorded, and the first update lists everything.
+/// SCIP files are read again.
 const STRIP: &str = "
     UPDATE files SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;
     UPDATE skipped SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::history::{self, CommitNote};
 use super::{Access, Call, Declaration, declare};
 use crate::error::Result;
-use crate::index::Version;
 use crate::query::changes::{self, ChangedDefinition, Difference, OldFile};
 use crate::query::history::ChangesWith;
+use crate::repository::Version;
 use crate::store::FileProblem;
 
 pub(super) static CHANGES: Declaration = declare! {
@@ -66,7 +66,7 @@ pub(crate) struct Answer {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Base {
-    /// As given.
+    /// The name as given.
     pub name: String,
     /// Absent if nothing is committed yet: everything is new.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::index::{FileCommits, Workspace};
 use crate::model::printable;
 use crate::query::history::{self, ChangesWith};
 use crate::query::symbols;
+use crate::repository::FileCommits;
 use crate::store::{Definition, DefinitionNode, Snapshot, StoredCommit};
+use crate::workspace::Workspace;
 
 pub(super) static HISTORY: Declaration = declare! {
     run;
@@ -142,7 +143,7 @@ pub(crate) fn of_definition(
     Ok((notes.collect(), together))
 }
 
-/// What may have changed a file.
+/// Lists the commits that may have changed a file.
 fn file_commits(snapshot: &Snapshot, of_file: &[(StoredCommit, String)]) -> Result<FileCommits> {
     let mut paths: Vec<String> = of_file.iter().map(|(_, path)| path.clone()).collect();
     paths.sort_unstable();
@@ -177,7 +178,7 @@ impl Call<'_> {
     }
 }
 
-/// The same of a workspace.
+/// Stores commits that the index of a workspace lacks, if that does not take long.
 pub(crate) fn follow(workspace: &Workspace, budget: &Budget) -> Result<Option<String>> {
     let commits = &workspace.commits;
     if workspace.is_mirror() {

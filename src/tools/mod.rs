@@ -76,10 +76,11 @@ use jobs::{Jobs, Outcome};
 
 use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{EntityReport, Freshness, ModelAvailability, Part, Workspace, Workspaces};
 use crate::query::near;
 use crate::query::smart::Reranker;
 use crate::store::Snapshot;
+use crate::update::{EntityReport, Freshness, ModelAvailability, Part};
+use crate::workspace::{Workspace, Workspaces};
 
 /// Every tool, in the order that lists show.
 pub static TOOLS: &[&Declaration] = &[
@@ -109,7 +110,7 @@ pub static TOOLS: &[&Declaration] = &[
     &update_index::UPDATE_INDEX,
 ];
 
-/// What else the web page shows. Not in `tools/list`: models have no use for these, and clients must not call them.
+/// Further views of the web page. Not in `tools/list`: models have no use for these, and clients must not call them.
 static VIEWS: &[&Declaration] = &[
     &file_chunks::CHUNKS,
     &graph_picture::GRAPH,
@@ -163,9 +164,9 @@ struct Call<'a> {
     stale: RefCell<Option<String>>,
     /// Why the answer may be worse than expected.
     warning: RefCell<Option<String>>,
-    /// What the index lacked, if the answer did not wait for a long update.
+    /// Files that the index lacked, if the answer did not wait for a long update.
     incomplete: RefCell<Option<Incomplete>>,
-    /// What a search looked for in files that are not indexed.
+    /// Words that a search looked for in files that are not indexed.
     unindexed_words: RefCell<Option<UnindexedWords>>,
     /// Whether the state of the index that was read last has files.
     has_files: Cell<bool>,
@@ -175,7 +176,7 @@ struct Call<'a> {
 pub const DEADLINE: Duration = Duration::from_secs(30);
 /// The maximum size of an answer that a model reads. A caller with a larger cap, such as the page, is not a model.
 pub const MODEL_BYTES: usize = 40 << 10;
-/// What `repo` is where it may name several repositories.
+/// Description of `repo` for tools that can search several repositories.
 const SEVERAL: &str = "Path, list, glob, @group, @deps or org:NAME.";
 /// A long-running call over MCP is answered after this time: some clients have a timeout of 60 s.
 const RUNNING_AFTER: Duration = Duration::from_secs(45);

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::index::{FileCommits, Workspace, rebuild};
+use ixmcp::repository::FileCommits;
+use ixmcp::update::rebuild;
+use ixmcp::workspace::Workspace;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
@@ -25,7 +27,7 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
     git_at(folder, arguments, 1_700_000_000)
 }
 
-/// What git prints; what it commits has that time.
+/// Runs git at that time and returns what it prints.
 fn git_at(folder: &Path, arguments: &[&str], time: u64) -> String {
     let mut git = Command::new("git");
     git.args([
@@ -98,7 +100,7 @@ fn of_git(root: &Path) -> Vec<String> {
     lines
 }
 
-/// The same of the index.
+/// Returns the same lines of the index.
 fn of_index(rows: &[String]) -> Vec<String> {
     let mut lines = Vec::new();
     for row in rows {

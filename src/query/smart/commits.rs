@@ -11,7 +11,7 @@ use crate::query::corpus::Corpus;
 use crate::query::{Page, PathFilter};
 use crate::store::{FtsQuery, Snapshot, StoredCommit};
 
-/// What a query for commits contains.
+/// The filter of a query for commits.
 const KIND: &str = "kind:commit";
 /// Commits that are ranked.
 const RANKED: usize = 300;
@@ -23,7 +23,7 @@ const FILES: usize = 20;
 const LEAST_DIGITS: usize = 7;
 /// A word in more commits is as common as one in so many.
 const COMMON: usize = 20_000;
-/// What the parts of a score count: BM25, how much of the query the subject and the message hold, how near the subject is, and how
+/// Weights of the parts of a score: BM25, how much of the query the subject and the message hold, how near the subject is, and how
 /// much of the query the paths hold.
 const BM25: f64 = 1.0;
 const SUBJECT: f64 = 1.2;
@@ -65,7 +65,7 @@ impl CommitQuery {
         Some(Self { text: words.join(" "), paths })
     }
 
-    /// For commits whose messages have words of a text.
+    /// Asks for commits whose messages have words of a text.
     pub fn of_words(text: &str) -> Self {
         Self { text: text.to_owned(), paths: Vec::new() }
     }

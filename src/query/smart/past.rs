@@ -26,14 +26,14 @@ const COMMON: usize = 20_000;
 const FILES: usize = 10;
 /// Chunks of such a file.
 const CHUNKS: usize = 2;
-/// Of longer files only the first chunks are looked at.
+/// Chunks of a file that are looked at, from its beginning.
 const MOST_CHUNKS: usize = 40;
 
-/// What the history of each source says.
+/// Evidence from the history of each source.
 #[derive(Default)]
 pub(super) struct Past(Vec<OfSource>);
 
-/// For each of the files, by number.
+/// Evidence for each file, by number.
 #[derive(Default)]
 struct OfSource {
     committed: Arc<CommittedFiles>,
@@ -44,7 +44,7 @@ struct OfSource {
 }
 
 impl Past {
-    /// Of all sources, the best file having 1 in each measure.
+    /// Asks the history of all sources. The best file has 1 in each measure.
     pub fn of(query: &ParsedQuery, corpus: &Corpus) -> Result<Self> {
         let mut sources = Vec::with_capacity(corpus.source_count());
         for at in 0..corpus.source_count() {
@@ -145,15 +145,15 @@ impl OfSource {
         let words = query.words.iter().filter(|word| !word.is_stop).filter_map(Word::asked);
         let compounds = query.terms.iter().filter(|term| term.is_compound());
         for asked in words.chain(compounds.filter_map(|term| FtsQuery::phrase(&term.whole()))) {
-            let places = |in_subject: bool| -> Result<Vec<usize>> {
+            let positions = |in_subject: bool| -> Result<Vec<usize>> {
                 let found = corpus.ask(at, |source| source.commits_with(&asked, in_subject, COMMON))?;
                 Ok(found.into_iter().filter_map(|id| committed.position(id)).collect())
             };
-            let all = places(false)?;
+            let all = positions(false)?;
             let weight = rarity(commits as u64, all.len());
             all.iter().for_each(|at| scores[*at] += weight);
             let mut named: Vec<u32> = Vec::new();
-            for at in if all.is_empty() { Vec::new() } else { places(true)? } {
+            for at in if all.is_empty() { Vec::new() } else { positions(true)? } {
                 for file in committed.files_of(at) {
                     if counts[*file as usize] == 0 {
                         named.push(*file);
