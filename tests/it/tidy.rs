@@ -34,7 +34,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("error", &["model", "wording"]),
     ("wording", &[]),
-    ("budget", &["error", "locked", "model"]),
+    ("budget", &["error"]),
     ("wildmatch", &[]),
     ("words", &[]),
     ("locked", &[]),
