@@ -128,10 +128,11 @@ fn summary(answer: &Answer) -> String {
 
 /// The rule about modules that are not found.
 const UNRESOLVED: &str = "unresolved-import";
-/// Of fewer diagnostics nothing is concluded.
+/// Smallest number of such diagnostics from which a missing environment is concluded.
 const ENOUGH: usize = 5;
 
-/// What to do if at least a third of the diagnostics are about modules that are not found: the packages are probably not installed.
+/// Returns what to do if at least a third of the diagnostics are about modules that are not found: their packages are probably not
+/// installed.
 fn missing_environment(found: &[Diagnostic]) -> Option<String> {
     let unresolved = found.iter().filter(|one| one.code == UNRESOLVED).count();
     (unresolved >= ENOUGH && unresolved * 3 >= found.len()).then(|| {
