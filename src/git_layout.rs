@@ -176,7 +176,7 @@ pub fn is_one_of_several(root: &Path) -> bool {
     is_linked || std::fs::read_dir(common.join("worktrees")).is_ok_and(|mut worktrees| worktrees.next().is_some())
 }
 
-/// What is checked out.
+/// The branch or commit that is checked out.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Head {
     Branch(String),
@@ -206,8 +206,8 @@ pub fn head(root: &Path) -> Option<Head> {
     Some(Head::Detached)
 }
 
-/// What a file of a reference says. Older versions of git make a link to the file of a branch instead, which git does not follow
-/// either: it takes what the link says, even if that branch has no file.
+/// Reads a file of a reference. Older versions of git make a link to the file of a branch instead, which git does not
+/// follow either: it takes the text of the link, even if that branch has no file.
 fn reference(file: &Path) -> Option<String> {
     let found = std::fs::symlink_metadata(file).ok()?;
     if !found.is_symlink() {
@@ -224,7 +224,7 @@ fn is_plain(name: &str) -> bool {
     name.split('/').all(|part| !part.is_empty() && !part.starts_with('.'))
 }
 
-/// What belongs to the repository of a common directory and must be in it: through a link it would be another repository's.
+/// Files and folders of a common directory that must be in it: through a link they would be another repository's.
 const OWN_PARTS: &[&str] = &["HEAD", "objects", "refs", "packed-refs", "config"];
 
 /// The nearest folder at or above `root` with a `.git` whose history is that folder's own; otherwise why it is not. A `.git` that
@@ -277,7 +277,7 @@ pub struct Worktrees {
 }
 
 impl Worktrees {
-    /// Those of the repository that `root` is, or is in.
+    /// Recognizes the worktrees of the repository that `root` is, or is in.
     pub fn of(root: &Path) -> Self {
         Self { common: directory(root).and_then(|(_, directory)| canonical(&common_directory(&directory)).ok()) }
     }

@@ -84,7 +84,7 @@ pub struct Commit {
 pub type Tree = HashMap<String, String>;
 
 impl Objects {
-    /// Those of the repository at `root`, or around it.
+    /// Opens the objects of the repository at `root`, or around it.
     pub fn of(root: &Path, environment: &Environment) -> Result<Self> {
         let folder = git_layout::with_own_history(root).map_err(|reason| {
             Error::invalid_path(format!("the history cannot be read: {reason}"))
@@ -128,7 +128,7 @@ impl Objects {
             .hint(format!("Give a commit, a branch or a tag.{}", self.what_may_lack())))
     }
 
-    /// What the clone may lack, as part of a hint.
+    /// Says in a hint that a shallow clone may lack commits.
     fn what_may_lack(&self) -> &'static str {
         if self.is_shallow() {
             " This clone is shallow: `git fetch --unshallow` gets the rest of its history."
@@ -388,7 +388,11 @@ impl Objects {
             return Err(Error::invalid_path("git does not read this repository: it belongs to another user")
                 .hint(format!("If you trust it: `git config --global --add safe.directory {folder}`.")));
         }
-        if said.contains("bad config") || said.contains("not a git repository") || said.contains("repository version") {
+        if said.contains("bad config")
+            || said.contains("not a git repository")
+            || said.contains("repository version")
+            || said.contains("Invalid path")
+        {
             return Err(Error::invalid_path("git cannot read this repository")
                 .hint("`git status` in the repository says what is wrong."));
         }

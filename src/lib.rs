@@ -21,13 +21,19 @@
 //! commands use it if it runs, and otherwise do the work themselves under the update lock; those that only ask do not wait for
 //! that lock while another process builds the index (`repository::provisional`).
 //!
-//! The modules below are in the order in which data passes through them. Any module may use the base modules below them:
-//! [`model`] (plain values), [`error`], `wording` (texts that each edge writes in its own words), [`panics`], [`budget`] (deadlines, cancellation, progress), `words` (splitting
-//! identifiers), `cycles` (of a graph), `locked` (mutexes), `threads` (work on a list by several threads), `git_layout` (where
-//! git keeps a repository and its worktrees), `git_settings` (the syntax of git's settings files), `git_config` (the settings in effect), `wildmatch` (git's globs), `git_objects` (commits and
-//! their files, read with git's plumbing), `platform` (what differs by operating system), `child_process` (work that may crash
-//! runs out of process), and [`secrets`] (detects secrets by name and content). Some also use [`config`] (settings; the only reader of the environment) and `dependencies`
-//! (where the sources of a repository's dependencies are).
+//! The modules below are in the order in which data passes through them. Any module may use the base modules:
+//!
+//! - [`model`]: plain values; [`error`]; `wording`: texts that each edge writes in its own words
+//! - [`budget`]: deadlines, cancellation, progress; `locked`: mutexes; `threads`: work on a list by several threads;
+//!   [`panics`]
+//! - `words`: splitting identifiers; `cycles` of a graph; [`secrets`]: detection by name and content
+//! - `git_layout`: where git keeps a repository and its worktrees; `git_settings`: the syntax of git's settings files;
+//!   `git_config`: the settings in effect; `wildmatch`: git's globs; `git_objects`: commits and their files, read with
+//!   git's plumbing
+//! - `platform`: what differs by operating system; `child_process`: work that may crash runs out of process
+//!
+//! Some also use [`config`] (settings; the only reader of the environment) and `dependencies` (where the sources of a
+//! repository's dependencies are).
 //!
 //! # A file is saved
 //!

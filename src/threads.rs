@@ -30,7 +30,7 @@ impl<'l, T> WorkList<'l, T> {
         Some((at, self.items.get(at)?))
     }
 
-    /// As many threads as there are cores, and no more than items.
+    /// Number of threads for the items: the number of cores, but not more than there are items.
     pub fn threads(&self) -> usize {
         cores().min(self.items.len())
     }

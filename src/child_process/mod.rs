@@ -48,7 +48,7 @@ pub struct Pending<M> {
     messages: Receiver<M>,
 }
 
-/// What ended a wait for a message.
+/// End of a wait for a message.
 pub enum Received<M> {
     Message(M),
     Cancelled,

@@ -1,4 +1,4 @@
-//! Commands: one file each; here are only the list, the global options and the way to an exit code.
+//! Commands, one file each; here are only their list, the global options and the conversion to an exit code.
 //!
 //! Owns what a user types and sees. Exit codes: 0 success, 1 no results, 2 error.
 
@@ -187,7 +187,7 @@ impl Command {
 enum Outcome {
     Found = 0,
     Nothing = 1,
-    /// It answered, but its input is invalid.
+    /// A command that answered, but whose input is invalid.
     Broken = 2,
     /// The type checker panicked at a file; the others were checked. The code is that of `ty check`.
     Panicked = 101,
@@ -360,7 +360,7 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
     runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))
 }
 
-/// Arguments of a tool from what was typed: what was not typed is left out.
+/// Arguments of a tool from the typed ones; arguments that were not typed are left out.
 macro_rules! arguments {
     ($($name:literal: $value:expr),* $(,)?) => {{
         let mut arguments = serde_json::Map::new();

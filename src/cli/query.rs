@@ -71,19 +71,37 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.ignore_case {
         given["case_sensitive"] = Value::Bool(false);
     }
-    let answer = session.call::<Answer>("query", given)?;
+    let answer = session.call::<Answer>("query", given.clone())?;
     let hits = &answer.results;
     if session.json {
         output::json(&answer.json);
     } else {
         let marks = marks(typed)?;
         hits.iter().for_each(|hit| print(hit, &marks, &session.paint));
-        answer.note_rest(hits.len());
+        let empty = if hits.is_empty() { nothing_found(session, typed, given) } else { String::new() };
+        answer.note_rest(hits.len(), &empty);
         if let Some(suggestion) = &answer.suggestion {
             output::note(&format!("did you mean: {}", printable(suggestion)));
         }
     }
     Ok(Outcome::of(!hits.is_empty()))
+}
+
+/// Explains a query without hits: nothing matches, or its filters leave nothing.
+fn nothing_found(session: &Session, typed: &Arguments, mut given: Value) -> String {
+    let is_filtered = !(typed.include.is_empty() && typed.exclude.is_empty());
+    for filter in ["include", "exclude"] {
+        given[filter] = Value::Array(Vec::new());
+    }
+    given["offset"] = Value::from(0);
+    let unfiltered = if is_filtered { session.call::<Answer>("query", given).ok() } else { None };
+    match unfiltered.map(|answer| answer.total.unwrap_or(answer.results.len())) {
+        None | Some(0) => "nothing found".to_owned(),
+        Some(total) => {
+            let results = output::count(total as u64, "result", "results");
+            format!("nothing found with these filters; {results} without them")
+        }
+    }
 }
 
 fn marks(typed: &Arguments) -> Result<Marks> {

@@ -114,7 +114,7 @@ fn print(repositories: &[Value], groups: &[Value]) {
         output::line(&format!("@{name}  ({repositories}{failed})"));
     }
     if repositories.is_empty() && groups.is_empty() {
-        output::note_nothing();
+        output::note("no repository is known; `ixmcp sync` in one adds it");
     }
 }
 

@@ -11,7 +11,7 @@ use crate::model::{Stat, printable};
 use crate::platform::files::stat_of;
 use crate::wording::{Command, Wording};
 
-/// What `ixmcp model pull` downloads if no name is given.
+/// Model that `ixmcp model pull` downloads if no name is given.
 pub const DEFAULT: &str = "Xenova/paraphrase-albert-small-v2";
 
 const MAX_NAME_BYTES: usize = 200;

@@ -24,7 +24,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The address as libpq writes it.
 const EXAMPLE: &str = "Write it as postgresql://ROLE@HOST:PORT/DATABASE.";
 
-/// What a connection is made from.
+/// Settings of a connection to a server.
 pub(super) struct Target {
     pub config: Config,
     pub tls: MakeRustlsConnect,

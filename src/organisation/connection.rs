@@ -113,7 +113,7 @@ impl Connection {
         self.run_for(ANSWER_BYTES, budget, work)
     }
 
-    /// The same for an answer of at most so many bytes. A server that sends more is disconnected.
+    /// Runs statements whose answers have at most `most` bytes. A server that sends more is disconnected.
     pub(super) fn run_for<T>(
         &mut self,
         most: u64,

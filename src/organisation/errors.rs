@@ -1,4 +1,4 @@
-//! What errors of the server mean.
+//! Errors of the server, as people and agents need them.
 //!
 //! A server may be hostile: its messages are shown without control characters, and shortened.
 
@@ -11,7 +11,7 @@ use crate::wording::{Command, Wording};
 /// Characters of a message that are shown.
 const MAX_SHOWN: usize = 300;
 
-/// Of the functions of the schema.
+/// Error codes that the functions of the schema raise.
 const OVERTAKEN: &str = "IX001";
 const NOT_GRANTED: &str = "IX002";
 const NOT_SENT: &str = "IX003";

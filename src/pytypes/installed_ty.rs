@@ -28,7 +28,7 @@ const MAX_OUTPUT: u64 = 256 << 20;
 const MAX_MEMORY: u64 = 6 << 30;
 /// How often a run is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// What is shown of its words when it fails.
+/// Characters of its output that are shown when it fails.
 const MAX_WORDS: usize = 1000;
 
 fn hint() -> Wording {

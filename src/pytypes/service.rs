@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::locked::locked;
 use crate::model::{Span, printable};
 
-/// What changed on disk since the last call of [`ChangeFeed::changes`].
+/// Files that changed on disk since the last call of [`ChangeFeed::changes`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileChanges {
     Nothing,

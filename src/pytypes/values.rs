@@ -119,7 +119,7 @@ pub struct Projects {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectCheck {
     pub root: String,
-    /// What is checked in it; empty: everything.
+    /// Files and folders that are checked in it; empty: everything.
     pub paths: Vec<String>,
     /// The number of files.
     pub files: usize,
@@ -272,7 +272,7 @@ pub enum Confidence {
 
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Suggestion {
-    /// Of a suggestion in one of several files.
+    /// File of the suggestion, if several files were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     pub name: String,
@@ -302,7 +302,7 @@ pub struct Insertion {
 
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Skipped {
-    /// Of a symbol in one of several files.
+    /// File of the symbol, if several files were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     pub name: String,
@@ -417,9 +417,9 @@ pub struct ModuleSize {
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct EntryPoint {
     pub name: String,
-    /// What runs: `module:function`, or `__main__` for a module that can be run.
+    /// `module:function`, or `__main__` for a module that can be run.
     pub target: String,
-    /// Of an entry point in `[project.entry-points]`: its group.
+    /// Group of an entry point in `[project.entry-points]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
 }
@@ -454,7 +454,7 @@ pub struct Libraries {
     pub folders: Vec<String>,
 }
 
-/// What changed on disk since the engine last read it.
+/// Changes on disk since the engine last read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Changes {

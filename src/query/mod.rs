@@ -60,13 +60,13 @@ impl<T> Page<T> {
         (self.is_cut && !self.items.is_empty()).then(|| self.offset + self.items.len())
     }
 
-    /// The same page with something else instead of each item.
+    /// Replaces each item by what `make` makes of it.
     pub fn map<U>(self, make: impl FnMut(T) -> U) -> Page<U> {
         let Self { items, offset, total, is_cut } = self;
         Page { items: items.into_iter().map(make).collect(), offset, total, is_cut }
     }
 
-    /// The same with a fallible function.
+    /// Replaces each item by the result of a fallible function.
     fn try_map<U>(self, make: impl FnMut(T) -> Result<U>) -> Result<Page<U>> {
         let Self { items, offset, total, is_cut } = self;
         Ok(Page { items: items.into_iter().map(make).collect::<Result<_>>()?, offset, total, is_cut })
@@ -95,7 +95,7 @@ pub struct Hit {
     /// Larger is better; 1 for an exact match.
     pub score: f64,
     pub preview: String,
-    /// What the score is made of.
+    /// The terms of the score, by name.
     pub parts: Vec<(&'static str, f64)>,
     /// Other chunks with the same text, which are not listed.
     pub similar: usize,

@@ -58,18 +58,18 @@ use semantic::SemanticQuery;
 
 /// Chunks that are ranked; the rest of a broad query's matches do not matter.
 const CANDIDATES: usize = 200;
-/// With chunks that are found by what they mean.
+/// Chunks that are ranked, with those that are found by their vectors.
 const MOST_LOADED: usize = CANDIDATES + 2 * candidates::NEAREST;
-/// The same with filters on the content of chunks, which exclude many candidates.
+/// Chunks that are ranked with filters on the content of chunks, which exclude many candidates.
 const FILTERED_CANDIDATES: usize = 4_000;
 /// Words of a query that are checked for another spelling, and their least length.
 const MOST_SUGGESTED: usize = 8;
 const SHORTEST_SUGGESTED: usize = 4;
 /// Lines containing the query that are reordered.
 const SPREAD: usize = 300;
-/// A search is one of documents if at most one of so many candidates is code.
+/// A search is one of documents if at most one in this many candidates is code.
 const CODE_IN_DOCUMENTS: usize = 10;
-/// A file's second hit comes after first hits of other files that score so much less.
+/// Score that a file's second hit loses in the order of hits: first hits of other files come before it.
 const SECOND: f64 = 0.3;
 /// Hits of one file that come before every other file's.
 const HITS_A_FILE: usize = 2;
@@ -94,7 +94,7 @@ pub fn search(
     search_by(&Ranking::default(), corpus, reranker, text, filter, context, page, budget)
 }
 
-/// The same with a ranking of the caller.
+/// Searches like [`search`], with a ranking of the caller.
 #[expect(clippy::too_many_arguments, reason = "one more than `search`")]
 pub fn search_by(
     ranking: &Ranking,
@@ -118,7 +118,7 @@ pub fn search_by(
     answer(ranking, corpus, query, among, || Ok(None), context, page, budget)
 }
 
-/// The same among the chunks of a scope, at `paths` of each source, which are listed if no word was found.
+/// Searches the chunks of a scope, at `paths` of each source, which are listed if no word was found.
 pub fn search_in(
     scope: &CorpusScope,
     paths: impl FnOnce() -> Result<Vec<HashSet<String>>>,
@@ -145,7 +145,7 @@ fn of_paths(paths: Vec<HashSet<String>>) -> Vec<PathFilter> {
     paths.into_iter().map(PathFilter::of_paths).collect()
 }
 
-/// That of a source, of one filter for all or of one for each.
+/// The filter for a source: its own, or the shared one.
 fn filter_of(filters: &[PathFilter], source: usize) -> &PathFilter {
     filters.get(source).unwrap_or(&filters[0])
 }
@@ -304,7 +304,7 @@ pub struct WeighedCandidate {
     pub parts: Vec<(&'static str, f64)>,
 }
 
-/// All candidates of a query with what their scores are made of: for the choice of weights.
+/// All candidates of a query with the parts of their scores: for the choice of weights.
 pub fn weighed(ranking: &Ranking, corpus: &Corpus, text: &str) -> Result<Vec<WeighedCandidate>> {
     let mut query = ParsedQuery::read(text, corpus)?;
     let everywhere = PathFilter::default();
@@ -320,7 +320,7 @@ pub fn weighed(ranking: &Ranking, corpus: &Corpus, text: &str) -> Result<Vec<Wei
     Ok(found.ranked.into_iter().map(of).collect())
 }
 
-/// Neither prose nor data.
+/// Whether a candidate is neither prose nor data.
 fn is_code(loaded: &LoadedCandidate) -> bool {
     !relevance::is_prose(&loaded.chunk.language) && loaded.category != PathCategory::Data
 }

@@ -1,6 +1,6 @@
-//! What an update covers, and how far it trusts the file system.
+//! The extent of an update, and how far it trusts the file system.
 //!
-//! Owns these values, which the update in flight is known by. Does not own updates (`update`).
+//! Owns these values, by which the update in flight is known. Does not own updates (`update`).
 
 use strum_macros::{EnumString, IntoStaticStr};
 

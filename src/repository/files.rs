@@ -45,7 +45,7 @@ impl Files {
         self.repository.settings().config.index.mask_secrets
     }
 
-    /// As [`Self::read`], with nothing masked: for edits, which must match the file.
+    /// Reads a file like [`Self::read`], with nothing masked: for edits, which must match the file.
     pub fn read_exactly(&self, path: &str) -> Result<(String, Vec<u8>)> {
         let (resolver, resolved) = self.resolve(path)?;
         let shown = resolved.shown();

@@ -34,22 +34,22 @@ impl Folders {
         format!("{:?}", self.0)
     }
 
-    /// Those that the walk of the repository may skip.
+    /// Folders that the walk of the repository may skip.
     pub fn in_repository(&self) -> Vec<RepoPath> {
         self.0.iter().filter(|folder| !folder.is_outside()).filter_map(|folder| RepoPath::new(&*folder.path)).collect()
     }
 
-    /// Those outside the repository.
+    /// Folders outside the repository.
     pub fn outside(&self) -> Vec<PathBuf> {
         self.0.iter().filter(|folder| folder.is_outside()).map(|folder| PathBuf::from(&folder.path)).collect()
     }
 
-    /// Those outside the repository that are still what the user named: see [`is_unmoved`].
+    /// Folders outside the repository that are still at their path: see [`is_unmoved`].
     pub fn available(&self) -> Vec<PathBuf> {
         self.outside().into_iter().filter(|folder| is_unmoved(folder)).collect()
     }
 
-    /// Those outside the repository that are not.
+    /// Folders outside the repository that are gone, or that a link has replaced.
     pub fn gone(&self) -> Vec<PathBuf> {
         self.outside().into_iter().filter(|folder| !is_unmoved(folder)).collect()
     }

@@ -61,7 +61,7 @@ pub struct Version {
     blob: Blob,
 }
 
-/// What is compared of a blob.
+/// Facts by which a blob is compared.
 #[derive(Clone, Copy, Debug)]
 struct Blob {
     hash: ContentHash,
@@ -93,7 +93,7 @@ pub struct Differences {
 impl Base {
     /// Files with a conflict of a merge.
     pub fn conflicts(&self) -> usize {
-        self.staged.conflicts
+        self.staged.conflicts()
     }
 }
 
@@ -163,8 +163,11 @@ impl History {
             let stat = stats.get(path.as_str()).copied();
             let is_out = match &stat {
                 Some(stat) => base.staged.is_clean(path, id, stat) || self.is_known_equal(path, id, stat),
-                // Not checked out, or there and not indexed.
-                None => base.staged.is_unexamined(path) || is_file(&self.repository.root, path),
+                // Not checked out, or there and not indexed although git tracks it.
+                None => {
+                    base.staged.is_unexamined(path)
+                        || (is_file(&self.repository.root, path) && !base.staged.lacks(path))
+                }
             };
             (!is_out && may_define(path)).then_some((path.as_str(), id.as_str(), stat))
         });
@@ -294,7 +297,7 @@ impl History {
 struct Unchanged {
     /// By their number.
     same: HashSet<usize>,
-    /// Those of `same` of which it is not known whether they differ, with the reason.
+    /// Files of `same` that may differ, with the reason why that is not known.
     undecided: Vec<(String, &'static str)>,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Mirrored {
     indexed: Mutex<Option<(Seen, FileIdentity)>>,
 }
 
-/// What an index is made of.
+/// Version of a mirror and of the settings that its index was made from.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     version: String,
@@ -35,7 +35,7 @@ impl Mirrored {
         Self { root, database, user_file: environment.user_file(), indexed: Mutex::default() }
     }
 
-    /// What there is now; `None` while the files change.
+    /// The current version; `None` while the files change.
     pub(super) fn seen(&self) -> Option<Seen> {
         let version = version_of_mirror(&self.root)?;
         let user_file = self.user_file.as_ref().and_then(|file| file.metadata().ok()).map(|data| stat_of(&data));

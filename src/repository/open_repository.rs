@@ -40,7 +40,7 @@ pub(crate) struct Repository {
     pub only_asks: bool,
     /// The lock of a build, while this process holds it.
     building: Mutex<Weak<BuildLock>>,
-    /// Of updates on threads of their own: they end with the repository.
+    /// Budget of updates on other threads: they end with the repository.
     pub life: Budget,
     settings: Mutex<Arc<Settings>>,
     watch: OnceLock<Watch>,
@@ -58,7 +58,7 @@ pub(crate) struct Index {
     pub repaired: Repaired,
     /// The file that was opened.
     pub identity: Option<FileIdentity>,
-    /// What the empty index starts from.
+    /// Database from which the empty index starts.
     pub seed: Option<Seed>,
     /// If the index is of this process alone.
     provisional: Option<Provisional>,
@@ -77,7 +77,7 @@ impl Index {
         Self::open_within(OPEN_TIMEOUT, root, environment)
     }
 
-    /// The same for a process that only asks: while another process builds the index, a provisional one.
+    /// Opens the index for a process that only asks: a provisional one while another process builds the index.
     fn open_to_ask(root: &Path, environment: &Environment) -> Result<Self> {
         let begun = Instant::now();
         loop {
@@ -228,7 +228,7 @@ impl Repository {
         self.index.get()?.repaired.take()
     }
 
-    /// What the empty index starts from.
+    /// Returns the database from which the empty index starts.
     pub(crate) fn seed(&self) -> Option<&Seed> {
         self.index.get()?.seed.as_ref()
     }
@@ -282,12 +282,13 @@ impl Repository {
         Ok(Arc::clone(&settings))
     }
 
-    /// What the user selected.
+    /// Loads the user's selections.
     pub(crate) fn state(&self) -> State {
         State::load(&self.root, self.folder(), &self.sources.environment)
     }
 
-    /// What the user selected, to be changed and saved under the update lock: two processes must not write it at once.
+    /// Loads the user's selections, to be changed and saved under the update lock: two processes must not write them at
+    /// once.
     pub(crate) fn state_to_change(&self) -> Result<State> {
         State::to_change(&self.root, self.folder(), &self.sources.environment)
     }
@@ -319,7 +320,7 @@ impl Repository {
         self.watch().filter(|watch| !watch.is_limited())
     }
 
-    /// What the index of a mirror is to be made of.
+    /// The version from which the index of a mirror is to be made.
     pub(crate) fn seen(&self) -> Option<Seen> {
         self.mirrored.as_ref()?.seen()
     }
@@ -399,7 +400,7 @@ fn folder_of(database: &Path) -> &Path {
 }
 
 impl Settings {
-    /// Those of the repository at `root` whose index is in `folder`.
+    /// Loads the settings of the repository at `root` whose index is in `folder`.
     pub(super) fn load(root: &Path, kind: &RootKind, folder: &Path, sources: &Sources) -> Result<Self> {
         let folders = Folders::of(State::load(root, folder, &sources.environment));
         let settings = Self::of(sources.load(root)?, folders, &sources.environment);
@@ -415,7 +416,7 @@ impl Settings {
         let containers = FORMATS.iter().filter(|format| !format.keeps_text() && !format.only_in_folders);
         let extensions = containers.flat_map(|format| format.extensions).copied().collect();
         let rules = Rules::new(&config.index).with_named(named).with_documents(extensions);
-        Self { rules: rules.with_user(environment.git_folders()), folders, config }
+        Self { rules: rules.with_environment(environment), folders, config }
     }
 
     /// The extraction options of files that are in no document folder.

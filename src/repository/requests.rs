@@ -1,7 +1,7 @@
-//! What reads ask of a running update: entities or files before the rest, and the processors for a while.
+//! Requests of reads to a running update: entities or files before the rest, and the processors for a while.
 //!
-//! Owns the queue, and how long pauses may be. Does not own how much of the update is done (`budget`), nor what it does when
-//! (`update`).
+//! Owns the queue, and how long pauses may be. Does not own how much of the update is done (`budget`), nor the order of
+//! its work (`update`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -58,7 +58,7 @@ struct Hashed {
 }
 
 impl Seed {
-    /// What the empty index of the repository at `root` starts from.
+    /// Finds the databases of siblings from which the empty index of the repository at `root` can start.
     pub(super) fn of(root: &Path, own: &Store) -> Option<Self> {
         let is_in_worktree = own.path().parent() == Some(&root.join(folder::FOLDER));
         if own.is_read_only() || !is_in_worktree || !is_empty(own).unwrap_or(false) {

@@ -54,7 +54,7 @@ const MAX_MOVED: usize = 20_000;
 const NO_MORE_WATCHES: &str = "sweep: the system's limit of watches is reached";
 pub(crate) const UNREPORTED: &str = "sweep: the file system does not report changes that other machines make";
 
-/// What an update must compare.
+/// Paths that an update must compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Dirty {
     Nothing,
@@ -88,7 +88,7 @@ struct Watches {
     rule_folders: BTreeSet<PathBuf>,
 }
 
-/// What the event thread shares with reads.
+/// State that the event thread shares with reads.
 struct Shared {
     root: PathBuf,
     rules: Rules,
@@ -130,7 +130,8 @@ struct State {
     folders_taken: u64,
     folders_watched: u64,
     feed: ChangeFeed,
-    /// The same for listings, which watch each folder before they read it: a new watch means no missed changes to them.
+    /// Feed of changes for listings, which watch each folder before they read it: a new watch means no missed changes
+    /// to them.
     listing_feed: ChangeFeed,
 }
 
@@ -244,7 +245,8 @@ impl Watch {
         (if state.is_lost() { None } else { state.feed.since(position) }, state.feed.next())
     }
 
-    /// The same since the beginning of a listing that watches what it enters by [`Watch::entering`].
+    /// The paths noticed since the beginning of a listing that watches folders by [`Watch::entering`], and the position
+    /// to continue from. `None`: anything may have changed.
     pub(crate) fn changes_since_listing(&self, position: u64) -> (Option<Vec<RepoPath>>, u64) {
         let state = locked(&self.shared.state);
         (if state.is_lost() { None } else { state.listing_feed.since(position) }, state.listing_feed.next())
@@ -336,8 +338,8 @@ impl Watch {
         any
     }
 
-    /// What a listing calls with each folder before it reads it: the folder is watched from then on, so that such a listing
-    /// misses nothing that is saved later.
+    /// Callback for a listing: it watches each folder before the listing reads it, so that nothing saved later is
+    /// missed.
     pub(crate) fn entering(&self) -> Entering {
         let (watches, shared) = (Arc::clone(&self.watches), Arc::clone(&self.shared));
         Arc::new(move |folder| {

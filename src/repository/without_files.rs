@@ -47,7 +47,7 @@ pub fn without_files(root: &Path, rules: &Rules, skipped: &[(String, u64)]) -> S
 }
 
 impl Repository {
-    /// The warning about an open index that is complete and has no files.
+    /// Returns the warning about an open index that is complete and has no files.
     pub(crate) fn without_files(&self, budget: &Budget) -> Result<Option<String>> {
         if self.opened().is_none() {
             return Ok(None);

@@ -40,7 +40,7 @@ pub fn read(root: &Path, path: &RepoPath, limit: u64) -> io::Result<Content> {
     read_below(&Folder::open(root)?, path, limit)
 }
 
-/// The same below a folder that is open, for many files.
+/// Reads a file below a folder that is open, for many files. Otherwise like [`read`].
 pub fn read_below(folder: &Folder, path: &RepoPath, limit: u64) -> io::Result<Content> {
     let seen_ns = now_ns();
     let (file, metadata) = folder.open_file(Path::new(path.as_str()))?;

@@ -1,7 +1,8 @@
 //! Forwards calls for another repository to that repository's daemon, because only one process may write a database.
 //!
-//! Owns the choice of the process that answers a call. A call to several repositories is answered in this process. A daemon starts the other repository's daemon if necessary. Any other
-//! process forwards the call if that daemon runs, and otherwise answers it itself.
+//! Owns the choice of the process that answers a call. A call to several repositories is answered in this process. A
+//! daemon starts the other repository's daemon if necessary. Any other process forwards the call if that daemon runs,
+//! and otherwise answers it itself.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

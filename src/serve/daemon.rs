@@ -153,7 +153,7 @@ impl Listener {
     }
 }
 
-/// What all listeners of the daemon share.
+/// State that all listeners of the daemon share.
 struct DaemonState {
     server: Arc<Server>,
     service: Arc<DaemonService>,

@@ -62,7 +62,7 @@ pub struct CountedChanges {
     pub deleted: Vec<String>,
 }
 
-/// What the index holds, in all.
+/// Numbers of rows in the whole index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     pub files: u64,
@@ -178,8 +178,8 @@ impl Batch<'_> {
         Ok(counted)
     }
 
-    /// What changed since `consumer` was last counted, net: a file that came and went is not in it. Starts a new count.
-    /// The first time, every file is added.
+    /// Returns the files that changed since `consumer` was last counted, net: a file that came and went is not among
+    /// them. Starts a new count. The first time, every file is added.
     pub fn count_changes(&self, consumer: &str) -> Result<CountedChanges> {
         let counted = if self.counts(consumer)? {
             self.changes_of(consumer)?

@@ -17,11 +17,27 @@ mod embedded {
     refinery::embed_migrations!("migrations");
 }
 
-/// This program's migrations, in the order in which they run: the macro lists V10 before V2.
+/// The migrations of this program, in the order in which they run: the macro lists V10 before V2.
 fn embedded() -> Vec<Migration> {
     let mut migrations = embedded::migrations::runner().get_migrations().clone();
     migrations.sort();
     migrations
+}
+
+/// The statement of a migration that creates an index, for a table that may have it.
+///
+/// # Panics
+/// If no migration creates it.
+pub(super) fn create_index(name: &str) -> String {
+    let head = format!("CREATE INDEX {name} ON ");
+    let body = |sql: &str| {
+        let body = &sql[sql.find(&head)? + head.len()..];
+        // Comments in it may contain semicolons.
+        let end = body.find("\n)")?;
+        Some(body[..end + body[end..].find(';')?].to_owned())
+    };
+    let body = embedded().iter().filter_map(Migration::sql).find_map(body).expect("the migrations create the index");
+    format!("CREATE INDEX IF NOT EXISTS {name} ON {body}")
 }
 
 /// The newest version that this program knows.

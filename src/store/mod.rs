@@ -126,15 +126,15 @@ pub struct Store {
     _open: open::OpenStore,
 }
 
-/// What is kept in memory of the database between queries.
+/// Values of the database that are kept in memory between queries.
 struct Caches {
-    /// As they were counted last.
+    /// The last totals.
     totals: Mutex<Option<Totals>>,
-    /// Of words in chunks.
+    /// Frequencies of words in chunks.
     frequencies: Mutex<Frequencies>,
-    /// Of exact searches.
+    /// Counts of exact searches.
     counted: Mutex<PatternCounts>,
-    /// What searches were narrowed to.
+    /// Scopes that searches were narrowed to.
     scopes: Mutex<Scopes>,
     /// Values computed from texts.
     kept: Mutex<KeptValues>,
@@ -178,7 +178,7 @@ impl<'c> Snapshot<'c> {
     }
 }
 
-/// A transaction that changes the index; everything a snapshot can be asked can be asked of it too.
+/// A transaction that changes the index; it answers every query of a snapshot, too.
 pub struct Batch<'c> {
     snapshot: Snapshot<'c>,
     interned: &'c mut Interned,
@@ -267,7 +267,7 @@ impl Store {
         answer.map_err(|error| if error.kind == ErrorKind::Cancelled { budget.error() } else { error })
     }
 
-    /// What others have committed so far.
+    /// The state that other processes have committed so far.
     pub fn revision(&self) -> Result<Revision> {
         let opened = self.follow_rebuild()?;
         let mut slot = locked(&self.writer);
@@ -316,9 +316,10 @@ impl Store {
         self.write(|batch| {
             batch.connection.execute_batch(open::CACHE_FOR_BULK)?;
             batch.connection.execute_batch(terms::FOR_BULK)?;
-            batch.connection.execute_batch(names::DROP_INDEX)?;
-            batch.connection.execute_batch(chunks::DROP_INDEX)?;
-            Ok(batch.connection.execute_batch(symbols::DROP_INDEXES)?)
+            for index in INDEXES_MADE_LAST {
+                batch.connection.execute_batch(&format!("DROP INDEX IF EXISTS {index}"))?;
+            }
+            Ok(())
         })
     }
 
@@ -327,9 +328,10 @@ impl Store {
         self.write(|batch| {
             batch.connection.execute_batch(terms::OPTIMIZE)?;
             batch.connection.execute_batch(terms::AFTER_BULK)?;
-            batch.connection.execute_batch(names::MAKE_INDEX)?;
-            batch.connection.execute_batch(chunks::MAKE_INDEX)?;
-            Ok(batch.connection.execute_batch(symbols::MAKE_INDEXES)?)
+            for index in INDEXES_MADE_LAST {
+                batch.connection.execute_batch(&migrate::create_index(index))?;
+            }
+            Ok(())
         })
     }
 
@@ -419,6 +421,10 @@ fn in_snapshot<T>(
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     ask(&Snapshot::new(&transaction, caches))
 }
+
+/// Indexes that no writer needs.
+const INDEXES_MADE_LAST: &[&str] =
+    &["names_by_name", "names_by_spelling", "chunks_by_hash", "symbols_by_name", "references_by_name"];
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {

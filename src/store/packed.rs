@@ -13,7 +13,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::RepoPath;
 use crate::wording::Command;
 
-/// In another clone, files have other times and inodes, no changes are recorded, and the first update lists everything. SCIP files are read again.
+/// In another clone, files have other times and inodes, no changes are recorded, and the first update lists everything.
+/// SCIP files are read again.
 const STRIP: &str = "
     UPDATE files SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;
     UPDATE skipped SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;

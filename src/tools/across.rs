@@ -64,7 +64,7 @@ pub(super) fn is_combined(tool: &str) -> bool {
     COMBINED.iter().any(|(name, _)| *name == tool)
 }
 
-/// What a call needs of published repositories, if they are many.
+/// Returns the files of published repositories that a call needs, if the repositories are many.
 pub(super) fn mirror_request(tool: &Declaration, arguments: &Map<String, Value>) -> Result<MirrorRequest> {
     match tool.name {
         "query" => query::mirror_request(arguments),
@@ -81,15 +81,15 @@ pub(super) struct ScopedCall<'t> {
     pub arguments: &'t Map<String, Value>,
     roots: Vec<PathBuf>,
     published: BTreeMap<PathBuf, Mirror>,
-    /// Of the published ones, what files the mirrors may lack.
+    /// Whether the mirrors of published repositories may lack files.
     other_files: OtherFiles,
     /// How many repositories are named, with those that cannot be asked.
     named: usize,
-    /// What is to be said of the answer.
+    /// Notes to add to the answer.
     remarks: Mutex<Remarks>,
 }
 
-/// What answers say about themselves.
+/// Notes on the answers of single repositories.
 #[derive(Default)]
 struct Remarks {
     failed: Vec<(String, Error)>,
@@ -130,7 +130,7 @@ impl ScopedCall<'_> {
         self.each_of(self.roots.iter().map(|root| (root.clone(), ())).collect(), |root, ()| ask(root))
     }
 
-    /// The same of some of them, each with what is known of it.
+    /// Asks these repositories in parallel; `known` is passed to each query.
     fn each_of<K: Sync, T: Send>(
         &self,
         known: Vec<(PathBuf, K)>,
@@ -192,8 +192,8 @@ impl ScopedCall<'_> {
         name_of(root, &self.published)
     }
 
-    /// Says which repository an item is of, and of which commit if that is published. Of a path alone, the repository
-    /// becomes the beginning.
+    /// Adds the repository to an item, and the commit if that is published. A path alone gets the repository as its
+    /// beginning.
     fn name_repository(&self, item: &mut Value, root: &Path) {
         match item {
             Value::Object(fields) => {
@@ -221,7 +221,8 @@ impl ScopedCall<'_> {
         self.ask_for(root, arguments, true)
     }
 
-    /// The same with or without what is only said if nothing is found.
+    /// Asks one repository, without a limit on the answer's size; `is_part` leaves out what is only said if nothing is
+    /// found.
     fn ask_for(&self, root: &Path, arguments: &Map<String, Value>, is_part: bool) -> Result<Value> {
         let budget = self.budget();
         let mut params = Map::new();
@@ -334,7 +335,8 @@ impl ScopedCall<'_> {
         }
     }
 
-    /// The same of those that are ready. An error says in which of them it happened, if in one.
+    /// Ranks the repositories that are ready together. An error names the one in which it happened, if it happened in
+    /// one.
     fn rank_ready(
         &self,
         ready: &[(PathBuf, Ready)],
@@ -427,7 +429,7 @@ pub(super) struct RankedMember<'r> {
     across: &'r ScopedCall<'r>,
     root: &'r Path,
     pub workspace: &'r Workspace,
-    /// What is not indexed yet.
+    /// Files that are not indexed yet.
     unindexed: Option<Arc<Unindexed>>,
 }
 

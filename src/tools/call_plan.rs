@@ -25,7 +25,7 @@ const WARNING_FIELD: usize = 12;
 /// A call before it runs.
 pub struct CallPlan {
     pub(super) tool: &'static Declaration,
-    /// As the tool's schema describes them, without those that all tools take.
+    /// Arguments by the tool's own schema, without those that all tools take.
     pub(super) arguments: Map<String, Value>,
     pub(super) scope: CallScope,
     /// The request of the caller, with the maximum size of the answer and the deadline.

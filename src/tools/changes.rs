@@ -56,7 +56,7 @@ pub(crate) struct Answer {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Base {
-    /// As given.
+    /// The name as given.
     pub name: String,
     /// Absent if nothing is committed yet: everything is new.
     #[serde(default, skip_serializing_if = "Option::is_none")]

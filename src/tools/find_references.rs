@@ -284,7 +284,7 @@ fn why_unstated(count: usize) -> Option<String> {
     })
 }
 
-/// What syntax alone cannot know of the references.
+/// Explains why syntax alone may miss or misread references.
 fn why_incomplete(found: &Mentions, is_name: bool) -> Option<String> {
     if is_name && found.found.is_empty() {
         return Some("Without types, nothing is known of this name: it may be local, or defined elsewhere.".to_owned());

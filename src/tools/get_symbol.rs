@@ -73,7 +73,7 @@ pub(crate) struct Answer {
     pub relations: Vec<SymbolRelations>,
 }
 
-/// What relates to one definition.
+/// Relations of one definition.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 pub(crate) struct SymbolRelations {
     /// Qualified.
@@ -173,8 +173,8 @@ fn check_name(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What a call needs of published repositories, if they are many. Similar names and relations can be anywhere, and so can the files
-/// through which a name is imported, which say what a qualifier means.
+/// Returns the files of published repositories that a call needs, if the repositories are many. Similar names and
+/// relations can be anywhere, and so can the files through which a name is imported, which say what a qualifier means.
 pub(super) fn mirror_request(arguments: &Map<String, Value>) -> Result<MirrorRequest> {
     let arguments: Arguments = super::arguments::parse(arguments.clone())?;
     check_name(&arguments)?;

@@ -116,7 +116,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     Ok(answer(items.collect(), "syntax"))
 }
 
-/// What is known of a name.
+/// Definitions that were found for a name.
 enum Found {
     /// By a SCIP file, with kinds.
     Stated(ScipSubject, Vec<(ScipOccurrence, String)>),

@@ -23,7 +23,7 @@ use crate::unindexed::{NeededFiles, SymbolAround, Unindexed, UnindexedMatches};
 use crate::update::Freshness;
 use crate::words::search_words::{PieceOfFile, SearchWords};
 
-/// What a read needs of the index.
+/// Files that a read needs to be indexed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Needs<'n> {
     /// Entities, which are indexed before everything else.
@@ -34,11 +34,11 @@ pub(super) enum Needs<'n> {
 
 /// Which files a read needs, of those that are not indexed.
 enum ReadTarget<'w> {
-    /// This one.
+    /// The file at this path.
     File(&'w str),
-    /// Those with these words.
+    /// Files with these words.
     Words(SearchWords),
-    /// Those in which a search for the text finds most.
+    /// Files in which a search for the text finds most.
     Search(&'w str, &'w PathFilter),
 }
 
@@ -59,7 +59,7 @@ impl UnindexedWords {
     }
 }
 
-/// What a read without the end of an update is based on.
+/// State of the disk and the index for a read that does not wait for the end of an update.
 pub(super) struct Prepared {
     pub listed: Arc<DiskListing>,
     needed: NeededFiles,
@@ -84,18 +84,18 @@ impl Prepared {
 const SCANNED_WITHIN: Duration = Duration::from_millis(1_500);
 const MIN_SCAN: Duration = Duration::from_millis(500);
 
-/// What becomes of a read whose files are not indexed in time.
+/// Fallback for a read whose files are not indexed in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Otherwise {
-    /// It shows what there is.
+    /// Show what there is.
     Partial,
     Busy,
 }
 
-/// What an answer lacks.
+/// Files that an answer lacks.
 pub(super) struct Incomplete {
     unindexed: Arc<Unindexed>,
-    /// Its items may be of files that have changed since.
+    /// Whether items of the answer may be of files that have changed since.
     has_outdated: bool,
 }
 
@@ -146,7 +146,7 @@ impl Call<'_> {
         })
     }
 
-    /// The same for a query that searches everything that the index lacks: its answer is complete.
+    /// Reads the index for a query that also searches everything that the index lacks: its answer is complete.
     pub(super) fn read_completed<T>(
         &self,
         query: impl Fn(&Snapshot, Option<&Arc<Unindexed>>) -> Result<T>,
@@ -165,7 +165,8 @@ impl Call<'_> {
         self.read_after(&ReadTarget::Words(SearchWords::name(name)), Otherwise::Partial, query)
     }
 
-    /// The same for names that are similar to one, or begin with it.
+    /// Reads the index for names that are similar to one, or begin with it. If an update takes long, the files with its
+    /// words are indexed first.
     pub(super) fn read_names_like<T>(&self, name: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
         self.read_after(&ReadTarget::Words(SearchWords::words(name)), Otherwise::Partial, query)
     }

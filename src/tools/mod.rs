@@ -143,9 +143,9 @@ pub(crate) struct Call<'a> {
     stale: RefCell<Option<String>>,
     /// Why the answer may be worse than expected.
     warning: RefCell<Option<String>>,
-    /// What the index lacked, if the answer did not wait for a long update.
+    /// Files that the index lacked, if the answer did not wait for a long update.
     incomplete: RefCell<Option<Incomplete>>,
-    /// What a search looked for in files that are not indexed.
+    /// Words that a search looked for in files that are not indexed.
     unindexed_words: RefCell<Option<UnindexedWords>>,
     /// Whether the state of the index that was read last has files.
     has_files: Cell<bool>,
@@ -155,7 +155,7 @@ pub(crate) struct Call<'a> {
 pub const DEADLINE: Duration = Duration::from_secs(30);
 /// The maximum size of an answer that a model reads. A caller with a larger cap, such as the page, is not a model.
 pub const MODEL_BYTES: usize = 40 << 10;
-/// What `repo` is where it may name several repositories.
+/// Description of `repo` for tools that can search several repositories.
 const SEVERAL: &str = "Path, list, glob, @group, @deps or org:NAME.";
 /// A long-running call over MCP is answered after this time: some clients have a timeout of 60 s.
 const RUNNING_AFTER: Duration = Duration::from_secs(45);

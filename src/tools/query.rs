@@ -33,7 +33,7 @@ pub(super) static QUERY: Declaration = declare! {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// What to look for.
+    /// Text to look for.
     pub text: String,
     /// Default smart.
     pub mode: Option<Mode>,
@@ -60,7 +60,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// What to look for, of an exact search.
+    /// The pattern of an exact search; `None` for a smart one.
     fn pattern(&self) -> Option<exact::Pattern<'_>> {
         let mode = self.mode.unwrap_or_default();
         (mode != Mode::Smart).then(|| exact::Pattern {
@@ -171,7 +171,7 @@ pub(super) fn check_text(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// What a call needs of published repositories, if they are many.
+/// Returns the files of published repositories that a call needs, if the repositories are many.
 pub(super) fn mirror_request(arguments: &Map<String, Value>) -> Result<MirrorRequest> {
     let arguments: Arguments = super::arguments::parse(arguments.clone())?;
     let Some(pattern) = arguments.pattern() else {

@@ -33,7 +33,7 @@ pub struct Request {
     pub index_wait: IndexWait,
     /// Receives progress, if the caller wants it.
     pub on_progress: Option<OnProgress>,
-    /// Other repositories answer the same call: what an answer says if nothing is found is not needed.
+    /// Whether other repositories answer the same call, so that what an answer says if nothing is found is not needed.
     pub is_part: bool,
     /// Whether the index may lack files that do not contain what is asked for.
     pub other_files: OtherFiles,

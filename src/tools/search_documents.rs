@@ -32,7 +32,7 @@ pub(super) static SEARCH_DOCUMENTS: Declaration = declare! {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// What to look for, in words.
+    /// Query in words.
     query: String,
     options: Option<Options>,
     /// Results to skip (default 0).

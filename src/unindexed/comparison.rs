@@ -1,7 +1,8 @@
-//! What the index lacks while a long update runs, so that reads need not wait for the end of it.
+//! Files that the index lacks while a long update runs, so that reads need not wait for the end of it.
 //!
-//! Owns the comparison of one snapshot with the listing that reads share, and the text of files that are not indexed yet. Does not own
-//! when reads wait and when the tree is walked (`update`), nor which files a query needs first (`needed`).
+//! Owns the comparison of one snapshot with the listing that reads share, and the text of files that are not indexed
+//! yet. Does not own when reads wait and when the tree is walked (`update`), nor which files a query needs first
+//! (`needed`).
 
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +20,7 @@ use crate::store::{Fact, Snapshot, StoredFile};
 use crate::threads::STACK_BYTES;
 use crate::update::compare::{self, CheapChanges, Task};
 
-/// What one snapshot of the index lacks.
+/// Files on disk that one snapshot of the index lacks.
 pub struct Unindexed {
     pub(super) repository: Arc<Repository>,
     pub(super) settings: Arc<Settings>,
@@ -30,7 +31,7 @@ pub struct Unindexed {
     pub(super) files: Vec<(RepoPath, u64)>,
     /// Files whose rows do not show the disk.
     outdated: HashSet<String>,
-    /// Of these, files whose rows may nevertheless show it: saved just before they were read.
+    /// Outdated files whose rows may nevertheless show the disk: saved just before they were read.
     suspects: HashMap<String, ContentHash>,
     /// Unchanged files whose rows an older extractor made.
     old: usize,
@@ -151,7 +152,8 @@ impl Unindexed {
         self.outdated.contains(path)
     }
 
-    /// The same for a file that an answer shows: one that was saved just before it was indexed is read to find out.
+    /// Whether the rows of that file do not show what is on disk, for a file that an answer shows: one that was saved
+    /// just before it was indexed is read to find out.
     pub fn is_really_outdated(&self, path: &str) -> bool {
         let hash = self.suspects.get(path);
         let now = || RepoPath::stored(path).and_then(|path| self.read(&path)).map(|bytes| ContentHash::of(&bytes));

@@ -42,8 +42,8 @@ const MAX_HELD: usize = 1_000;
 const MAX_DEFINITIONS: usize = 100;
 /// Pieces that are compared with the query: those that seem nearest by its words.
 const MAX_NEAR: usize = 3_000;
-/// As in the choice of candidates: a word in more pieces than this picks none, nor does one in more than one of so many if
-/// rarer ones do; and so many are picked, about.
+/// Limits as in the choice of candidates: a word in more than `COMMON` pieces picks none, nor does one in more than one
+/// of `ONE_OF` pieces if rarer ones do; about `PICKED` pieces are picked.
 const COMMON: usize = 20_000;
 const ONE_OF: usize = 10;
 const FEW_THOUSAND: usize = 3_000;
@@ -85,7 +85,7 @@ pub struct UnindexedMatches {
     pub last: Option<LastPicked>,
 }
 
-/// What a file contains of the words, as sets.
+/// Words in a file, as sets.
 struct Scanned {
     number: usize,
     is_binary: bool,
@@ -97,9 +97,9 @@ struct Scanned {
 struct Piece {
     at: u32,
     words: u64,
-    /// Those that seem to be names of definitions, or parts of them.
+    /// Words that seem to be names of definitions, or parts of them.
     names: u64,
-    /// Those that seem to be defined.
+    /// Words that seem to be defined.
     defined: u64,
 }
 

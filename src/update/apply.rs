@@ -73,7 +73,7 @@ pub(super) enum ApplyOutcome {
     Overtaken,
 }
 
-/// What became of one file.
+/// Result for one file.
 enum Outcome {
     /// The bytes are the stored ones.
     Same {

@@ -28,7 +28,7 @@ pub struct FolderOptions {
     pub chunk_size: usize,
     pub overlap: usize,
     pub max_files: usize,
-    /// As typed: `.md`, `md`, `*.md`, `markdown`. Empty: all readable types.
+    /// Types as typed: `.md`, `md`, `*.md`, `markdown`. Empty: all readable types.
     pub file_types: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub type Skipped = (String, String);
 /// The contents of a folder that was indexed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderReport {
-    /// As in the index: a link that was given leads there.
+    /// Path in the index: a link that was given leads there.
     pub folder: String,
     pub total_files: usize,
     pub processed_files: usize,
@@ -66,10 +66,10 @@ pub struct DocumentFolder {
     pub file_types: Option<Vec<String>>,
 }
 
-/// What became of the files of a folder that is no longer a document folder.
+/// Numbers of files and chunks after a folder is no longer a document folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemovalReport {
-    /// As in the index.
+    /// Path in the index.
     pub folder: String,
     /// Files that left the index.
     pub removed: usize,
@@ -79,10 +79,10 @@ pub struct RemovalReport {
     pub total_chunks: u64,
 }
 
-/// What changed in a folder since the last report.
+/// Changes in a folder since the last report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeReport {
-    /// As in the index.
+    /// Path in the index.
     pub folder: String,
     pub added: usize,
     pub updated: usize,

@@ -25,7 +25,7 @@ const MAX_LISTINGS: usize = 4;
 pub(super) struct Plan {
     /// Files to read: new or possibly changed. Their order is free.
     pub tasks: Vec<Task>,
-    /// Those of a first build that were edited recently.
+    /// Files of a first build that were edited recently.
     pub edited: HashSet<RepoPath>,
     pub cheap: CheapChanges,
     pub extraction: Extraction,
@@ -62,7 +62,7 @@ pub(super) enum Stage {
     Built,
 }
 
-/// What the index records about how it was made.
+/// Facts that the index records about how it was made.
 struct Facts {
     is_built: bool,
     options: Option<String>,
@@ -152,10 +152,10 @@ impl Facts {
         self.is_built && self.options.as_deref() == Some(options)
     }
 
-    /// What to record before the first row is made with the options `current`. A build that breaks off must not leave rows
-    /// made with unknown options. While rows of other options are being replaced, the index is marked as unfinished: a process
-    /// with yet other options must neither trust nor rename any. The mark has a date, so that an update that is overtaken knows
-    /// whether others have replaced rows with other options in between.
+    /// The value to record before the first row is made with the options `current`. A build that breaks off must not
+    /// leave rows made with unknown options. While rows of other options are being replaced, the index is marked as
+    /// unfinished: a process with yet other options must neither trust nor rename any. The mark has a date, so that an
+    /// update that is overtaken knows whether others have replaced rows with other options in between.
     fn options_before(&self, current: &str) -> Option<String> {
         let is_unfinished =
             |stored: &str| stored.strip_prefix(current).is_some_and(|rest| rest.starts_with(" unfinished "));
@@ -166,7 +166,7 @@ impl Facts {
         }
     }
 
-    /// What a sweep records when it is done, as far as it is not recorded yet.
+    /// Facts for a sweep to record when it is done, as far as they are not recorded yet.
     fn after_sweep(&self, fingerprint: String) -> Vec<(Fact, String)> {
         let mut facts = Vec::new();
         if !self.is_built {
@@ -206,9 +206,9 @@ fn widened(repository: &Repository, settings: &Settings, scope: Dirty, budget: &
     settings.folders.widened(paths, &repository.root, &settings.rules, is_full).map(Dirty::Paths)
 }
 
-/// What is on disk. A listing of everything watches each folder before it reads it; other new folders are first watched and
-/// then listed again, so that nothing saved in between is missed. Reads that do not wait for the update share a listing of
-/// everything.
+/// Lists the disk. A listing of everything watches each folder before it reads it; other new folders are first watched
+/// and then listed again, so that nothing saved in between is missed. Reads that do not wait for the update share a
+/// listing of everything.
 fn list(repository: &Repository, settings: &Settings, scope: &Dirty, budget: &Budget) -> Result<Listing> {
     let (root, rules) = (repository.root.as_path(), &settings.rules);
     if let Some(watch) = repository.watch() {

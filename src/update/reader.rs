@@ -35,10 +35,10 @@ const MAX_CPU_SECONDS: u64 = 20;
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// Bytes of text and outline of one document.
 const MAX_OUTPUT: u64 = 128 << 20;
-/// What a Rust program writes to stderr when it runs out of memory.
+/// Beginning of the message that a Rust program writes to stderr when it runs out of memory.
 const OUT_OF_MEMORY: &[u8] = b"memory allocation of ";
 
-/// What the child process writes to stdout.
+/// Output of the child process.
 #[derive(Deserialize, Serialize)]
 struct ReadResult {
     document: Option<Document>,

@@ -24,7 +24,7 @@ pub fn rebuild(root: &Path, sources: Arc<Sources>, progress: &Progress, budget: 
     from_seed(root, sources, None, progress, budget)
 }
 
-/// The same from a seed, of which only what differs from the disk is indexed again.
+/// Builds the index again from a seed; only files that differ from the disk are indexed.
 pub(super) fn from_seed(
     root: &Path,
     sources: Arc<Sources>,

@@ -173,7 +173,7 @@ fn stored_options(turn: &Turn) -> Result<Option<String>> {
     turn.repository.read(turn.budget, |snapshot| snapshot.fact(Fact::Options))
 }
 
-/// What a sync reports: net changes since the last sync, and the contents of the index.
+/// Result of a sync: net changes since the last sync, and the contents of the index.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Report {
     pub added: usize,
@@ -185,7 +185,7 @@ pub struct Report {
     pub symbols: u64,
     pub seconds: f64,
     pub db_bytes: u64,
-    /// What was unusual about the update.
+    /// Anything unusual about the update.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }

@@ -25,9 +25,9 @@ use crate::repository::{
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a read that can do without the end of an update waits for it.
 const PARTIAL_AFTER: Duration = Duration::from_secs(1);
-/// The same for an update that has already taken longer than that.
+/// `PARTIAL_AFTER` for an update that has already taken longer than that.
 const PARTIAL_AFTER_LONG: Duration = Duration::from_millis(100);
-/// The same while the index of a sibling worktree is copied, which answers until then.
+/// `PARTIAL_AFTER` while the index of a sibling worktree is copied, which answers until then.
 const PARTIAL_AFTER_COPY: Duration = Duration::from_millis(250);
 /// A read does not wait for an update that has more bytes than this to read, or more files.
 const LONG_BYTES: u64 = 4 << 20;
@@ -79,7 +79,7 @@ pub(crate) enum Caller {
     NotWaiting,
 }
 
-/// What a read waits for.
+/// The part of the index that a read waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Everything that changed.
@@ -125,7 +125,8 @@ impl Updates {
         self.freshen_unless(&|_| false, part, timeout, budget)
     }
 
-    /// The same, but `BUSY` as soon as the running update is too long.
+    /// Brings that part of the index up to date like [`Self::freshen`]; `BUSY` as soon as the running update is too
+    /// long.
     fn freshen_unless(
         self: &Arc<Self>,
         is_long: &dyn Fn(&UpdateRun) -> bool,
@@ -486,7 +487,8 @@ impl Updates {
         budget::ticking(LOOK, look, work)
     }
 
-    /// What follows an update. Callers that waited for the update already have its words and symbols.
+    /// Makes trigrams and vectors after an update. Callers that waited for the update already have its words and
+    /// symbols.
     fn work_in_background(&self) {
         if let Err(error) = self.trigrams.catch_up(&Budget::unlimited()) {
             tracing::warn!("exact search is slower than it could be: {error}");

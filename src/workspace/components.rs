@@ -33,7 +33,7 @@ pub struct Workspace {
     pub documents: Documents,
     /// The files that callers name.
     pub files: Files,
-    /// What SCIP files say.
+    /// Contents of SCIP files.
     pub scip: Scip,
     /// The files as they were at a commit.
     pub history: History,
@@ -45,7 +45,7 @@ pub struct Workspace {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FeedPosition(u64);
 
-/// What changed on disk since a [`FeedPosition`].
+/// Changes on disk since a [`FeedPosition`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Changes {
     /// These files and folders; empty if nothing changed.
@@ -70,7 +70,8 @@ impl Workspace {
         Repository::unopened(root, sources, database).map(Self::of)
     }
 
-    /// The same for a process that only asks: while another process builds the index, answers come from a provisional one.
+    /// Opens the repository for a process that only asks: while another process builds the index, answers come from a
+    /// provisional one.
     pub(super) fn only_asking(root: &Path, sources: Arc<Sources>) -> Result<Self> {
         let database = folder::database(root, &sources.environment);
         Repository::unopened(root, sources, database).map(Repository::only_asking).map(Self::of)
@@ -200,8 +201,8 @@ impl Workspace {
         }
     }
 
-    /// What changed since that position, including every write that returned before this call, and the position to continue
-    /// from. Does not wait for the index: for callers that read the files themselves.
+    /// Returns the changes since that position, including every write that returned before this call, and the position
+    /// to continue from. Does not wait for the index: for callers that read the files themselves.
     pub fn changes_since(&self, position: FeedPosition) -> (Changes, FeedPosition) {
         let Some(watch) = self.repository.full_watch() else { return (Changes::Everything, position) };
         watch.settle(Instant::now());
@@ -234,7 +235,7 @@ impl Workspace {
         self.repository.opened().map_or(0, Store::size)
     }
 
-    /// What a snapshot lacks of a listing that was made before it.
+    /// Lists the files that a snapshot lacks, compared with a listing that was made before it.
     pub fn unindexed(&self, listed: &DiskListing, snapshot: &Snapshot, budget: &Budget) -> Result<Arc<Unindexed>> {
         Unindexed::of(&self.repository, listed, snapshot, budget).map(Arc::new)
     }
@@ -254,7 +255,7 @@ impl Workspace {
         snapshot::save(&self.repository, file)
     }
 
-    /// What is wrong with the database, in words; empty if it is sound.
+    /// Faults of the database, in words; empty if it is sound.
     pub fn faults(&self) -> Result<Vec<String>> {
         self.repository.store()?.faults()
     }
@@ -315,7 +316,7 @@ impl Workspace {
         })
     }
 
-    /// The same, unless another process does it.
+    /// Completes the index like [`Self::finish`], unless another process does it.
     pub fn finish_unless_others_do(&self, budget: &Budget) -> Result<()> {
         if self.repository.is_provisional() || self.repository.is_read_only() {
             return Ok(());

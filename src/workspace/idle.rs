@@ -1,4 +1,4 @@
-//! What a watched workspace does regularly.
+//! Regular work of a watched workspace.
 //!
 //! Owns when it sweeps, in case events were lost, and when it gives memory back that is not used.
 

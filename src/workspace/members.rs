@@ -32,11 +32,11 @@ const MAX_LOOKED_AT: usize = 20_000;
 /// Characters of a name that an error shows.
 const MAX_SHOWN: usize = 200;
 
-/// What begins the name of a group.
+/// Prefix of a group's name.
 const GROUP: char = '@';
 /// Dependencies that an error names.
 const MAX_NAMED: usize = 5;
-/// What begins a pattern of names of published repositories.
+/// Prefix of a pattern of names of published repositories.
 const PUBLISHED: &str = "org:";
 /// The share of the time of a call in which published repositories must be there.
 const HALF: u32 = 2;
@@ -46,9 +46,9 @@ const HALF: u32 = 2;
 pub struct Members {
     /// Their roots in the order of their names, each once.
     pub roots: Vec<PathBuf>,
-    /// Those of them that are published, by their roots.
+    /// Published repositories among them, by their roots.
     pub published: BTreeMap<PathBuf, Mirror>,
-    /// What was named that cannot be asked, with the reason.
+    /// Names that cannot be asked, with the reason.
     pub failed: Vec<(String, Error)>,
     /// Whether published repositories were named. Local ones may answer for all of them.
     pub names_published: bool,
@@ -87,7 +87,7 @@ pub fn name_of(root: &Path, published: &BTreeMap<PathBuf, Mirror>) -> String {
     }
 }
 
-/// What is gathered while names are read.
+/// State while names are read.
 struct Gathering<'g> {
     connection: &'g Path,
     budget: &'g Budget,
@@ -132,7 +132,8 @@ impl Workspaces {
         self.members_with(named, &MirrorRequest::Everything, connection, budget)
     }
 
-    /// The same for a call that needs a part of their files. Of many published repositories, only those with such files are there.
+    /// Returns the repositories that a call names, if it needs a part of their files. Of many published repositories,
+    /// only those with such files are included.
     pub fn members_with(
         &self,
         named: &[String],

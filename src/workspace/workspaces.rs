@@ -27,7 +27,7 @@ pub struct Workspaces {
     sources: Arc<Sources>,
     homes: HomeFolders,
     watching: Watching,
-    /// Those that were opened, or are being opened: opening one delays no call for another.
+    /// Repositories that were opened, or are being opened: opening one delays no call for another.
     opened: Mutex<HashMap<PathBuf, Arc<Slot>>>,
     watched: AtomicUsize,
 }

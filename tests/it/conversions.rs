@@ -16,7 +16,7 @@ use crate::harness::Repo;
 use crate::sound::sync;
 use crate::worktrees::{committed, git};
 
-/// What git says of a repository, in the environment that the program has.
+/// Runs git in the environment that the program has; returns its output.
 fn git_says(repo: &Repo, arguments: &[&str]) -> String {
     let mut git = Command::new("git");
     git.args(arguments)

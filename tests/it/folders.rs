@@ -485,7 +485,7 @@ first words
     assert_ne!(id("first words"), before);
 }
 
-/// As many as say the same, in one file or in several.
+/// Chunks with equal text have different ids, in one file or in several.
 #[test]
 fn no_two_chunks_have_one_id() {
     let repo = Repo::new(
@@ -543,7 +543,7 @@ fn a_clone_reaches_no_folder_that_its_user_did_not_name() {
     assert_eq!(repo.call("list_files", &json!({}))["total"], 6);
 }
 
-/// What was chosen is a folder, not what a link in its place leads to.
+/// A chosen folder is indexed, not the target of a link that replaces it.
 #[test]
 fn a_folder_that_became_a_link_is_gone_and_leads_nowhere() {
     let repo = Repo::new("//- /a.md\n# A\n");

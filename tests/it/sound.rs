@@ -30,7 +30,7 @@ pub fn watched(root: &Path) -> Arc<Workspace> {
     workspace
 }
 
-/// As every read begins, with a longer timeout than a user would accept.
+/// Brings the index up to date as every read does, with a longer timeout than a user would accept.
 pub fn freshen(workspace: &Arc<Workspace>) {
     let freshness = workspace.freshen(Some(Duration::from_secs(120)), &Budget::unlimited()).unwrap();
     assert_eq!(freshness, Freshness::Fresh);
@@ -40,7 +40,7 @@ pub fn sync(workspace: &Workspace) {
     workspace.sync(Thoroughness::Changed, &Arc::<Progress>::default(), &Budget::unlimited()).unwrap();
 }
 
-/// As it is when no vector is pending.
+/// Dumps the index after the pending vectors are made.
 pub fn dump(workspace: &Workspace) -> Vec<String> {
     workspace.embeddings.embed(&Budget::unlimited()).unwrap();
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! What others see of the tools: the tables in `docs/`, descriptions, schemas, examples.
+//! Public surface of the tools: the tables in `docs/`, descriptions, schemas, examples.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -170,7 +170,7 @@ pub fn seeded_from(workspace: &Workspace) -> Option<PathBuf> {
     from.map(PathBuf::from)
 }
 
-/// What `stats` reports of the tree at `root`, whose index is built first.
+/// Statistics of the tree at `root`, whose index is built first.
 fn stats_of(repo: &Repo, root: &Path) -> Value {
     serde_json::from_str(&repo.ok(&["--repo", root.to_str().unwrap(), "call", "stats"])).unwrap()
 }

@@ -66,7 +66,7 @@ fn none_yet() -> Finding {
     Finding::new(Level::Note, "there is no index yet").remedy(remedy)
 }
 
-/// What an index holds that has no faults.
+/// Reports the contents of an index that has no faults.
 fn content(context: &DoctorContext, path: &Path, was_looked_through: bool) -> Result<Finding> {
     let (files, is_built, skipped) = Store::open(path, Mode::Read)?.read(&Budget::unlimited(), |snapshot| {
         Ok((snapshot.file_count()?, snapshot.is_built()?, snapshot.skipped_counts()?))
@@ -83,7 +83,7 @@ fn content(context: &DoctorContext, path: &Path, was_looked_through: bool) -> Re
             .fixed_by(sync)
     } else if files == 0 {
         let sources = &context.session.sources;
-        let rules = Rules::new(&sources.load(&context.root)?.index).with_user(sources.environment.git_folders());
+        let rules = Rules::new(&sources.load(&context.root)?.index).with_environment(&sources.environment);
         Finding::new(Level::Warning, repository::without_files(&context.root, &rules, &skipped))
     } else if was_looked_through {
         Finding::new(Level::Ok, format!("the index is sound: {held}, schema {}", store::schema_version()))

@@ -1,6 +1,7 @@
 //! `ixmcp doctor`: findings about the installation and the repository, with remedies.
 //!
-//! Owns the list of checks and how findings are reported. Each check has a file of its own; it looks and changes nothing. A finding that is safe to fix has a fix, which `--fix` applies.
+//! Owns the list of checks and how findings are reported. Each check has a file of its own; it looks and changes
+//! nothing. A finding that is safe to fix has a fix, which `--fix` applies.
 //!
 
 mod clients;
@@ -60,7 +61,7 @@ impl Level {
         self.into()
     }
 
-    /// Of the terminal.
+    /// Color code of the terminal.
     const fn color(self) -> &'static str {
         match self {
             Self::Ok => "32",
@@ -71,11 +72,11 @@ impl Level {
     }
 }
 
-/// What a check found.
+/// Result of a check.
 struct Finding {
     level: Level,
     message: String,
-    /// What a person can do about it.
+    /// A step that a person can take.
     remedy: Option<String>,
     fix: Option<fn(&DoctorContext) -> Result<()>>,
 }

@@ -12,7 +12,7 @@ const DIGITS: usize = 3;
 /// A letter that is not ASCII costs about as much as these.
 const FOREIGN: usize = 3;
 
-/// What letters of one piece cost, by their number.
+/// Cost of a piece with this many letters, in hundredths of a token.
 const fn of_letters(count: usize) -> usize {
     match count {
         0..3 => TOKEN,

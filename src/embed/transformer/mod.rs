@@ -60,7 +60,8 @@ pub struct RunnerConfig {
     pub gpu: Gpu,
     /// The library of ONNX Runtime. Without it, rten runs the model.
     pub library: Option<PathBuf>,
-    /// This program's executable, which runs the model in a child process. Without it, the model runs in this process.
+    /// The executable of this program, which runs the model in a child process. Without it, the model runs in this
+    /// process.
     pub program: Option<PathBuf>,
     /// A child process that does not answer within this time is killed.
     pub timeout: Duration,

@@ -1,4 +1,4 @@
-//! What ty prints, as plain values.
+//! Output of ty as plain values.
 //!
 //! Owns the formats. All of them list the same diagnostics in the same order. What one format adds to another is left out if
 //! their lists differ, which happens when a file changes between two runs.

@@ -22,7 +22,7 @@ use crate::pytypes::values::{Checked, Diagnostic, Note, Severity};
 /// Optional parts of a diagnostic.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extras {
-    /// As the checker itself would print it.
+    /// The diagnostic in the format in which the checker itself prints it.
     pub rendered: bool,
     pub notes: bool,
 }

@@ -254,7 +254,7 @@ impl Embedded {
     }
 }
 
-/// What answers one query, on a thread of its own.
+/// Answers one query on its own thread.
 pub enum Answerer {
     View(Box<View>),
     Isolated(Isolated),

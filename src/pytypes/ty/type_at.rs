@@ -59,7 +59,7 @@ pub(super) fn definitions(
     found.unwrap_or_default()
 }
 
-/// What is shown instead of the type at callees, keyword arguments and keys of typed dictionaries.
+/// Signature shown instead of the type at callees, keyword arguments and keys of typed dictionaries.
 fn signature(model: &SemanticModel<'_>, target: &Target<'_>) -> Option<String> {
     match target {
         Target::Callee { call, .. } => {

@@ -1,4 +1,4 @@
-//! What events and errors of the system's watches mean.
+//! Classification of events and errors of the system's watches.
 
 use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
 

@@ -21,8 +21,8 @@ type Note = Box<dyn Fn(&notify::Result<Event>) -> bool + Send>;
 type Started = (Debouncer<TappedWatcher, NoCache>, Arc<Mutex<SystemWatcher>>);
 
 thread_local! {
-    /// What notes the events of the next [`TappedWatcher`] of this thread: the debouncer creates its watcher itself and passes
-    /// nothing on.
+    /// Callback for the events of the next [`TappedWatcher`] of this thread: the debouncer creates its watcher itself
+    /// and passes nothing on.
     static NEXT_TAP: RefCell<Option<Note>> = const { RefCell::new(None) };
     /// The watcher of the last [`TappedWatcher`] that this thread created.
     static LAST_WATCHER: RefCell<Option<Arc<Mutex<SystemWatcher>>>> = const { RefCell::new(None) };

@@ -50,7 +50,7 @@ enum RequestTarget {
     Published(String),
 }
 
-/// What the page calls.
+/// A tool or view that the page calls.
 #[derive(Clone, Copy)]
 pub enum BackendRequest {
     Tool(&'static str),

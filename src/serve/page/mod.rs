@@ -65,7 +65,7 @@ pub struct Page {
     server: Arc<PageServer>,
 }
 
-/// What all connections share.
+/// State that all connections share.
 struct PageServer {
     gate: Gate,
     backend: Backend,

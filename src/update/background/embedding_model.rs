@@ -66,7 +66,7 @@ enum Loaded {
     Failed(ModelIdentity, Instant, Error),
 }
 
-/// What identifies a model to load.
+/// Values that identify a model to load.
 #[derive(Clone, PartialEq)]
 struct ModelIdentity {
     name: String,

@@ -1,6 +1,7 @@
-//! What follows an update in the background, without the update lock.
+//! Work in the background after an update, without the update lock.
 //!
-//! Owns what no read waits for: trigrams, vectors, and what SCIP files say. Does not own when it begins (`schedule`).
+//! Owns the work that no read waits for: trigrams, vectors, and the contents of SCIP files. Does not own when it begins
+//! (`schedule`).
 
 mod embedding_model;
 mod scip;

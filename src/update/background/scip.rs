@@ -54,7 +54,7 @@ pub struct Scip {
     loading: Mutex<()>,
 }
 
-/// What the child process writes to stdout.
+/// Output of the child process.
 #[derive(Deserialize, Serialize)]
 struct ReadResult {
     index: Option<ScipIndex>,
@@ -192,8 +192,8 @@ impl Scip {
         Some(manifest["name"].as_str()?.to_owned())
     }
 
-    /// What comes before the paths of the documents: the project is that of the SCIP file's own folder, unless it states another
-    /// one in this repository.
+    /// Returns the folder that the paths of the documents begin with: the project is that of the SCIP file's own
+    /// folder, unless it states another one in this repository.
     fn project_of(&self, path: &str, stated: &str) -> String {
         let stated = match stated.strip_prefix("file://") {
             // In an address, blanks and letters beyond ASCII are written by their bytes.

@@ -61,7 +61,7 @@ fn symbols(rows: &ScipRows) -> impl Iterator<Item = (usize, PackageSymbol)> {
     global.filter_map(|(at, (symbol, _, _))| Some((at, PackageSymbol::of(symbol)?)))
 }
 
-/// What comes before a path that ends with another one.
+/// Returns the folder of `path` if it ends with the path `within`.
 fn folder_of<'p>(path: &'p str, within: &str) -> Option<&'p str> {
     let folder = path.strip_suffix(within)?;
     (folder.is_empty() || folder.ends_with('/')).then_some(folder)

@@ -16,7 +16,7 @@ use crate::threads::cores;
 
 /// Chunks embedded and stored at once: a few milliseconds of writing, between which others write.
 const BATCH: usize = 1_000;
-/// The same where a read waits.
+/// Chunks embedded and stored at once where a read waits.
 const SMALL_BATCH: usize = 400;
 /// About as many as are embedded while a read waits.
 const MAX_PENDING: u64 = 12_000;

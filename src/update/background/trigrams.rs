@@ -47,7 +47,7 @@ impl Trigrams {
         }
     }
 
-    /// The same, but waits for the thread that is gathering.
+    /// Waits for the thread that is gathering, then gathers the remaining changes.
     pub(in crate::update) fn finish(&self, budget: &Budget) -> Result<()> {
         const POLL: Duration = Duration::from_millis(5);
         loop {
@@ -66,7 +66,7 @@ impl Trigrams {
     }
 }
 
-/// What to do about the trigrams.
+/// Work on the trigrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TrigramWork {
     Nothing,

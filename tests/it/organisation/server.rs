@@ -1,7 +1,7 @@
 //! One PostgreSQL server for all tests of this process, on a socket in a temporary folder, with a database for each test.
 //!
-//! The server refuses to run as root, so it then runs as a user without rights. A guardian stops it and removes its folder when this process ends,
-//! however that happens: it waits for the end of a pipe.
+//! The server refuses to run as root, so it then runs as a user without rights. A guardian stops it and removes its
+//! folder when this process ends, however that happens: it waits for the end of a pipe.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -41,7 +41,7 @@ fn command(program: &str) -> Command {
     command
 }
 
-/// The same as a user that the server accepts.
+/// Starts a program as a user that the server accepts.
 fn unprivileged(program: &str) -> Command {
     let mut command = command(program);
     if rustix::process::getuid().is_root() {
@@ -145,7 +145,7 @@ impl Postgres {
         process.wait().unwrap();
     }
 
-    /// What a script of the administrator prints.
+    /// Runs a script as the administrator; returns its output.
     pub fn script(&self, database: &str, arguments: &[&str]) -> String {
         done(self.psql("postgres", database).args(arguments).output().unwrap())
     }
@@ -254,12 +254,12 @@ impl Organisation {
         role
     }
 
-    /// What a statement of the administrator prints: fields by `|`.
+    /// Runs a statement as the administrator; returns its output: fields by `|`.
     pub fn sql(&self, statement: &str) -> String {
         self.sql_as("postgres", statement).unwrap()
     }
 
-    /// What a script of the administrator prints.
+    /// Runs a script as the administrator; returns its output.
     pub fn script(&self, arguments: &[&str]) -> String {
         let mut psql = command("psql");
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-d", &self.database, "-h"])
@@ -267,7 +267,7 @@ impl Organisation {
         done(psql.args(arguments).output().unwrap())
     }
 
-    /// The same of a role, or the error.
+    /// Runs a statement as a role; returns its output or the error.
     pub fn sql_as(&self, role: &str, statement: &str) -> Result<String, String> {
         let mut psql = command("psql");
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", role, "-d", &self.database, "-h"])

@@ -38,7 +38,7 @@ const MAX_LINES: usize = 4_000;
 struct Answer {
     language: String,
     start_line: usize,
-    /// Of each line, the start, length and class of each span, one after the other. Empty: the text is shown plain.
+    /// Spans of each line: start, length and class of each, one after the other. Empty: the text is shown plain.
     lines: Vec<Vec<u32>>,
     /// Whether the language is known and the text is small enough.
     highlighted: bool,
@@ -102,7 +102,7 @@ struct Snippet {
 
 #[derive(Serialize, JsonSchema)]
 struct SnippetAnswer {
-    /// Of each snippet, as in `highlight`.
+    /// Spans of each snippet, as in `highlight`.
     lines: Vec<Vec<u32>>,
 }
 
