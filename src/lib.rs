@@ -64,6 +64,17 @@
 //!    files that they need indexed first.
 //! 4. The answer becomes JSON, items are dropped until it fits, and [`serve`] wraps it for MCP; plain methods return it as it is.
 //!
+//! # Where a change goes
+//!
+//! | change | file |
+//! |---|---|
+//! | a tool | `tools`: a file and a row in `TOOLS` |
+//! | a language | `extract::languages`: a row of its table and its patterns |
+//! | a reason to skip a file | [`model::SkipReason`]; `scan::rules` finds it in the path, [`extract`] in the content |
+//! | a setting | `config`: a field of its struct and a row of `config::keys` |
+//! | a slow read | `update::schedule` (what it waits for), [`unindexed`] (during a long update), [`query`] (the work itself) |
+//! | a view of the web page | `serve::page::views`, and `src/serve/ui` for what is drawn |
+//!
 //! # Invariants
 //!
 //! 1. The database is derived: deleting it loses nothing but time.
