@@ -15,6 +15,7 @@ mod bitmap;
 mod by_name;
 mod candidates;
 mod chunks;
+mod commits;
 mod compare;
 mod counted;
 mod documents;
@@ -66,6 +67,7 @@ use names::Interned;
 
 pub use candidates::Candidate;
 pub use chunks::{ChunkHit, ChunkName};
+pub use commits::{CommitId, CommittedFiles, NewCommit, NewCommitFile, SmallCommit, StoredCommit};
 pub use counted::{LineCounts, TextVersion};
 pub use documents::{DocumentFile, DocumentPiece};
 pub use entities::{EntityId, FileProblem, StoredEntity, TaggedKind};
@@ -134,6 +136,8 @@ struct Caches {
     frequencies: Mutex<Frequencies>,
     /// Counts of exact searches.
     counted: Mutex<PatternCounts>,
+    /// Files of the history.
+    committed: Mutex<commits::KeptCommits>,
     /// Scopes that searches were narrowed to.
     scopes: Mutex<Scopes>,
     /// Values computed from texts.
@@ -147,6 +151,7 @@ impl Caches {
             totals: Mutex::default(),
             frequencies: Mutex::default(),
             counted: Mutex::default(),
+            committed: Mutex::default(),
             scopes: Mutex::default(),
             kept: Mutex::default(),
             vectors: LoadedVectors::none(path),
@@ -367,6 +372,7 @@ impl Store {
             *locked(&self.caches.counted) = PatternCounts::default();
             *locked(&self.caches.frequencies) = Frequencies::default();
             *locked(&self.caches.kept) = KeptValues::default();
+            *locked(&self.caches.committed) = None;
         }
     }
 
@@ -402,6 +408,7 @@ impl Store {
             *locked(&self.caches.frequencies) = Frequencies::default();
             *locked(&self.caches.counted) = PatternCounts::default();
             *locked(&self.caches.scopes) = Scopes::default();
+            *locked(&self.caches.committed) = None;
             *opened = Some(now);
         }
         Ok(now)

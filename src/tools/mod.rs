@@ -18,6 +18,7 @@ pub(crate) mod get_file_details;
 pub(crate) mod get_slice;
 pub(crate) mod get_symbol;
 pub(crate) mod goto_definition;
+pub(crate) mod history;
 mod incomplete;
 pub(crate) mod index_files;
 pub(crate) mod infer_types;

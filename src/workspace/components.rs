@@ -19,7 +19,7 @@ use crate::repository::{
 use crate::store::{Fact, HeldState, Snapshot, Store};
 use crate::unindexed::Unindexed;
 use crate::update::{
-    Caller, Documents, EmbeddingModel, Freshness, Part, Report, Scip, StaticEmbeddings, Updates, snapshot,
+    Caller, Commits, Documents, EmbeddingModel, Freshness, Part, Report, Scip, StaticEmbeddings, Updates, snapshot,
 };
 
 /// One open repository with its index.
@@ -37,6 +37,8 @@ pub struct Workspace {
     pub scip: Scip,
     /// The files as they were at a commit.
     pub history: History,
+    /// The commits in the index.
+    pub commits: Arc<Commits>,
     /// The type engines of this repository's callers.
     pub type_engines: Engines,
 }
@@ -93,6 +95,7 @@ impl Workspace {
             repository,
             embeddings: Arc::clone(&updates.embeddings),
             model: Arc::clone(&updates.model),
+            commits: Arc::clone(&updates.commits),
             updates,
         }
     }
