@@ -45,6 +45,11 @@ impl RootKind {
         !matches!(self, Self::Mirror)
     }
 
+    /// Whether git may know its history. That of a mirror is where it was published.
+    pub(crate) const fn may_have_history(&self) -> bool {
+        !matches!(self, Self::Mirror)
+    }
+
     /// Whether `ixmcp repos` lists it.
     pub(super) const fn is_listed(&self) -> bool {
         matches!(self, Self::Repository)

@@ -181,7 +181,7 @@ impl Call<'_> {
 /// Stores commits that the index of a workspace lacks, if that does not take long.
 pub(crate) fn follow(workspace: &Workspace, budget: &Budget) -> Result<Option<String>> {
     let commits = &workspace.commits;
-    if workspace.is_mirror() {
+    if !workspace.may_have_history() {
         return Ok(Some("A mirror of a published repository has no history.".to_owned()));
     }
     let end = Instant::now() + WAIT;

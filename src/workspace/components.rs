@@ -104,6 +104,11 @@ impl Workspace {
         &self.repository.root
     }
 
+    /// Whether git may know the repository's history.
+    pub fn may_have_history(&self) -> bool {
+        self.repository.kind.may_have_history()
+    }
+
     /// Whether its changes are watched, if the system can.
     pub fn is_watchable(&self) -> bool {
         self.repository.kind.is_watched()

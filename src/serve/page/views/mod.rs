@@ -1,4 +1,4 @@
-//! Views of the web page in addition to the answers of tools: one file per view, and one row each in `VIEWS`.
+//! Views of the web page, in addition to the answers of tools: one file per view, and one row each in `VIEWS`.
 //!
 //! Owns the declarations. Models have no use for these, so they are not in `tools/list`, and clients must not call them. Does not own
 //! how a call is planned and answered (`tools`), or the queries themselves (`query`).
