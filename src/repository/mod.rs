@@ -6,7 +6,7 @@
 //! | file | owns |
 //! |---|---|
 //! | [`open_repository`] | the root, the settings, the database and the watch, which all others share |
-//! | [`folder`], [`registry`], [`dependency_indexes`] | where an index is, and which there are |
+//! | [`root_kind`], [`folder`], [`registry`], [`dependency_indexes`] | which kind a root is, where its index is, and which there are |
 //! | [`lock`] | which process updates, builds or rebuilds |
 //! | [`state`], [`folders`] | what the user selected: document folders, the embedding model |
 //! | [`watch`] | which paths may have changed; that all earlier events have arrived (the cookie) |
@@ -31,6 +31,7 @@ mod provisional;
 pub(crate) mod registry;
 mod requests;
 mod root_hash;
+mod root_kind;
 pub(crate) mod seed;
 mod state;
 mod watch;
@@ -50,6 +51,7 @@ pub use line_history::FileCommits;
 pub(crate) use lock::{AskingLock, RebuildLock, UpdateLock};
 pub(crate) use open_repository::{Index, OPEN_TIMEOUT, Repository, Settings};
 pub(crate) use requests::{Pause, ReadyEntities, Requests};
+pub(crate) use root_kind::RootKind;
 pub(crate) use seed::{IndexedFile, Sibling};
 pub(crate) use state::{RegisteredFolder, State};
 pub(crate) use watch::{Dirty, UNREPORTED, Watch};

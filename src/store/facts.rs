@@ -108,6 +108,11 @@ impl Snapshot<'_> {
         Ok(totals)
     }
 
+    /// Whether a first build was completed: until then the index lacks files.
+    pub fn is_built(&self) -> Result<bool> {
+        Ok(self.fact(Fact::Built)?.is_some())
+    }
+
     pub fn fact(&self, fact: Fact) -> Result<Option<String>> {
         self.row(FACT, named_params! { ":key": fact.key() }, |row| row.get(0))
     }

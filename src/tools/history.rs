@@ -16,7 +16,7 @@ use crate::repository::FileCommits;
 use crate::store::{Definition, DefinitionNode, Snapshot, StoredCommit};
 use crate::workspace::Workspace;
 
-pub(super) static HISTORY: Declaration = declare! {
+pub(crate) static HISTORY: Declaration = declare! {
     run;
     name: "history",
     title: "History of a file or a symbol",
@@ -181,7 +181,7 @@ impl Call<'_> {
 /// Stores commits that the index of a workspace lacks, if that does not take long.
 pub(crate) fn follow(workspace: &Workspace, budget: &Budget) -> Result<Option<String>> {
     let commits = &workspace.commits;
-    if workspace.is_mirror() {
+    if !workspace.may_have_history() {
         return Ok(Some("A mirror of a published repository has no history.".to_owned()));
     }
     let end = Instant::now() + WAIT;

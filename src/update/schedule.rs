@@ -20,7 +20,6 @@ use crate::repository::in_flight::is_given_up;
 use crate::repository::{
     AskingLock, Coverage, DiskListing, Pause, Repository, Requests, Thoroughness, UpdateLock, UpdateRun,
 };
-use crate::store::Fact;
 
 /// How long a call that needs the whole index waits for it, unless the caller sets a timeout.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -528,7 +527,7 @@ impl Updates {
     }
 
     pub(crate) fn was_built(&self, budget: &Budget) -> bool {
-        self.repository.read(budget, |snapshot| snapshot.fact(Fact::Built)).is_ok_and(|fact| fact.is_some())
+        self.repository.read(budget, |snapshot| snapshot.is_built()).unwrap_or(false)
     }
 }
 

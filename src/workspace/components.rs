@@ -104,9 +104,14 @@ impl Workspace {
         &self.repository.root
     }
 
-    /// Whether this is a mirror of a published repository.
-    pub fn is_mirror(&self) -> bool {
-        self.repository.is_mirror()
+    /// Whether git may know the repository's history.
+    pub fn may_have_history(&self) -> bool {
+        self.repository.kind.may_have_history()
+    }
+
+    /// Whether its changes are watched, if the system can.
+    pub fn is_watchable(&self) -> bool {
+        self.repository.kind.is_watched()
     }
 
     /// The database of the index. Where the repository cannot hold it, it is in a folder of the user.
@@ -178,7 +183,7 @@ impl Workspace {
         if store.is_read_only() || self.repository.watch().is_some() {
             return;
         }
-        if self.repository.is_mirror() {
+        if !self.is_watchable() {
             store.stay();
             idle::release_memory_regularly(Arc::downgrade(&self.updates));
             return;

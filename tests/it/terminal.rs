@@ -107,7 +107,7 @@ x = 1
             &["scip", "list"],
             "no SCIP file is indexed; `ixmcp scip make` runs the indexers of this repository's languages",
         ),
-        (&["entity", "list"], "there are no entities; `ixmcp entity create KIND TITLE` makes the first"),
+        (&["entity", "list"], "there are no entities; `ixmcp entity init` makes the folder for them"),
         (&["entity", "ready"], "no open issue is ready: there is none, or each waits for another"),
         (&["entity", "tags"], "nothing has a tag"),
         (&["entity", "search", "zzz"], "no entity matches"),
@@ -118,6 +118,7 @@ x = 1
         assert_eq!((output.status.code(), &*output.stdout), (Some(1), &b""[..]), "{arguments:?}");
         assert_eq!(String::from_utf8(output.stderr).unwrap().trim_end(), said, "{arguments:?}");
     }
+    repo.ok(&["entity", "init"]);
     repo.ok(&["entity", "create", "issue", "Late"]);
     let listed = repo.run(&["entity", "list", "isue"]);
     assert_eq!(String::from_utf8(listed.stderr).unwrap(), "there is no entity of kind isue; there are: issue\n");

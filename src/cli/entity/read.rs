@@ -108,7 +108,7 @@ pub(super) fn list(session: &Session, typed: &List) -> Result<Outcome> {
 fn nothing_listed(session: &Session, typed: &List, kind: Option<&str>) -> Result<String> {
     let others = session.read_entities(|snapshot| snapshot.entities(None))?;
     if others.is_empty() {
-        return Ok("there are no entities; `ixmcp entity create KIND TITLE` makes the first".to_owned());
+        return Ok("there are no entities; `ixmcp entity init` makes the folder for them".to_owned());
     }
     let Some(kind) = kind.filter(|kind| others.iter().all(|entity| entity.kind != *kind)) else {
         let open = if typed.open { "open " } else { "" };

@@ -95,7 +95,7 @@ impl Commits {
 
     /// `None` without git, and of what has no history of its own.
     fn objects(&self) -> Option<Objects> {
-        if self.repository.is_mirror() || git_layout::directory(&self.repository.root).is_none() {
+        if !self.repository.kind.may_have_history() || git_layout::directory(&self.repository.root).is_none() {
             return None;
         }
         let found = Objects::of(&self.repository.root, &self.repository.sources.environment);

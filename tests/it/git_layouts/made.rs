@@ -65,6 +65,10 @@ impl Layout {
             trees.push(layout.nested_clone(&main[0]));
         }
         for tree in &trees {
+            // A sparse checkout of the repository around it may have removed it.
+            if !tree.exists() {
+                continue;
+            }
             if has_excludes {
                 layout.exclude(tree);
             }
@@ -73,7 +77,7 @@ impl Layout {
                 layout.change(tree);
             }
         }
-        layout.roots = trees;
+        layout.roots = trees.into_iter().filter(|tree| tree.exists()).collect();
         layout
     }
 
