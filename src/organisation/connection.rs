@@ -31,7 +31,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(330);
 /// Bytes of an answer, unless a caller expects more.
 const ANSWER_BYTES: u64 = 16 << 20;
 /// The version of the functions that this program calls.
-const PROTOCOL: i32 = 5;
+const PROTOCOL: i32 = 6;
 const PROTOCOL_OF_SERVER: &str = "SELECT ixmcp.protocol()";
 
 pub struct Connection {
