@@ -4,11 +4,15 @@
 
 use tokio_postgres::error::{Error as PgError, SqlState};
 
+use super::certificates;
 use crate::error::{Error, ErrorKind};
 use crate::model::printable;
 
 /// Characters of a message that are shown.
 const MAX_SHOWN: usize = 300;
+
+/// The beginning of the error of a role without a right.
+const DENIED: &str = "the role may not do that";
 
 /// Of the functions of the schema.
 const OVERTAKEN: &str = "IX001";
@@ -55,11 +59,7 @@ fn of_server(code: &SqlState, said: &str) -> (ErrorKind, String, &'static str) {
         let message = format!("the organisation's server cannot be written: {said}");
         (ErrorKind::ReadOnly, message, "Ask its administrator; nothing was changed.")
     } else if *code == SqlState::INSUFFICIENT_PRIVILEGE {
-        (
-            ErrorKind::ReadOnly,
-            format!("the role may not do that: {said}"),
-            "An administrator grants it with `ixmcp org grant`.",
-        )
+        (ErrorKind::ReadOnly, format!("{DENIED}: {said}"), "An administrator grants it with `ixmcp org grant`.")
     } else if is_of_class("42") || is_of_class("3F") {
         let message = format!("the organisation's server has another schema than this program: {said}");
         (ErrorKind::UnsupportedFormat, message, "An administrator runs `ixmcp org init` of the newest version.")
@@ -69,8 +69,34 @@ fn of_server(code: &SqlState, said: &str) -> (ErrorKind, String, &'static str) {
     }
 }
 
+/// An error of an administrator's command: a right that it lacks is not one that `ixmcp org grant` grants.
+pub(super) fn of_administrator(error: Error) -> Error {
+    if !error.message.to_string().starts_with(DENIED) {
+        return error;
+    }
+    error.hint(
+        "Run it as a superuser, or as a role with CREATEROLE that owns the database. Whoever ran `ixmcp org init` first \
+         lets others do so: `GRANT ixmcp_owner TO ROLE`.",
+    )
+}
+
+/// The error of a role that has been granted what it needs, and does not inherit it.
+pub(super) fn not_inherited() -> Error {
+    Error::new(ErrorKind::ReadOnly, "the role does not inherit what it was granted").hint(
+        "An administrator changes that: `ALTER ROLE … INHERIT` (from PostgreSQL 16 on, grant again `WITH INHERIT TRUE`). \
+         To act as a granted role instead, add `options=-c%20role%3DROLE` to the address.",
+    )
+}
+
 /// The connection failed, or broke.
 fn unreachable(error: &PgError) -> Error {
+    if let Some(why) = certificates::refused(error) {
+        return Error::invalid_argument(format!("the certificate of the organisation's server is refused: {why}"))
+            .hint(
+                "Name its authority, or the certificate itself, by sslrootcert=FILE, and the host as the certificate \
+                 names it.",
+            );
+    }
     let mut said = error.to_string();
     if let Some(source) = std::error::Error::source(error) {
         said = format!("{said}: {source}");
