@@ -3,6 +3,7 @@
 //! Owns the choice among the servers of an address, the runtime that drives the connection, deadlines, how much the server may answer, and
 //! cancellation: a call that is cancelled cancels its statement on the server.
 
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpStream;
@@ -231,9 +232,17 @@ impl Connection {
         let timeout = self.timeout;
         let doing = Transaction::within(&self.client, isolation, work);
         let done = self.runtime.block_on(async {
+            let mut doing = pin!(doing);
             tokio::select! {
-                done = tokio::time::timeout(timeout, doing) => Some(done),
-                () = spent(budget) => None,
+                done = tokio::time::timeout(timeout, &mut doing) => Some(done),
+                () = spent(budget) => {
+                    // The statement ends before its connection does, which a pooler may not survive otherwise.
+                    let ending = async { tokio::join!(self.cancel(), doing) };
+                    if tokio::time::timeout(CANCEL_TIMEOUT, ending).await.is_err() {
+                        tracing::debug!("a statement could not be cancelled on the organisation's server");
+                    }
+                    None
+                }
             }
         });
         if self.allowance.is_spent() {
@@ -246,10 +255,7 @@ impl Connection {
                 done.map_err(|error| error_of(&error))
             }
             Some(Err(_)) => Err(silent()),
-            None => {
-                self.cancel();
-                Err(budget.error())
-            }
+            None => Err(budget.error()),
         }
     }
 
@@ -258,22 +264,20 @@ impl Connection {
         self.timeout = LONG;
     }
 
-    /// Cancels the statement that runs on the server.
-    fn cancel(&self) {
+    /// Asks the server to end the statement that runs there.
+    async fn cancel(&self) {
         let (cancel, tls) = (self.cancel.clone(), self.tls.clone());
-        let cancelling = async {
-            match &self.peer {
-                None => cancel.cancel_query(tls).await.is_ok(),
-                Some(peer) => {
-                    let Ok(stream) = TcpStream::connect((peer.address.as_str(), peer.port)).await else { return false };
-                    let Ok(tls) = tls_for(tls, &peer.name) else { return false };
-                    cancel.cancel_query_raw(stream, tls).await.is_ok()
+        let asked = match &self.peer {
+            None => cancel.cancel_query(tls).await.is_ok(),
+            Some(peer) => {
+                match (TcpStream::connect((peer.address.as_str(), peer.port)).await, tls_for(tls, &peer.name)) {
+                    (Ok(stream), Ok(tls)) => cancel.cancel_query_raw(stream, tls).await.is_ok(),
+                    _ => false,
                 }
             }
         };
-        let cancelled = self.runtime.block_on(async { tokio::time::timeout(CANCEL_TIMEOUT, cancelling).await });
-        if !matches!(cancelled, Ok(true)) {
-            tracing::debug!("a statement could not be cancelled on the organisation's server");
+        if !asked {
+            tracing::debug!("the organisation's server could not be asked to cancel a statement");
         }
     }
 

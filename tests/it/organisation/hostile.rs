@@ -385,6 +385,8 @@ fn a_read_only_server_is_searched_and_not_published_to() {
     let repo = committed(PAY);
     organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
     organisation.sql(&format!("ALTER ROLE {team} SET default_transaction_read_only = on"));
+    // A pooler keeps sessions that do not know of it.
+    organisation.sql(&format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{team}'"));
     repo.write("pay.py", "def second(): pass\n");
     commit_all(&repo, "second");
     for arguments in [&["publish", "--as", "pay"][..], &["unpublish", "--as", "pay"]] {

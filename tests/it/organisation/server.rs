@@ -195,7 +195,7 @@ impl Postgres {
         let settings = format!(
             "[databases]\n* = host={}\n[pgbouncer]\nlisten_addr =\nunix_socket_dir = {folder}\nunix_socket_mode = 0777\nlisten_port = {POOLER_PORT}\n\
              auth_type = trust\nauth_user = postgres\nauth_file = {folder}/users\nauth_query = SELECT rolname, '' FROM pg_roles WHERE rolname = $1\n\
-             pool_mode = {mode}\ndefault_pool_size = {}\nmax_client_conn = 500\nserver_login_retry = 1\npidfile = {folder}/pid\nlogfile = {folder}/log\n",
+             pool_mode = {mode}\ndefault_pool_size = {}\nmax_client_conn = 500\nserver_login_retry = 1\nserver_idle_timeout = 1\nquery_wait_timeout = 20\npidfile = {folder}/pid\nlogfile = {folder}/log\n",
             self.folder.display(),
             if mode == "session" { 20 } else { 2 },
             folder = folder.display(),
@@ -237,7 +237,7 @@ impl Postgres {
             }
         };
         process.arg("-D").arg(self.folder.join("data")).arg("-k").arg(&self.folder);
-        process.args(["-c", "fsync=off", "-c", "shared_buffers=32MB", "-c", "max_connections=60"]);
+        process.args(["-c", "fsync=off", "-c", "shared_buffers=32MB", "-c", "max_connections=200"]);
         process.args(["-c", "unix_socket_permissions=0777"]);
         if self.settings.is_empty() {
             process.args(["-c", "listen_addresses="]);
