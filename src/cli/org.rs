@@ -124,7 +124,11 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             };
             let listed: Vec<Value> = published.iter().map(described).collect();
             let json = json!({ "total": listed.len(), "repositories": listed });
-            session.show_list(&json, &published, |one| {
+            let empty = match typed.pattern.as_str() {
+                "*" => "no repository is published, or none that this role may read".to_owned(),
+                pattern => format!("no published repository that this role may read matches {}", printable(pattern)),
+            };
+            session.show_list(&json, &published, &empty, |one| {
                 let commit = organisation::short_commit(one.commit.as_deref().unwrap_or_default());
                 let files = output::count(u64::from(one.files.unsigned_abs()), "file", "files");
                 let (size, at) =

@@ -1,4 +1,4 @@
-//! What roles may see, and what is published.
+//! Roles and their rights, and the list of published repositories.
 //!
 //! Owns the statements of administrators, and the list of repositories as the caller can read them.
 
@@ -24,7 +24,7 @@ const SWEEP: &str = "SELECT uploads_removed, texts_removed, bytes_removed FROM i
 const MAX_ROLE: usize = 63;
 const REPOSITORIES: &str = "SELECT name, commit, generation, published_at, files, bytes FROM ixmcp.repositories($1)";
 
-/// What a role is granted.
+/// Rights of a role.
 pub struct Grant<'g> {
     pub role: &'g str,
     /// A name of a repository; `*` matches any text.
@@ -58,7 +58,7 @@ impl Published {
     }
 }
 
-/// What a sweep removed.
+/// Rows and bytes that a sweep removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Swept {
     pub uploads: i64,

@@ -80,7 +80,7 @@ const UNSUPPORTED: &[&str] = &[
     "sslpassword",
 ];
 
-/// What connections are made from.
+/// An address as connections need it.
 pub(super) struct Target {
     /// All that the address says.
     pub config: Config,

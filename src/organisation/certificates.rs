@@ -27,7 +27,7 @@ use x509_cert::ext::pkix::name::GeneralName;
 use crate::error::{Error, Result};
 use crate::model::printable;
 
-/// What servers that are spoken to in TLS at once expect, so that no other protocol is taken for theirs.
+/// The protocol that servers expect where a connection begins with TLS.
 const PROTOCOL: &[u8] = b"postgresql";
 /// Where systems keep the certificates of authorities: Debian, Fedora, openSUSE, Alpine and macOS.
 const OF_THE_SYSTEM: &[&str] = &[
@@ -39,7 +39,7 @@ const OF_THE_SYSTEM: &[&str] = &[
 /// The object identifier of a common name.
 const COMMON_NAME: &str = "2.5.4.3";
 
-/// What an address says about TLS.
+/// The TLS settings of an address.
 #[derive(Debug, Default)]
 pub(super) struct Tls {
     /// The authorities: the public ones, those of the system, or those of a file.

@@ -19,6 +19,7 @@ use super::transaction::{Isolation, Transaction};
 use crate::budget::Budget;
 use crate::config::ServerAddress;
 use crate::error::{Error, ErrorKind, Result};
+use crate::wording::{Command, Wording};
 
 /// How often a waiting call looks whether it is cancelled.
 const TICK: Duration = Duration::from_millis(20);
@@ -28,7 +29,7 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 /// The server stops a statement after 300 s. One that does not answer then is gone itself.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(330);
-/// The same for changes of the schema, which make indexes of all texts.
+/// The timeout for changes of the schema, which make indexes of all texts.
 const LONG: Duration = Duration::from_hours(24);
 /// Bytes of an answer, unless a caller expects more.
 const ANSWER_BYTES: u64 = 16 << 20;
@@ -56,7 +57,7 @@ pub struct Connection {
     is_usable: bool,
 }
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A standby will do.
@@ -64,7 +65,7 @@ pub enum Purpose {
     Write,
 }
 
-/// What a server must be for a connection.
+/// A property that the server of a connection must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     Any,
@@ -75,7 +76,7 @@ enum Wanted {
 }
 
 impl Wanted {
-    /// What is wanted first, and what if no server is that.
+    /// Properties in the order in which servers are looked for.
     fn of(session: Session, purpose: Purpose) -> &'static [Self] {
         match (session, purpose) {
             (_, Purpose::Write) => &[Self::Writable],
@@ -135,8 +136,11 @@ impl Connection {
         if version != PROTOCOL {
             let message =
                 format!("the organisation's server has version {version} of the schema; this program needs {PROTOCOL}");
-            let hint =
-                if version > PROTOCOL { "Install a newer ixmcp." } else { "An administrator runs `ixmcp org init`." };
+            let hint = if version > PROTOCOL {
+                Wording::from("Install a newer ixmcp.")
+            } else {
+                ("An administrator runs ", Command("org init"), ".").into()
+            };
             return Err(Error::new(ErrorKind::UnsupportedFormat, message).hint(hint));
         }
         Ok(())
@@ -218,7 +222,7 @@ impl Connection {
         self.run_for(ANSWER_BYTES, Isolation::EachStatement, budget, work)
     }
 
-    /// Runs statements whose answer has at most `most` bytes. A server that sends more is disconnected.
+    /// Runs statements whose answers have at most `most` bytes. A server that sends more is disconnected.
     pub(super) fn run_for<T>(
         &mut self,
         most: u64,

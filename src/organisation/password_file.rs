@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::model::printable;
 
-/// What a password is for.
+/// A login that needs a password.
 pub(super) struct Login<'l> {
     /// The name of the host, or the folder of the socket.
     pub host: &'l str,

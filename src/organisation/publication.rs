@@ -47,7 +47,7 @@ const BYTES_AT_ONCE: usize = 4 << 20;
 /// Incremented when other terms are made of the same symbols.
 const TERMS: u32 = 1;
 
-/// What is to be published.
+/// Settings of a publication.
 pub struct Publication<'p> {
     pub address: &'p ServerAddress,
     pub root: &'p Path,
@@ -62,7 +62,7 @@ pub struct Publication<'p> {
     pub force: bool,
 }
 
-/// What was published.
+/// Result of a publication.
 #[derive(Debug)]
 pub struct Report {
     pub commit: String,
@@ -315,7 +315,7 @@ impl Upload<'_> {
     }
 }
 
-/// What files define, each as the text of an array of integers.
+/// Hashes the names that files define, for each file as the text of an array of integers.
 fn terms_of(files: &[&Prepared], options: &Options) -> Result<Vec<String>> {
     let list = WorkList::new(files);
     let work = || {

@@ -90,7 +90,7 @@ VALUES ($1, $2, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\
 /// All roles can read the comment, even those that may not read the list.
 const COMMENT: &str = "COMMENT ON SCHEMA ixmcp IS";
 
-/// What a preparation does now.
+/// A step of the preparation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Making,
@@ -98,7 +98,7 @@ enum Step {
     Applying,
 }
 
-/// What the list of applied migrations says.
+/// The state of the list of applied migrations.
 enum List {
     Damaged,
     BeforeRelease,
@@ -175,7 +175,7 @@ fn migrations() -> Vec<Migration> {
     migrations
 }
 
-/// What the schema is described as: its newest migration.
+/// The description of the schema: its newest migration.
 fn comment(migrations: &[Migration]) -> String {
     let newest = migrations.last().map(|one| (one.version(), one.checksum())).unwrap_or_default();
     format!("ixmcp, version {} of the schema ({:016x})", newest.0, newest.1)

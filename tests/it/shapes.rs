@@ -1,4 +1,4 @@
-//! What `--json` prints: as each command's `--help` says, and as it was in the version before.
+//! Output of `--json`: as each command's `--help` says, and as it was in the version before.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::harness::Repo;
 use crate::organisation::server::Organisation;
 
-/// What `--help` says of an answer.
+/// Shape of an answer in `--help`.
 #[derive(Debug)]
 enum Shape {
     Object(Vec<Field>),
@@ -87,7 +87,7 @@ impl Shape {
     }
 }
 
-/// What the help of a command says of its JSON: in general, and with an option.
+/// Shapes of a command's JSON in its help: in general, and with an option.
 fn reported(repo: &Repo, command: &str) -> Vec<String> {
     let words: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
     let help = repo.ok(&words);

@@ -32,7 +32,7 @@ fn below(folder: &Path, extensions: &[&str], files: &mut Vec<PathBuf>) {
     }
 }
 
-/// What a parser reads in files: the kind of each definition. Files that it rejects have none.
+/// Runs a parser on files; returns the kind of each definition. Files that it rejects have none.
 fn authority(command: &str, files: &[PathBuf]) -> BTreeMap<Position, String> {
     let mut child =
         Command::new("sh").args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -53,7 +53,7 @@ fn authority(command: &str, files: &[PathBuf]) -> BTreeMap<Position, String> {
     text.lines().filter_map(row).collect()
 }
 
-/// What ixmcp extracts from a file: the kind of each symbol.
+/// Extracts a file; returns the kind of each symbol.
 fn symbols(file: &Path) -> BTreeMap<Position, &'static str> {
     let options = Options { skip_generated: false, skip_minified: false, ..Options::default() };
     let name = RepoPath::new(file.file_name().unwrap().to_string_lossy()).unwrap();

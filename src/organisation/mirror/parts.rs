@@ -24,7 +24,7 @@ const FILES_DEFINING: &str = "SELECT repo, path, key, bytes FROM ixmcp.files_def
 /// Files that may match in all repositories, where the server names them.
 const MAX_CANDIDATES: usize = 20_000;
 
-/// What a call reads of published repositories, where those are more than can be mirrored.
+/// Files that a call reads of published repositories, if those are more than can be mirrored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MirrorRequest {
     /// All files.
@@ -43,7 +43,7 @@ type Candidates = BTreeMap<String, (Published, Result<Files>)>;
 type Row = (String, String, Vec<u8>, i32);
 
 impl Mirroring<'_> {
-    /// Of the listed repositories, which `scope` describes, those with files that are wanted.
+    /// Mirrors those of the listed repositories that have wanted files; `scope` describes the listed ones for errors.
     pub(super) fn many(
         &mut self,
         patterns: &BTreeSet<String>,

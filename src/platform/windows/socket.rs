@@ -27,7 +27,7 @@ pub fn folder_of_socket(host: &Host) -> String {
 
 /// Paths are not limited.
 pub const MAX_PATH_LEN: usize = usize::MAX;
-/// Other users may be able to read a repository.
+/// Whether sockets may be in the repository: other users may be able to read it.
 pub const IN_REPOSITORY: bool = false;
 
 /// The length of a secret in characters.

@@ -43,7 +43,7 @@ fn fails(repo: &Repo, url: &str) -> String {
     error
 }
 
-/// What a server says after it has let a client in.
+/// Messages of a server that has let a client in.
 const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
 
 /// Reads one message of a client: its tag and content. The first has no tag.

@@ -1,7 +1,7 @@
 //! One PostgreSQL server for all tests of this process, on a socket in a temporary folder, with a database for each test.
 //!
-//! The server refuses to run as root, so it then runs as a user without rights. A guardian stops it and removes its folder when this process ends,
-//! however that happens: it waits for the end of a pipe.
+//! The server refuses to run as root, so it then runs as a user without rights. A guardian stops it and removes its
+//! folder when this process ends, however that happens: it waits for the end of a pipe.
 //!
 //! `.ci/soak organisation` runs the same tests on servers as administrators have them:
 //!
@@ -59,7 +59,7 @@ fn command(program: &str) -> Command {
     command
 }
 
-/// The same as a user that the server accepts.
+/// Starts a program as a user that the server accepts.
 fn unprivileged(program: &str) -> Command {
     as_nobody(command(program))
 }
@@ -295,7 +295,7 @@ impl Postgres {
         process.wait().unwrap();
     }
 
-    /// What a script of the administrator prints.
+    /// Runs a script as the administrator; returns its output.
     pub fn script(&self, database: &str, arguments: &[&str]) -> String {
         done(self.psql("postgres", database).args(arguments).output().unwrap())
     }
@@ -397,7 +397,7 @@ impl Organisation {
         if is_managed() { MANAGER } else { "postgres" }
     }
 
-    /// The same organisation for clients of a pooler.
+    /// Lets clients go through a pooler.
     pub fn through(&mut self, pooler: &Pooler) {
         self.way = pooler.way.clone();
     }
@@ -476,22 +476,22 @@ impl Organisation {
         format!("postgresql://{role}@/{}?host={}{parameters}", self.database, folders.join(","))
     }
 
-    /// What a statement of the administrator prints: fields by `|`.
+    /// Runs a statement as the administrator; returns its output: fields by `|`.
     pub fn sql(&self, statement: &str) -> String {
         self.sql_as("postgres", statement).unwrap()
     }
 
-    /// What a script of the administrator prints.
+    /// Runs a script as the administrator; returns its output.
     pub fn script(&self, arguments: &[&str]) -> String {
         done(psql(&self.server, "postgres", &self.database).args(arguments).output().unwrap())
     }
 
-    /// The same of a role, or the error.
+    /// Runs a statement as a role; returns its output or the error.
     pub fn sql_as(&self, role: &str, statement: &str) -> Result<String, String> {
         Self::outcome(psql(&self.server, role, &self.database).args(["-c", statement]))
     }
 
-    /// The same of a role in the way that clients take.
+    /// Runs a statement as a role, in the way that clients take.
     pub fn sql_through(&self, role: &str, statement: &str) -> Result<String, String> {
         Self::outcome(psql(&self.way, role, &self.database).args(["-c", statement]))
     }

@@ -244,7 +244,7 @@ fn what_earlier_calls_fetched_of_many_repositories_changes_no_order_and_counts_a
     assert!(!states(&asking).iter().any(|(_, state)| state["name"] == "shapes"), "{:?}", states(&asking));
 }
 
-/// What is known of the mirrors of a person, by files.
+/// States of a person's mirrors, by files.
 fn states(asking: &Repo) -> Vec<(PathBuf, Value)> {
     let mut states = Vec::new();
     for folder in fs::read_dir(asking.home().join(".cache/ixmcp/organisations")).unwrap().flatten() {
