@@ -1,4 +1,4 @@
-//! What depends on a change: `cargo bench --bench changes -- OLD NEW`, two releases of one project.
+//! The time to find what a change affects: `cargo bench --bench changes -- OLD NEW`, two releases of one project.
 //!
 //! Commits OLD in a repository, copies 20 of the source files that differ in NEW over it, and prints how long `changes` takes in a warm
 //! process, then `get_symbol` with relations for names from all over the project. Judges nothing.

@@ -18,7 +18,7 @@ const ROUNDS: usize = 5;
 /// Texts handed over at once.
 const BATCH: usize = 256;
 const MOST_CHUNKS: usize = 60_000;
-/// Of all over the index; a model needs a hundredth of a second or more for each.
+/// Chunks for a model, drawn from the whole index: a model needs a hundredth of a second or more for each.
 const CHUNKS_OF_A_MODEL: usize = 200;
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "a bench speaks on stdout")]
@@ -85,7 +85,7 @@ fn embed(embedder: &dyn Embedder, chunks: &[String], threads: usize) -> (Duratio
     (started.elapsed(), cpu_time() - cpu)
 }
 
-/// This process and those that it started, as Linux reports them.
+/// Lists this process and those that it started, as Linux reports them.
 fn family() -> Vec<PathBuf> {
     let own = std::process::id().to_string();
     let is_of_us =
@@ -94,13 +94,13 @@ fn family() -> Vec<PathBuf> {
     all.filter(is_of_us).collect()
 }
 
-/// What `stat` says after the name.
+/// Fields of `stat` after the process name.
 fn fields(process: &Path) -> Vec<String> {
     let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
     stat.rsplit(") ").next().unwrap_or_default().split(' ').map(str::to_owned).collect()
 }
 
-/// Of all threads, in hundredths of a second.
+/// CPU time of all threads, in steps of a hundredth of a second.
 fn cpu_time() -> Duration {
     let ticks = |process: PathBuf| -> u64 {
         fields(&process).iter().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()

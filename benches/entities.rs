@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::index::{Watching, Workspaces};
 use ixmcp::tools::Tools;
+use ixmcp::workspace::{Watching, Workspaces};
 use serde_json::{Value, json};
 
 use asked::{ask, caller};
@@ -46,7 +46,8 @@ fn id(at: usize) -> String {
     format!("{}-{at:06x}", KINDS[at % KINDS.len()].2)
 }
 
-/// Mostly links to what came shortly before, some to a few that everybody links to, some anywhere.
+/// Chooses the target of a link: mostly an entity made shortly before, sometimes one of a few that everybody links to,
+/// sometimes any.
 fn target(random: &mut Random, at: usize, count: usize) -> usize {
     match random.below(10) {
         0 => random.below(20),
@@ -174,7 +175,7 @@ fn figure(name: &str, hold: &str, times: impl IntoIterator<Item = Duration>) {
     println!("{name:<42} p50 {:>9.2?}  p90 {:>9.2?}  CPU {cpu:>9.2?}{hold}", at(50), at(90));
 }
 
-/// Of this process so far, in steps of a hundredth of a second, as Linux counts it; nothing elsewhere.
+/// CPU time of this process so far, in steps of a hundredth of a second, as Linux counts it; zero elsewhere.
 fn cpu_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);

@@ -1,9 +1,10 @@
 //! How long the first answer takes in a tree that was never indexed, and in a new worktree, over stdio:
 //! `cargo bench --bench first_answer -- SOURCES…`.
 //!
-//! `--program=FILE` measures another build of the program. Each of the sources is copied into a repository of its own under the temporary folder. Every first answer comes from a new
-//! daemon without an index, next to ripgrep on the same files. Then the answers of those first moments are compared with
-//! those of the finished index. Prints tables; judges nothing.
+//! `--program=FILE` measures another build of the program. Each of the sources is copied into a repository of its own
+//! under the temporary folder. Every first answer comes from a new daemon without an index, next to ripgrep on the same
+//! files. Then the answers of those first moments are compared with those of the finished index. Prints tables; judges
+//! nothing.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -269,7 +270,7 @@ fn memory(root: &Path) -> u64 {
     kilobytes.map_or(0, |kilobytes: u64| kilobytes / 1024)
 }
 
-/// As in a tree that was never indexed. Its files stay in the page cache.
+/// Makes the tree one that was never indexed. Its files stay in the page cache.
 fn forget(root: &Path) {
     run(root, &["daemon", "stop"]);
     for folder in [".ixmcp", ".flashgrep"] {

@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::index::{Watching, Workspace, Workspaces};
 use ixmcp::store::Snapshot;
 use ixmcp::tools::Tools;
+use ixmcp::workspace::{Watching, Workspace, Workspaces};
 use serde_json::json;
 
 use asked::{ask, caller};

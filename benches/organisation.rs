@@ -1,10 +1,11 @@
 //! Publishing to an organisation's server and searching there: `cargo bench --bench organisation -- FOLDER SOCKETS [FILES]`.
 //!
-//! FOLDER holds the repositories as folders, fifty for the figures in RESULTS.md; copies of them are committed and published. SOCKETS is the
-//! folder of the socket of a PostgreSQL server on which `postgres` may make databases and roles; `psql` must be in PATH. One further
-//! repository of FILES files (5,000), made of several, is published alone first. Prints what publishing takes and sends, counted on
-//! the way to the server, how large the database becomes, and the median of searches by one process that stays over ten and over all
-//! repositories. `IXMCP_BENCH_PROGRAM` names another program than the one of this build. Judges nothing.
+//! FOLDER holds the repositories as folders, fifty for the figures in RESULTS.md; copies of them are committed and
+//! published. SOCKETS is the folder of the socket of a PostgreSQL server on which `postgres` may make databases and
+//! roles; `psql` must be in PATH. One further repository of FILES files (5,000), made of several, is published alone
+//! first. Prints what publishing takes and sends, counted on the way to the server, how large the database becomes, and
+//! the median of searches by one process that stays over ten and over all repositories. `IXMCP_BENCH_PROGRAM` names
+//! another program than the one of this build. Judges nothing.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -136,7 +137,7 @@ impl Bench {
         command
     }
 
-    /// What a publication takes, and its report with the bytes on the way.
+    /// Publishes a folder; returns how long that takes, and the report with the bytes that were sent.
     fn publish(&self, folder: &Path, name: &str) -> (Duration, Value) {
         let before = self.sent.load(Ordering::Relaxed);
         let begun = Instant::now();

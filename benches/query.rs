@@ -24,9 +24,9 @@ use self::queries::QUERIES;
 mod queries;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_ixmcp");
-/// Of each query; the cold one is apart.
+/// Rounds of each query; the cold one is not among them.
 const ROUNDS: usize = 15;
-/// Of each literal, ripgrep's turn after each.
+/// Rounds of each literal, with a turn of ripgrep after each.
 const ROUNDS_COMPARED: usize = 5;
 const PAGE: u64 = 1_000;
 

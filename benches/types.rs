@@ -1,5 +1,5 @@
-//! What the types of Python cost: `cargo bench --bench types -- --tree [NAME=]DIR [--ty PROGRAM] [--ixmcp PROGRAM]
-//! [--rounds N]`.
+//! The cost of Python types:
+//! `cargo bench --bench types -- --tree [NAME=]DIR [--ty PROGRAM] [--ixmcp PROGRAM] [--rounds N]`.
 //!
 //! Prints the figures for `benches/RESULTS.md`. The cold checks of both programs are run in turns, so that a busy
 //! machine slows both alike: trust the ratios. DIR is worked on in place: give a copy. `--ty` is what `.ci/setup`
@@ -27,12 +27,12 @@ use serde_json::{Value, json};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Places that types and definitions are asked of, and that references are.
+/// Positions whose types and definitions are asked for, and symbols whose references are.
 const POSITIONS: usize = 200;
 const SUBJECTS: usize = 60;
 /// After this time without a query the engine must have gone.
 const IDLE: Duration = Duration::from_secs(20);
-/// And after this the daemon must have given back its own memory.
+/// Time after which the daemon must have given back its own memory, too.
 const REST: Duration = Duration::from_secs(80);
 
 struct Arguments {
@@ -77,7 +77,7 @@ fn arguments() -> Outcome<Arguments> {
     Ok(Arguments { name: name.to_owned(), root: PathBuf::from(root).canonicalize()?, ty, program, rounds })
 }
 
-/// The same environment for both programs: none but the python3 that is on the path.
+/// A command with the same environment for both programs: the only Python is the python3 on the path.
 fn command(program: &Path, root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root).env("IXMCP_TCP", "off");

@@ -1,4 +1,4 @@
-//! What the vectors in memory find, take and cost: `cargo bench --bench vectors -- DIR…`, each DIR a repository.
+//! Recall, memory and time of the vectors in memory: `cargo bench --bench vectors -- DIR…`, each DIR a repository.
 //!
 //! Recall at 10 against a look at every vector, of all chunks and of those of one file in ten; memory for each number
 //! of each vector; how long `search_documents` takes in a process that watches. The queries are sentences and the
@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::embed::{Embedder, Purpose, Vector, built_in};
-use ixmcp::index::{Watching, Workspace, Workspaces};
 use ixmcp::store::{ChunkId, Scope, Snapshot, SpaceId};
 use ixmcp::tools::Tools;
+use ixmcp::workspace::{Watching, Workspace, Workspaces};
 use serde_json::{Value, json};
 
 use asked::{ask, caller};
@@ -42,7 +42,7 @@ const DRAWN: usize = 90;
 const WORDS: usize = 9;
 const NEAREST: usize = 10;
 const ROUNDS: usize = 5;
-/// Of so many files one is in scope.
+/// One file in this many is in scope.
 const ONE_OF: u64 = 10;
 
 fn main() {

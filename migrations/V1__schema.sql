@@ -10,21 +10,22 @@
 --   Times are nanoseconds since 1970.
 --   Foreign keys are declared for readers. Connections do not enforce them: checking each of a million references costs
 --   more than writing it. `ixmcp doctor` checks them, and the writer deletes dependent rows itself.
---   Each index names the query it serves.
+--   Each comment on a table, view or index is inside its statement, so that `.schema` shows it. An index names the query
+--   that it serves.
 --
 -- Terms: CONTRIBUTING.md has the glossary.
 
 
--- Facts about the index, by key:
---   built            the first build has finished
---   entities         the entities of the first build are complete
---   options          fingerprint of the settings that the rows depend on; other settings re-extract every file
---   splitter         version of the identifier splitter that the full-text index was written with
---   listing_fingerprint  fingerprint of the last complete directory listing; empty if the next update must list again
---   last_change_ns   when a row that an answer can show last changed
---   counts           numbers of chunks and symbols, cached until the next change
---   baseline:<name>  changes are recorded in `changes` for this consumer
 CREATE TABLE meta (
+    -- Facts about the index, by key:
+    --   built            the first build has finished
+    --   entities         the entities of the first build are complete
+    --   options          fingerprint of the settings that the rows depend on; other settings re-extract every file
+    --   splitter         version of the identifier splitter that the full-text index was written with
+    --   listing_fingerprint  fingerprint of the last complete directory listing; empty if the next update must list again
+    --   last_change_ns   when a row that an answer can show last changed
+    --   counts           numbers of chunks and symbols, cached until the next change
+    --   baseline:<name>  changes are recorded in `changes` for this consumer
     key   TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -32,8 +33,8 @@ CREATE TABLE meta (
 
 -- Files ---------------------------------------------------------------------------------------------------------------
 
--- One row per indexed file.
 CREATE TABLE files (
+    -- One row per indexed file.
     id         INTEGER PRIMARY KEY,
     path       TEXT    NOT NULL UNIQUE,
     path_words TEXT    NOT NULL,           -- parts of the compound names in `path`, for full-text search
@@ -59,18 +60,26 @@ CREATE TABLE files (
     trigram_segment INTEGER REFERENCES trigram_segments (id),
     trigram_slot    INTEGER
 ) STRICT;
--- Rename detection: a new path with the content of a deleted file.
-CREATE INDEX files_by_hash ON files (hash);
--- `list_files` by language; counts per language in `stats`.
-CREATE INDEX files_by_language ON files (language);
--- The files that a trigram lookup names.
-CREATE INDEX files_by_trigram_slot ON files (trigram_segment, trigram_slot) WHERE trigram_segment IS NOT NULL;
--- The files, and their total size, that are not in the trigram index yet.
-CREATE INDEX files_without_trigrams ON files (size) WHERE trigram_segment IS NULL;
+CREATE INDEX files_by_hash ON files (
+    -- Rename detection: a new path with the content of a deleted file.
+    hash
+);
+CREATE INDEX files_by_language ON files (
+    -- `list_files` by language; counts per language in `stats`.
+    language
+);
+CREATE INDEX files_by_trigram_slot ON files (
+    -- The files that a trigram lookup names.
+    trigram_segment, trigram_slot
+) WHERE trigram_segment IS NOT NULL;
+CREATE INDEX files_without_trigrams ON files (
+    -- The files, and their total size, that are not in the trigram index yet.
+    size
+) WHERE trigram_segment IS NULL;
 
--- Files that were found and not indexed, with the reason (`ixmcp files --skipped`). The other columns are as in `files`:
--- a skipped file is not read again until one of them changes.
 CREATE TABLE skipped (
+    -- Files that were found and not indexed, with the reason (`ixmcp files --skipped`). The other columns are as in `files`:
+    -- a skipped file is not read again until one of them changes.
     path     TEXT    PRIMARY KEY,
     reason   TEXT    NOT NULL,
     size     INTEGER NOT NULL,
@@ -80,20 +89,22 @@ CREATE TABLE skipped (
     seen_ns  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What extraction could not read in an indexed file. Shown as `problems`.
 CREATE TABLE problems (
+    -- What extraction could not read in an indexed file. Shown as `problems`.
     id      INTEGER PRIMARY KEY,
     file_id INTEGER NOT NULL REFERENCES files (id),
     line    INTEGER,                       -- NULL if the problem concerns the whole file
     reason  TEXT    NOT NULL
 ) STRICT;
--- Replacing the rows of one file.
-CREATE INDEX problems_by_file ON problems (file_id);
+CREATE INDEX problems_by_file ON problems (
+    -- Replacing the rows of one file.
+    file_id
+);
 
--- Changes since a consumer last counted them, for answers such as "3 added, 1 modified". A consumer is `sync`,
--- `ixchel_sync` or `folder:` and a path. Only the first change of a path is recorded; comparing its hash with the one in
--- `files` gives the net change.
 CREATE TABLE changes (
+    -- Changes since a consumer last counted them, for answers such as "3 added, 1 modified". A consumer is `sync`,
+    -- `ixchel_sync` or `folder:` and a path. Only the first change of a path is recorded; comparing its hash with the one in
+    -- `files` gives the net change.
     consumer TEXT NOT NULL,
     path     TEXT NOT NULL,
     hash     BLOB,                         -- before the change; NULL if there was no file
@@ -103,8 +114,8 @@ CREATE TABLE changes (
 
 -- Chunks and full-text search -----------------------------------------------------------------------------------------
 
--- The text of a file in pieces. The `text` columns of a file, in order of `start_offset`, are exactly its decoded text.
 CREATE TABLE chunks (
+    -- The text of a file in pieces. The `text` columns of a file, in order of `start_offset`, are exactly its decoded text.
     -- A chunk whose text is unchanged keeps its id when its file is replaced, and so keeps its vector. A new chunk gets an
     -- id above all existing and all embedded ones, so an id never gets another text.
     id             INTEGER PRIMARY KEY,
@@ -131,13 +142,15 @@ CREATE TABLE chunks (
     terms_checksum INTEGER NOT NULL,
     UNIQUE (file_id, start_offset)         -- the text of a file in order; the chunk at an offset; replacing a file's rows
 ) STRICT;
--- Chunks with the same text elsewhere: the `id` in an answer identifies a chunk by its text, wherever its file moves. The
--- first bytes tell nearly all texts apart and take half the space.
-CREATE INDEX chunks_by_hash ON chunks (substr(hash, 1, 4));
+CREATE INDEX chunks_by_hash ON chunks (
+    -- Chunks with the same text elsewhere: the `id` in an answer identifies a chunk by its text, wherever its file moves. The
+    -- first bytes tell nearly all texts apart and take half the space.
+    substr(hash, 1, 4)
+);
 
+CREATE VIEW chunk_text AS
 -- The columns of `chunks_fts`, so that `snippet()` and `SELECT` work on it. The indexed `words` and `names` contain more
 -- than is shown here: `words` the parts of compound identifiers in the text, `names` each symbol followed by its parts.
-CREATE VIEW chunk_text AS
 SELECT c.id, c.file_id, coalesce(c.overlap, '') || c.text AS text, '' AS words, f.path || ' ' || f.path_words AS path,
     -- DuckDB does not read `char(10)` (findings/duckdb-unparsed-view.sh).
     coalesce(c.headings || CAST(x'0a' AS TEXT), '') || coalesce((
@@ -146,9 +159,9 @@ SELECT c.id, c.file_id, coalesce(c.overlap, '') || c.text AS text, '' AS words, 
     ), '') AS names
 FROM chunks c JOIN files f ON f.id = c.file_id;
 
--- Full-text search; `rowid` is the chunk's id. `porter` matches inflected English words, `_` belongs to identifiers. A
--- match in the names of symbols counts three times as much as one elsewhere.
 CREATE VIRTUAL TABLE chunks_fts USING fts5 (
+    -- Full-text search; `rowid` is the chunk's id. `porter` matches inflected English words, `_` belongs to identifiers. A
+    -- match in the names of symbols counts three times as much as one elsewhere.
     text, words, path, names,
     content = 'chunk_text', content_rowid = 'id',
     tokenize = "porter unicode61 remove_diacritics 0 tokenchars '_'"
@@ -162,25 +175,29 @@ INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('rank', 'bm25(1.0, 1.0, 1.0, 3
 -- row is `file_id << 20` plus its number in the file. The rows of a file are thus a range of ids and need no index. The
 -- views `symbols` and `refs` show them readably.
 
--- Every distinct name that is defined or referenced. Names are unique, which the writer ensures: a UNIQUE constraint would
--- add an index as large as the one below.
 CREATE TABLE names (
+    -- Every distinct name that is defined or referenced. Names are unique, which the writer ensures: a UNIQUE constraint would
+    -- add an index as large as the one below.
     id   INTEGER PRIMARY KEY,
     name TEXT NOT NULL
 ) STRICT;
--- `get_symbol`: by exact name, case-insensitively, and by prefix.
-CREATE INDEX names_by_name ON names (name COLLATE NOCASE);
--- People who look for `WHERE name = 'x'` in the views `symbols` and `refs`.
-CREATE INDEX names_by_spelling ON names (name);
+CREATE INDEX names_by_name ON names (
+    -- `get_symbol`: by exact name, case-insensitively, and by prefix.
+    name COLLATE NOCASE
+);
+CREATE INDEX names_by_spelling ON names (
+    -- People who look for `WHERE name = 'x'` in the views `symbols` and `refs`.
+    name
+);
 
--- Kinds of symbols (function, class, heading, …) and of references (call, type, inherits, implements, import, use).
 CREATE TABLE kinds (
+    -- Kinds of symbols (function, class, heading, …) and of references (call, type, inherits, implements, import, use).
     id   INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- Definitions. Query the view `symbols`.
 CREATE TABLE symbol_rows (
+    -- Definitions. Query the view `symbols`.
     id               INTEGER PRIMARY KEY,
     parent           INTEGER,              -- the number in the file of the enclosing symbol
     name_id          INTEGER NOT NULL REFERENCES names (id),
@@ -195,8 +212,10 @@ CREATE TABLE symbol_rows (
     above            INTEGER NOT NULL,     -- lines of the definition above that of the name
     below            INTEGER NOT NULL      -- and below it
 ) STRICT;
--- `get_symbol`: where a name is defined.
-CREATE INDEX symbols_by_name ON symbol_rows (name_id);
+CREATE INDEX symbols_by_name ON symbol_rows (
+    -- `get_symbol`: where a name is defined.
+    name_id
+);
 
 CREATE VIEW symbols AS
 -- Definitions. `line` and `column` are those of the name; `start_line` to `end_line` is the whole definition.
@@ -217,16 +236,18 @@ FROM symbol_rows r JOIN names n ON n.id = r.name_id JOIN kinds k ON k.id = r.kin
 -- Where `path` is not asked for, SQLite leaves this join out.
 LEFT JOIN files f ON f.id = r.id >> 20 AND r.id BETWEEN f.id << 20 AND (f.id << 20) + 1048575;
 
--- References, grouped: one row per file, name and kind. Query the view `refs`. One row per reference, with an index by
--- name, would take three times the space.
 CREATE TABLE reference_rows (
+    -- References, grouped: one row per file, name and kind. Query the view `refs`. One row per reference, with an index by
+    -- name, would take three times the space.
     id        INTEGER PRIMARY KEY,
     name_id   INTEGER NOT NULL REFERENCES names (id),
     kind_id   INTEGER NOT NULL REFERENCES kinds (id),
     positions TEXT    NOT NULL             -- "line:column" in order, separated by spaces
 ) STRICT;
--- `get_symbol`: where a name is referenced.
-CREATE INDEX references_by_name ON reference_rows (name_id);
+CREATE INDEX references_by_name ON reference_rows (
+    -- `get_symbol`: where a name is referenced.
+    name_id
+);
 
 CREATE VIEW refs AS
 -- References one by one. (`references` is a keyword of SQL.) A name or a path is looked up by an index.
@@ -245,8 +266,8 @@ FROM chunks_fts JOIN chunks c ON c.id = chunks_fts.rowid JOIN files f ON f.id = 
 
 -- Entities, tags and edges --------------------------------------------------------------------------------------------
 
--- Entities: Markdown files of `.ixchel/` and imported notes. Their text is in `chunks`.
 CREATE TABLE entities (
+    -- Entities: Markdown files of `.ixchel/` and imported notes. Their text is in `chunks`.
     id         INTEGER PRIMARY KEY,
     file_id    INTEGER NOT NULL REFERENCES files (id),
     key        TEXT    NOT NULL,           -- the id that people write, such as dec-1a2b3c
@@ -262,32 +283,41 @@ CREATE TABLE entities (
     -- others have 0 and are reported as problems.
     live       INTEGER NOT NULL DEFAULT 1
 ) STRICT;
--- Electing the live entity of a key.
-CREATE INDEX entities_by_key ON entities (key);
--- Replacing the rows of one file.
-CREATE INDEX entities_by_file ON entities (file_id);
--- Duplicate keys, of which there are few.
-CREATE INDEX entities_not_live ON entities (key) WHERE live = 0;
+CREATE INDEX entities_by_key ON entities (
+    -- Electing the live entity of a key.
+    key
+);
+CREATE INDEX entities_by_file ON entities (
+    -- Replacing the rows of one file.
+    file_id
+);
+CREATE INDEX entities_not_live ON entities (
+    -- Duplicate keys, of which there are few.
+    key
+) WHERE live = 0;
 
--- Names by which links refer to an entity: its key (`rank` 0), and for imported notes also the file name and aliases. A
--- link refers to the first entity with that name, by `rank`, then by `path`.
 CREATE TABLE entity_names (
+    -- Names by which links refer to an entity: its key (`rank` 0), and for imported notes also the file name and aliases. A
+    -- link refers to the first entity with that name, by `rank`, then by `path`.
     name      TEXT    NOT NULL,
     rank      INTEGER NOT NULL,
     path      TEXT    NOT NULL,
     entity_id INTEGER NOT NULL REFERENCES entities (id),
     PRIMARY KEY (name, rank, path)
 ) STRICT, WITHOUT ROWID;
--- Incoming edges of an entity; deleting an entity.
-CREATE INDEX entity_names_by_entity ON entity_names (entity_id);
+CREATE INDEX entity_names_by_entity ON entity_names (
+    -- Incoming edges of an entity; deleting an entity.
+    entity_id
+);
 
 CREATE TABLE tags (
+    -- Labels of files and entities.
     id   INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- Which files and entities have a tag, and where it is written.
 CREATE TABLE tagged (
+    -- Which files and entities have a tag, and where it is written.
     tag_id    INTEGER NOT NULL REFERENCES tags (id),
     file_id   INTEGER NOT NULL REFERENCES files (id),
     entity_id INTEGER REFERENCES entities (id), -- NULL for a file that is not an entity
@@ -295,12 +325,14 @@ CREATE TABLE tagged (
     source    TEXT    NOT NULL,            -- front_matter or hashtag
     PRIMARY KEY (tag_id, file_id, line, source)
 ) STRICT, WITHOUT ROWID;
--- Replacing the rows of one file; the tags of a file.
-CREATE INDEX tagged_by_file ON tagged (file_id);
+CREATE INDEX tagged_by_file ON tagged (
+    -- Replacing the rows of one file; the tags of a file.
+    file_id
+);
 
--- Edges as their file states them. The source is a symbol, an entity or, if neither is set, the file. The target is
--- resolved by queries, so a change in one file never requires updating the edges of another.
 CREATE TABLE edges (
+    -- Edges as their file states them. The source is a symbol, an entity or, if neither is set, the file. The target is
+    -- resolved by queries, so a change in one file never requires updating the edges of another.
     id        INTEGER PRIMARY KEY,
     file_id   INTEGER NOT NULL REFERENCES files (id),
     symbol_id INTEGER REFERENCES symbol_rows (id),
@@ -314,16 +346,26 @@ CREATE TABLE edges (
     -- while some entity has that name. NULL for code.
     certain   INTEGER
 ) STRICT;
--- Replacing the rows of one file; the imports of a file.
-CREATE INDEX edges_by_file ON edges (file_id);
--- What imports, inherits from or links to a target.
-CREATE INDEX edges_by_target ON edges (target);
--- Deleting a symbol; what a type inherits from.
-CREATE INDEX edges_by_symbol ON edges (symbol_id) WHERE symbol_id IS NOT NULL;
--- Outgoing edges of an entity; deleting an entity.
-CREATE INDEX edges_by_entity ON edges (entity_id) WHERE entity_id IS NOT NULL;
--- Edges whose target is missing: each distinct target is looked up once.
-CREATE INDEX edges_certain ON edges (target) WHERE certain = 1;
+CREATE INDEX edges_by_file ON edges (
+    -- Replacing the rows of one file; the imports of a file.
+    file_id
+);
+CREATE INDEX edges_by_target ON edges (
+    -- What imports, inherits from or links to a target.
+    target
+);
+CREATE INDEX edges_by_symbol ON edges (
+    -- Deleting a symbol; what a type inherits from.
+    symbol_id
+) WHERE symbol_id IS NOT NULL;
+CREATE INDEX edges_by_entity ON edges (
+    -- Outgoing edges of an entity; deleting an entity.
+    entity_id
+) WHERE entity_id IS NOT NULL;
+CREATE INDEX edges_certain ON edges (
+    -- Edges whose target is missing: each distinct target is looked up once.
+    target
+) WHERE certain = 1;
 
 CREATE VIEW links AS
 -- Edges of entities, with the path that the target leads to; NULL if it leads nowhere.
@@ -335,9 +377,9 @@ FROM edges e JOIN entities s ON s.id = e.entity_id JOIN files f ON f.id = e.file
 
 -- Vectors -------------------------------------------------------------------------------------------------------------
 
--- Embedding spaces in use: one per model, version of its files, and dimension. Vectors of different spaces must not be
--- compared. `embedding_space()` in `ixmcp sql` is the id of the space that `embed()` embeds texts in.
 CREATE TABLE embedding_spaces (
+    -- Embedding spaces in use: one per model, version of its files, and dimension. Vectors of different spaces must not be
+    -- compared. `embedding_space()` in `ixmcp sql` is the id of the space that `embed()` embeds texts in.
     id           INTEGER PRIMARY KEY,
     model        TEXT    NOT NULL,
     hash         TEXT    NOT NULL,         -- of the model's files, hexadecimal
@@ -353,21 +395,21 @@ CREATE TABLE embedding_spaces (
     UNIQUE (model, hash, dimension)
 ) STRICT;
 
--- One vector per embedded chunk, as signed bytes. A chunk whose text the model knows nothing of has none.
---
--- An ordinary table, and not a `vec0` table of sqlite-vec: its SQL reads vectors one by one and always from the first.
--- Loading 750,000 vectors into memory takes 1.2 s from `vec0` and 0.2 s from this table, and loading the 100 that follow a
--- save 300 ms and 0.1 ms. `vec_distance_cosine(vec_int8(vector), …)` works on either.
 CREATE TABLE vectors (
+    -- One vector per embedded chunk, as signed bytes. A chunk whose text the model knows nothing of has none.
+    --
+    -- An ordinary table, and not a `vec0` table of sqlite-vec: its SQL reads vectors one by one and always from the first.
+    -- Loading 750,000 vectors into memory takes 1.2 s from `vec0` and 0.2 s from this table, and loading the 100 that follow a
+    -- save 300 ms and 0.1 ms. `vec_distance_cosine(vec_int8(vector), …)` works on either.
     space_id INTEGER NOT NULL REFERENCES embedding_spaces (id),
     chunk_id INTEGER NOT NULL REFERENCES chunks (id),
     vector   BLOB    NOT NULL,             -- `dimension` bytes
     PRIMARY KEY (space_id, chunk_id)
 ) STRICT, WITHOUT ROWID;
 
--- A cache of vectors that a model made for the best hits of a query before it embedded their chunks. The key is the hash
--- of the chunk, so that the vector survives edits elsewhere in the file. It is emptied once the space is complete.
 CREATE TABLE text_vectors (
+    -- A cache of vectors that a model made for the best hits of a query before it embedded their chunks. The key is the hash
+    -- of the chunk, so that the vector survives edits elsewhere in the file. It is emptied once the space is complete.
     space_id INTEGER NOT NULL REFERENCES embedding_spaces (id),
     hash     BLOB    NOT NULL,             -- as in `chunks`
     vector   BLOB    NOT NULL,             -- as in `vectors`
@@ -381,8 +423,8 @@ CREATE TABLE text_vectors (
 -- files that contain all trigrams of the pattern. The index is built in the background; files that are not in it yet are
 -- always searched.
 
--- A segment indexes up to 4,096 files, each in a slot. A file that changed leaves its slot empty.
 CREATE TABLE trigram_segments (
+    -- A segment indexes up to 4,096 files, each in a slot. A file that changed leaves its slot empty.
     id       INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused, because two processes may build segments at the same time
     slots    INTEGER NOT NULL,
     bytes    INTEGER NOT NULL,             -- total size of the files it was built from
@@ -390,6 +432,7 @@ CREATE TABLE trigram_segments (
 ) STRICT;
 
 CREATE TABLE trigrams (
+    -- Which slots of a segment contain three bytes.
     segment INTEGER NOT NULL,
     trigram INTEGER NOT NULL,              -- three bytes, letters folded to one case
     -- The slots that contain it: one bit per slot, or, if shorter, the gaps between the slots as base-128 numbers of the

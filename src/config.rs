@@ -2,7 +2,7 @@
 //! that sets a key wins.
 //!
 //! Owns all reads of the environment, and (in `keys`) the table of settings. Does not own the command line, whose flags
-//! `cli` passes in, or the user's choices for one repository (`.ixmcp/state.toml`, owned by `index`).
+//! `cli` passes in, or the user's choices for one repository (`.ixmcp/state.toml`, owned by `repository`).
 
 mod groups;
 mod keys;
@@ -169,7 +169,8 @@ impl Environment {
         programs.find(|program| program.is_file())
     }
 
-    /// The same outside of `root`: nothing that a repository contains is run, even if `PATH` leads into it.
+    /// The program of that name on `PATH`, but outside of `root`: nothing that a repository contains is run, even if
+    /// `PATH` leads into it.
     pub fn on_path_outside(&self, name: &str, root: &Path) -> Option<PathBuf> {
         let folders = self.get("PATH")?.split(PATH_SEPARATOR).map(Path::new).filter(|folder| folder.is_absolute());
         let mut programs = folders.map(|folder| folder.join(name)).filter(|program| program.is_file());
@@ -204,7 +205,7 @@ impl Environment {
         named.unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
-    /// This user's own folder for temporary files.
+    /// The folder for temporary files that belongs to this user alone.
     pub fn own_temporary_folder(&self) -> PathBuf {
         self.temporary_folder().join(process::own_name())
     }

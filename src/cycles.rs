@@ -1,4 +1,4 @@
-//! Cycles of a directed graph, whose nodes are numbers and whose edges are listed by node.
+//! Cycles of a directed graph, given as a list of edges for each node number.
 
 /// The strongly connected components (Tarjan). Iterative, because a chain can be as long as the graph.
 pub fn strongly_connected(graph: &[Vec<usize>]) -> Vec<Vec<usize>> {

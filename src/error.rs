@@ -43,7 +43,7 @@ impl ErrorKind {
         name.parse().ok()
     }
 
-    /// As in every answer.
+    /// The kind's name in answers.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -104,7 +104,7 @@ impl Error {
         Self::internal("cannot start a thread").caused_by(error)
     }
 
-    /// The index is being built: so many files are done.
+    /// The error for a call that does not wait for a build.
     pub fn busy_building(done: u64, total: u64) -> Self {
         let how_far = if total == 0 { "looking for files".to_owned() } else { format!("{done} of {total} files") };
         Self::new(ErrorKind::Busy, format!("the index is being built: {how_far}"))
@@ -123,7 +123,7 @@ impl Error {
         self
     }
 
-    /// The same error about something, which the message names.
+    /// Puts the subject of the error in front of its message.
     #[must_use]
     pub fn about(self, subject: &str) -> Self {
         Self { message: self.message.preceded_by(&format!("{subject}: ")), ..self }
@@ -135,7 +135,7 @@ impl Error {
         Self { kind: self.kind, message: self.message.clone(), hint: self.hint.clone(), source: None }
     }
 
-    /// What happened and what to do, as a warning in an otherwise successful answer.
+    /// Formats message and hint as a warning in an otherwise successful answer.
     pub fn to_warning(&self) -> String {
         let message = self.message.to_string();
         let dot = if message.ends_with(['.', '?', '!']) { "" } else { "." };

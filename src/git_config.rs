@@ -26,7 +26,7 @@ pub struct UserFolders {
     pub home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`, if it is set.
     pub xdg: Option<PathBuf>,
-    /// The installation of git: its program is in `bin` of that.
+    /// The folder where git is installed: its program is in `bin` there.
     pub prefix: Option<PathBuf>,
 }
 
@@ -68,14 +68,14 @@ fn home_of(name: &[u8]) -> Option<PathBuf> {
 pub struct Directories {
     /// The top folder of the work tree.
     pub top: PathBuf,
-    /// `.git`, or what a file of that name leads to.
+    /// `.git`, or the directory that a file of that name leads to.
     pub own: PathBuf,
-    /// What all worktrees share.
+    /// The directory that all worktrees share.
     pub common: PathBuf,
 }
 
 impl Directories {
-    /// Those of the work tree that `root` is, or is in.
+    /// Finds the directories of the work tree that `root` is, or is in.
     pub fn around(root: &Path) -> Option<Self> {
         let (top, own) = git_layout::directory(root)?;
         let common = git_layout::common_directory(&own);

@@ -19,6 +19,8 @@ pub const PROGRAM: &str = if cfg!(windows) { "git.exe" } else { "git" };
 
 /// A `.git` file is one line; a longer file is not one.
 const MAX_POINTER_BYTES: u64 = 16 * 1024;
+/// A larger list of references is left to git.
+const MAX_PACKED_BYTES: u64 = 32 << 20;
 /// References that are read from one to the next, `HEAD` among them: git reads as many.
 const MAX_REFERENCES: usize = 5;
 /// The reference in `HEAD` where references are kept in tables ("reftable"), for programs that cannot read those:
@@ -176,7 +178,7 @@ pub fn is_one_of_several(root: &Path) -> bool {
     is_linked || std::fs::read_dir(common.join("worktrees")).is_ok_and(|mut worktrees| worktrees.next().is_some())
 }
 
-/// What is checked out.
+/// The branch or commit that is checked out.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Head {
     Branch(String),
@@ -206,8 +208,43 @@ pub fn head(root: &Path) -> Option<Head> {
     Some(Head::Detached)
 }
 
-/// What a file of a reference says. Older versions of git make a link to the file of a branch instead, which git does not follow
-/// either: it takes what the link says, even if that branch has no file.
+/// The commit that is checked out at `root`, as far as the files of git's directory say.
+pub fn head_commit(root: &Path) -> Option<String> {
+    let directory = directory(root)?.1;
+    let common = common_directory(&directory);
+    let mut text = reference(&directory.join("HEAD"))?;
+    for _ in 1..MAX_REFERENCES {
+        let Some(name) = text.strip_prefix("ref:").map(|name| name.trim_start().to_owned()) else { break };
+        if !is_plain(&name) {
+            return None;
+        }
+        text = match reference(&common.join(&name)) {
+            Some(text) => text,
+            None => packed(&common, &name)?,
+        };
+    }
+    let is_id = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_id.then_some(text)
+}
+
+/// A value that changes when `HEAD` reaches other commits, as far as the files of git's directory say; `None` without git.
+pub fn history_stamp(root: &Path) -> Option<String> {
+    let (_, directory) = directory(root)?;
+    let shallow = std::fs::metadata(common_directory(&directory).join("shallow")).and_then(|found| found.modified());
+    Some(format!("{:?} {:?}", head_commit(root), shallow.ok()))
+}
+
+/// The commit of a reference without a file of its own.
+fn packed(common: &Path, name: &str) -> Option<String> {
+    let text = read_regular(&common.join("packed-refs"), MAX_PACKED_BYTES).ok()?;
+    let named = text.split(|byte| *byte == b'\n').find(|line| {
+        line.strip_suffix(name.as_bytes()).is_some_and(|head| head.ends_with(b" ") && !head.starts_with(b"#"))
+    })?;
+    String::from_utf8(named[..named.len() - name.len()].trim_ascii().to_owned()).ok()
+}
+
+/// Reads a file of a reference. Older versions of git make a link to the file of a branch instead, which git does not
+/// follow either: it takes the text of the link, even if that branch has no file.
 fn reference(file: &Path) -> Option<String> {
     let found = std::fs::symlink_metadata(file).ok()?;
     if !found.is_symlink() {
@@ -224,7 +261,7 @@ fn is_plain(name: &str) -> bool {
     name.split('/').all(|part| !part.is_empty() && !part.starts_with('.'))
 }
 
-/// What belongs to the repository of a common directory and must be in it: through a link it would be another repository's.
+/// Files and folders of a common directory that must be in it: through a link they would be another repository's.
 const OWN_PARTS: &[&str] = &["HEAD", "objects", "refs", "packed-refs", "config"];
 
 /// The nearest folder at or above `root` with a `.git` whose history is that folder's own; otherwise why it is not. A `.git` that
@@ -277,7 +314,7 @@ pub struct Worktrees {
 }
 
 impl Worktrees {
-    /// Those of the repository that `root` is, or is in.
+    /// Recognizes the worktrees of the repository that `root` is, or is in.
     pub fn of(root: &Path) -> Self {
         Self { common: directory(root).and_then(|(_, directory)| canonical(&common_directory(&directory)).ok()) }
     }

@@ -1,7 +1,7 @@
 //! The program: arguments in, exit code out. Everything else is the library's.
 
-/// Also serves the parsers and SQLite where the platform lets a program replace `malloc`. `benches/RESULTS.md` has what it
-/// saves.
+/// The allocator of the whole program, including the parsers and SQLite where the platform lets a program replace
+/// `malloc`. `benches/RESULTS.md` has what it saves.
 #[cfg(all(feature = "jemalloc", unix))]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;

@@ -1,6 +1,8 @@
-//! The plain values that all modules share: paths, hashes, file metadata, and the results of extraction.
+//! The plain values that all modules share: paths, hashes, file metadata, positions, and the results of extraction.
 //!
-//! Owns their types and nothing else: no file access, no database, no JSON.
+//! Owns their types and nothing else: no file access, no database.
+
+mod spans;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use strum_macros::{EnumString, IntoStaticStr};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+pub use spans::{Definition, Position, Reference, Span, TextEdit};
 
 /// The repository's root folder, which contains all paths that are not outside.
 pub const ROOT: &str = ".";
@@ -214,6 +218,32 @@ impl SkipReason {
             Self::Worktree => "the folder is another worktree of this repository, with an index of its own",
             _ => return None,
         })
+    }
+
+    /// Whether the reason is found by reading the file: it holds as long as the file does not change.
+    pub const fn is_by_content(self) -> bool {
+        match self {
+            Self::Binary
+            | Self::Encoding
+            | Self::Encrypted
+            | Self::Generated
+            | Self::Malformed
+            | Self::Minified
+            | Self::NoText
+            | Self::Overfull
+            | Self::Overrun
+            | Self::Overweight
+            | Self::Sealed
+            | Self::Secret => true,
+            Self::MaxFiles
+            | Self::NonUtf8Path
+            | Self::Oversize
+            | Self::Special
+            | Self::Symlink
+            | Self::Unreadable
+            | Self::UnreadableFolder
+            | Self::Worktree => false,
+        }
     }
 
     /// Whether a whole folder is skipped, not a file.

@@ -1,7 +1,7 @@
 //! Work on a list by several threads at once.
 //!
 //! Owns how threads share a list, and the stack that work on files needs. Does not own when work ends early: callers stop taking
-//! items. Pipelines between readers and writers have threads of their own (`index::apply`, `query::exact`).
+//! items. Pipelines between readers and writers have threads of their own (`update::apply`, `query::exact`).
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -30,7 +30,7 @@ impl<'l, T> WorkList<'l, T> {
         Some((at, self.items.get(at)?))
     }
 
-    /// As many threads as there are cores, and no more than items.
+    /// Number of threads for the items: the number of cores, but not more than there are items.
     pub fn threads(&self) -> usize {
         cores().min(self.items.len())
     }

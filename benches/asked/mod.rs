@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use ixmcp::index::IndexWait;
 use ixmcp::tools::{Request, Tools};
+use ixmcp::update::IndexWait;
 use serde_json::Value;
 
 /// The caller: a client of the repository at `root`, for answers of at most `cap` bytes.

@@ -1,4 +1,4 @@
-//! What runs in a process of its own, so that its memory and CPU time are distinguished: parsing alone, and a watched
+//! Work that runs in its own process, so that its memory and CPU time are distinguished: parsing alone, and a watched
 //! index on which files are saved.
 
 use std::error::Error;
@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::extract;
-use ixmcp::index::{Watching, Workspaces};
 use ixmcp::query::corpus::Corpus;
 use ixmcp::query::{PathFilter, exact, smart};
 use ixmcp::scan::{self, Rules};
 use ixmcp::store::FtsQuery;
+use ixmcp::workspace::{Watching, Workspaces};
 
 /// Some grammars recurse as deep as a file nests.
 const STACK_BYTES: usize = 16 << 20;
 
-/// A literal scans all text, which takes long on a large tree: so many saves are looked for by one, too.
+/// Saves that are also looked for by a literal, which scans all text: that takes long on a large tree.
 const LITERALS: usize = 10;
 
 /// Walks, reads and parses what the index would, on all cores, and does nothing else.
@@ -133,7 +133,7 @@ impl Drop for Save {
     }
 }
 
-/// So many of the files, evenly from the smallest to the largest.
+/// Chooses this many of the files, evenly from the smallest to the largest.
 pub fn of_all_sizes(paths: &[String], root: &Path, wanted: usize) -> Result<Vec<String>, Box<dyn Error>> {
     let mut sized = Vec::with_capacity(paths.len());
     for path in paths {

@@ -1,4 +1,5 @@
-//! What the index costs: `cargo bench --bench index -- --tree DIR [--tree NAME=DIR] [--rounds N] [--saves N] [--only syncs]`.
+//! The cost of the index:
+//! `cargo bench --bench index -- --tree DIR [--tree NAME=DIR] [--rounds N] [--saves N] [--only syncs]`.
 //!
 //! Prints the figures for `benches/RESULTS.md` as Markdown tables. Every piece of work runs in a process of its own,
 //! and one round runs each once, so that a busy machine slows all alike: trust the ratios. Programs to compare with
@@ -35,7 +36,7 @@ Works on DIR in place: give a copy. --rounds is 5, --saves (files saved one by o
 once, and measures only what a sync with nothing changed takes.
 ";
 
-/// Syncs with nothing changed are short: so many a round.
+/// Syncs with nothing changed in a round: they are short.
 const SYNCS_A_ROUND: usize = 3;
 /// One-shot queries after a save.
 const ONE_SHOTS: usize = 10;
@@ -69,13 +70,13 @@ pub struct Measured {
     pub literal: Vec<Duration>,
 }
 
-/// What the index of a tree holds.
+/// Rows and bytes in the index of a tree.
 #[derive(Default)]
 pub struct Counts {
     pub files: u64,
     pub source_bytes: u64,
     pub database_bytes: u64,
-    /// Of them, the vectors'.
+    /// The part of `database_bytes` that vectors take.
     pub vector_bytes: u64,
     pub chunks: u64,
     pub symbols: u64,

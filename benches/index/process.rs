@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What one run took.
+/// Time and memory of one run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
     pub wall: Duration,
@@ -26,7 +26,7 @@ pub fn run(command: &mut Command) -> Result<(Cost, String), Box<dyn Error>> {
     Ok((cost, output))
 }
 
-/// The same of a program whose exit code is part of its answer; gives the raw status too.
+/// Runs a program whose exit code is part of its answer; returns the raw status, its cost and its standard output.
 pub fn run_to_any_end(command: &mut Command) -> Result<(i32, Cost, String), Box<dyn Error>> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let started = Instant::now();

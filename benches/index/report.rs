@@ -82,7 +82,7 @@ struct Limit {
     row: u8,
     what: &'static str,
     got: Option<f64>,
-    /// The same of CPU times, where the limit is one of wall times.
+    /// CPU time, where the limit is one of wall time.
     by_cpu: Option<f64>,
     limit: f64,
     unit: &'static str,

@@ -40,7 +40,7 @@ fn spread<T: Copy + Ord>(mut numbers: Vec<T>) -> Option<Spread<T>> {
     Some(Spread { median: quantile(&numbers, 50)?, least: *numbers.first()?, most: *numbers.last()? })
 }
 
-/// The value that so many percent of sorted numbers do not exceed.
+/// The value that this percentage of sorted numbers does not exceed.
 pub fn quantile<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     sorted.get((sorted.len() * percent).div_ceil(100).max(1) - 1).copied()
 }

@@ -7,7 +7,7 @@
 //! Owns the pipes, the framing of messages, the in-flight requests, and the kill. Work that may crash, hang or exhaust
 //! memory runs out of process: only the child is lost. Does not own the messages, the values of timeouts and limits, and
 //! whether a process is restarted: the type engine and an installed ty (`pytypes`), the model runner (`embed`) and
-//! the document reader (`index`) each decide that for themselves.
+//! the document reader (`update`) each decide that for themselves.
 
 pub mod framing;
 mod one_shot;
@@ -48,7 +48,7 @@ pub struct Pending<M> {
     messages: Receiver<M>,
 }
 
-/// What ended a wait for a message.
+/// End of a wait for a message.
 pub enum Received<M> {
     Message(M),
     Cancelled,

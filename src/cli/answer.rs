@@ -60,15 +60,19 @@ impl<A: DeserializeOwned> Answer<A> {
         Ok(Self { typed: typed_answer, remarks: typed(&json)?, json, paint: paint.clone() })
     }
 
-    /// Notes that a list of which `shown` items were printed continues or is empty, and what the answer warns of.
-    pub(super) fn note_rest(&self, shown: usize) {
+    /// Notes that a list of which `shown` items were printed continues, that it is empty (`empty`) or that the offset is past its end,
+    /// and what the answer warns of.
+    pub(super) fn note_rest(&self, shown: usize, empty: &str) {
         let Remarks { truncated, total, next_offset, .. } = &self.remarks;
         if *truncated {
             let of = total.map_or_else(String::new, |total| format!(" of {total}"));
             let more = next_offset.map_or_else(String::new, |next| format!("; more with --offset {next}"));
             output::note(&format!("{shown}{of} shown{more}"));
         } else if shown == 0 {
-            output::note_nothing();
+            match total {
+                Some(total @ 1..) => note_past_end(*total),
+                _ => output::note(empty),
+            }
         }
         self.note_remarks();
     }
@@ -95,6 +99,11 @@ impl<A: DeserializeOwned> Answer<A> {
     }
 }
 
+/// Notes that there is nothing at an offset in a list.
+pub(super) fn note_past_end(total: u64) {
+    output::note(&format!("{}; the offset is past the last", output::count(total, "result", "results")));
+}
+
 impl<A> Deref for Answer<A> {
     type Target = A;
 
@@ -103,7 +112,7 @@ impl<A> Deref for Answer<A> {
     }
 }
 
-/// Makes the paths of all items absolute that say which repository they are of.
+/// Makes the paths of all items absolute if the items name their repository.
 fn with_absolute_paths(mut value: Value) -> Value {
     match &mut value {
         Value::Object(fields) => {

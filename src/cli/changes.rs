@@ -46,12 +46,20 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         Format::Text => print(session, &answer),
         Format::Markdown => output::line(markdown(&answer).trim_end()),
     }
-    answer.note_rest(answer.changes.len());
+    answer.note_rest(answer.changes.len(), &format!("no definition differs from {}", base(&answer)));
     for problem in &answer.problems {
         let path = printable(&session.paint.shown(&problem.path));
         output::note(&format!("{path} is not compared: {}", printable(&problem.reason)));
     }
     Ok(Outcome::of(is_found))
+}
+
+/// The base as people name it.
+fn base(answer: &Answer) -> String {
+    match &answer.base.merge_base_with {
+        Some(branch) => printable(&format!("the merge base with {branch}")),
+        None => printable(&answer.base.name),
+    }
 }
 
 fn print(session: &Session, answer: &Answer) {
@@ -98,7 +106,7 @@ fn groups(change: &ChangedDefinition) -> [(&'static str, &[Dependent]); 4] {
     ]
 }
 
-/// What it was called, and where it was.
+/// Shows the old name and the old path of a definition.
 fn was(change: &ChangedDefinition, shown: impl Fn(&str) -> String) -> String {
     let name = change.old_name.as_ref().map(|name| format!(" (was {})", printable(name)));
     let path = change.old_path.as_ref().map(|path| format!(" (was in {})", printable(&shown(path))));
@@ -113,7 +121,9 @@ fn markdown(answer: &Answer) -> String {
     let total = answer.total.unwrap_or(answer.changes.len());
     // A string takes every write.
     let _ = writeln!(text, "## Changes since {} ({commit})\n", code(&answer.base.name));
-    let _ = writeln!(text, "{total} definitions in {} files.\n", answer.files);
+    let definitions = output::count(total as u64, "definition", "definitions");
+    let files = output::count(answer.files as u64, "file", "files");
+    let _ = writeln!(text, "{definitions} in {files}.\n");
     if !answer.changes.is_empty() {
         let _ = writeln!(text, "| definition | change | public | callers | tests |\n|---|---|---|---|---|");
     }

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::paint::{Paint, encoded};
 use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
-use crate::model::printable;
+use crate::model::{Span, printable};
 use crate::platform::paths::canonical;
 use crate::pytypes::nested_project;
-use crate::pytypes::values::{Diagnostic, Note, Severity, Span};
+use crate::pytypes::values::{Diagnostic, Note, Severity};
 use crate::tools::check::Answer;
 
 /// Type-check the Python project, or only some of its files and folders
@@ -75,6 +75,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     }
     if matches!(format, Format::Text | Format::Concise) {
         output::note(&summary(&answer));
+        if let Some(hint) = missing_environment(found) {
+            output::note(&hint);
+        }
     }
     Ok(outcome(&answer, typed))
 }
@@ -121,6 +124,24 @@ fn summary(answer: &Answer) -> String {
         ),
         (listed, _) => format!("{files} checked: {}", count(listed, "diagnostic")),
     }
+}
+
+/// The rule about modules that are not found.
+const UNRESOLVED: &str = "unresolved-import";
+/// Smallest number of such diagnostics from which a missing environment is concluded.
+const ENOUGH: usize = 5;
+
+/// Returns what to do if at least a third of the diagnostics are about modules that are not found: their packages are probably not
+/// installed.
+fn missing_environment(found: &[Diagnostic]) -> Option<String> {
+    let unresolved = found.iter().filter(|one| one.code == UNRESOLVED).count();
+    (unresolved >= ENOUGH && unresolved * 3 >= found.len()).then(|| {
+        format!(
+            "{unresolved} of {} are modules that are not found: install the project's packages in `.venv`; `ixmcp doctor python` \
+             shows where they are looked for",
+            found.len()
+        )
+    })
 }
 
 fn print(found: &Diagnostic, paint: &Paint) {

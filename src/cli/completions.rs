@@ -1,4 +1,4 @@
-//! `ixmcp completions`: what a shell needs to complete commands and options, from their declarations.
+//! `ixmcp completions`: shell completion of commands and options, generated from their declarations.
 
 use std::fmt::Write;
 
@@ -31,7 +31,7 @@ pub(super) fn run(typed: &Arguments) -> Result<Outcome> {
     Ok(Outcome::Found)
 }
 
-/// What the generator for fish leaves out: the values of arguments that are no options.
+/// Completes the values of positional arguments, which the generator for fish leaves out.
 fn values_for_fish(program: &Command) -> String {
     let mut lines = String::new();
     for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {

@@ -12,8 +12,8 @@ use super::{Outcome, Session, sync};
 use crate::budget::{Budget, Progress};
 use crate::dependencies::{self, Dependency};
 use crate::error::Result;
-use crate::index::{self, Thoroughness};
 use crate::model::printable;
+use crate::repository::{self, Thoroughness};
 
 /// Index the sources of this repository's dependencies that are already on this machine
 ///
@@ -59,8 +59,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     };
     let spared: BTreeSet<_> = rows.iter().filter_map(|row| row.dependency.sources.clone().ok()).collect();
     let limit = session.config.dependency_cache;
-    let (removed, _) = if typed.list { (0, 0) } else { index::limit_dependency_indexes(environment, limit, &spared)? };
-    let bytes: u64 = index::dependency_indexes(environment).iter().map(|index| index.bytes).sum();
+    let (removed, _) =
+        if typed.list { (0, 0) } else { repository::limit_dependency_indexes(environment, limit, &spared)? };
+    let bytes: u64 = repository::dependency_indexes(environment).iter().map(|index| index.bytes).sum();
     let count = rows.iter().filter(|row| row.files.is_some()).count();
     let json = json!({
         "total": rows.len(), "indexed": count, "dependencies": rows.iter().map(Row::value).collect::<Vec<_>>(),
@@ -71,7 +72,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
 
 fn listed(dependency: Dependency, session: &Session) -> Row {
     let root = dependency.sources.as_deref().ok().filter(|root| session.workspaces.is_dependency(root));
-    let database = root.map(|root| index::database(root, &session.sources.environment));
+    let database = root.map(|root| repository::database(root, &session.sources.environment));
     let totals = database.filter(|database| database.is_file()).map(|database| super::overview::totals(&database));
     let (files, problem) = match totals {
         Some(Ok((totals, _))) => (Some(totals.files), None),
@@ -81,7 +82,7 @@ fn listed(dependency: Dependency, session: &Session) -> Row {
     Row { dependency, files, problem }
 }
 
-/// Brings the index of one up to date. An error is a problem of that one alone.
+/// Brings the index of one dependency up to date. An error is a problem of that dependency alone.
 fn indexed(dependency: Dependency, session: &Session, progress: &Arc<Progress>) -> Row {
     let Ok(root) = &dependency.sources else { return Row { dependency, files: None, problem: None } };
     let synced = session.workspaces.dependency(root).and_then(|workspace| {

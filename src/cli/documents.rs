@@ -167,7 +167,8 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
 fn list(session: &Session) -> Result<Outcome> {
     let stats = session.call::<stats::Answer>("stats", json!({}))?;
     let folders = &stats.document_folders;
-    session.show_list(&json!({ "folders": folders }), folders, |folder| {
+    let empty = "no folder is indexed as documents; `ixmcp documents index FOLDER` adds one";
+    session.show_list(&json!({ "folders": folders }), folders, empty, |folder| {
         let types = folder.file_types.as_deref().unwrap_or_default().join(" ");
         let types = if types.is_empty() { types } else { format!(", only {}", printable(&types)) };
         output::line(&format!(
@@ -210,7 +211,9 @@ fn search(session: &Session, typed: &Search) -> Result<Outcome> {
     let results = &answer.results;
     session.show(&answer.json, !results.is_empty(), || {
         results.iter().for_each(|result| print(result, &session.paint));
-        answer.note_rest(results.len());
+        let empty =
+            if answer.below_min_score > 0 { "no document has the minimum score" } else { "no document matches" };
+        answer.note_rest(results.len(), empty);
         match answer.below_min_score {
             0 => {}
             1 => output::note("1 more has a lower score: --min-score 0 shows it"),

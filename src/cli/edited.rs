@@ -1,6 +1,7 @@
-//! Files before and after edits: as a patch, or written.
+//! Files before and after edits, as a patch or written to disk.
 //!
-//! Owns what commands with `--apply` write: the files that the edits were computed for, and no later version of them.
+//! Owns which files commands with `--apply` write: those that the edits were computed for, and no later version of
+//! them.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -177,7 +177,7 @@ struct Row {
     recall_at_10: f64,
     p50_ms: f64,
     p99_ms: f64,
-    /// Of NDCG@10, next to another row: the mean change, and the ends of its 95 % interval.
+    /// Change of NDCG@10 compared with another row: the mean, and the ends of its 95 % interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     gain: Option<[f64; 3]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -343,6 +343,7 @@ fn ask_all(
     let budget = Budget::unlimited();
     freshen(&workspace, &budget)?;
     workspace.embeddings.embed(&budget)?;
+    workspace.commits.finish(&budget)?;
     let model = workspace.model.load()?;
     let learnt = workspace.read(&budget, |snapshot| {
         // Every vector that a ranking asks for is made: what is measured is the order, and the time once they are kept.
@@ -425,7 +426,7 @@ fn print_candidates(
     Ok(())
 }
 
-/// The same of documents: whether each answers, its place, and what its score is made of.
+/// Prints one line per query about documents: whether each answers, its rank, and the parts of its score.
 fn print_scored(
     snapshot: &Snapshot,
     deep: Option<&Reranker>,

@@ -1,4 +1,4 @@
-//! `ixmcp files`: the tool `list_files` for people, and what is not indexed.
+//! `ixmcp files`: the tool `list_files` for people, and the files that are not indexed.
 
 use clap::Args;
 use serde_json::json;
@@ -39,14 +39,17 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         return skipped(session);
     }
     let files = &answer.files;
-    session.show_list(&answer.json, files, |file| output::line(&session.paint.path(file)))
+    let is_filtered = !(typed.include.is_empty() && typed.exclude.is_empty() && typed.language.is_none());
+    let empty = if is_filtered { "no indexed file matches" } else { "no file is indexed; `ixmcp doctor` says why" };
+    session.show_list(&answer.json, files, empty, |file| output::line(&session.paint.path(file)))
 }
 
 fn skipped(session: &Session) -> Result<Outcome> {
     let skipped = session.workspace()?.read(&Budget::unlimited(), |snapshot| snapshot.skipped())?;
     let files: Vec<_> =
         skipped.iter().map(|file| json!({ "path": file.path, "reason": file.reason.as_str() })).collect();
-    session.show_list(&json!({ "total": files.len(), "skipped": files }), &skipped, |file| {
+    let json = json!({ "total": files.len(), "skipped": files });
+    session.show_list(&json, &skipped, "no file is skipped", |file| {
         output::line(&format!("{:<18}{}", file.reason.as_str(), session.paint.path(&file.path)));
     })
 }

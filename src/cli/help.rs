@@ -37,7 +37,7 @@ pub(super) fn declaration() -> Command {
     command.help_template(TEMPLATE).after_help(groups)
 }
 
-/// The same with the shapes of `--json`, which take a while to assemble.
+/// The command line with the shapes of `--json`, which take a while to assemble.
 pub(super) fn described() -> Command {
     let command = declaration();
     let long = format!("{}\n\nJSON of `ixmcp --json`:\n  {}", groups(&command), shapes::OVERVIEW);

@@ -113,7 +113,8 @@ fn address(text: &str) -> Result<SocketAddr> {
     })
 }
 
-/// Other machines must not be able to read the token on the wire, and must not depend on one that is lost with this process.
+/// Requires TLS where other machines can connect: they must not be able to read the token on the wire, and must not
+/// depend on a token that is lost with this process.
 fn check_exposure(listen: SocketAddr, typed: &Arguments) -> Result<()> {
     if is_loopback(listen.ip()) {
         return Ok(());

@@ -14,11 +14,11 @@ const NAME: &str = "ixmcp";
 /// In a container image, next to `bin`.
 const IMAGE_MARK: &str = "share/ixmcp/image";
 
-/// What installed the running executable.
+/// The installer of the running executable.
 pub(super) struct Installation {
-    /// As after "installed": "with npm".
+    /// Words after "installed": "with npm".
     pub from: String,
-    /// What to do for a newer version.
+    /// Instruction for getting a newer version.
     pub update: String,
     /// The words that start the program where a client must not name the executable: it is in a cache that may be emptied.
     pub launcher: Option<&'static [&'static str]>,
@@ -144,7 +144,7 @@ fn bundle(program: &Path) -> Option<Installation> {
     is_ours.then(|| Installation::new("as an MCP bundle", update))
 }
 
-/// What cargo built in a clone: `target/PROFILE`, or `target/TARGET/PROFILE`.
+/// Recognizes an executable that cargo built in a clone: `target/PROFILE`, or `target/TARGET/PROFILE`.
 fn source(program: &Path) -> Option<Installation> {
     let is_target = |folder: &&Path| ["CACHEDIR.TAG", ".rustc_info.json"].iter().any(|mark| folder.join(mark).exists());
     let target = program.ancestors().skip(2).take(2).find(is_target)?;

@@ -1,6 +1,6 @@
-//! Lets a command that writes several files end only where they are whole.
+//! Interrupts a command that writes several files only when all of them are whole.
 //!
-//! Owns what SIGINT and SIGTERM do from then on: they ask the command to stop, and end the process once it has.
+//! Owns how SIGINT and SIGTERM act from then on: they ask the command to stop, and end the process once it has.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};

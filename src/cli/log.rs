@@ -1,7 +1,7 @@
-//! Where log lines go: stderr, or the daemon's file `log` next to the index, or next to its socket.
+//! Destination of log lines: stderr, or the daemon's file `log` next to the index, or next to its socket.
 //!
-//! stdout is the protocol's or the results'. The daemon's lines wait in memory until its repository's folder is known
-//! to be safe to write in; the file is renamed to `log.1` when it has grown.
+//! stdout belongs to the protocol or the results. The daemon's lines wait in memory until the folder of its repository
+//! is known to be safe to write in. The file is renamed to `log.1` when it has grown.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! Which words of a hit's line match the query.
+//! Words of a hit's line that match the query.
 //!
 //! Owns highlighting for people. Does not own which lines are hits: the search does.
 
@@ -16,7 +16,7 @@ pub(super) enum Marks {
     Pattern(Spans),
 }
 
-/// What a query begins with that is about a file, not in it.
+/// Prefixes of query words that are about a file, not in it.
 const FILTERS: &[&str] = &["path:", "lang:", "kind:", "tag:", "-"];
 
 impl Marks {
@@ -61,7 +61,7 @@ fn marked(line: &str, token: &str, stems: &HashSet<String>) -> Vec<Range<usize>>
     telling.map(|part| mark_at(line, part)).collect()
 }
 
-/// What was asked for of a token without spaces, which begins at `start`.
+/// Ranges of the query's words in a token without spaces, which begins at `start`.
 fn marked_within(start: usize, token: &str, stems: &HashSet<String>) -> Vec<Range<usize>> {
     let lower = token.to_ascii_lowercase();
     let inside = stems.iter().filter(|stem| words::has_unspaced(stem)).flat_map(|stem| lower.match_indices(&**stem));

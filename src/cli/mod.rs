@@ -1,4 +1,4 @@
-//! Commands: one file each; here are only the list, the global options and the way to an exit code.
+//! Commands, one file each; here are only their list, the global options and the conversion to an exit code.
 //!
 //! Owns what a user types and sees. Exit codes: 0 success, 1 no results, 2 error.
 
@@ -13,13 +13,12 @@ mod deps;
 mod doctor;
 mod documents;
 mod edited;
-mod embedder;
-mod engine;
 mod entity;
 mod eval;
 mod files;
 mod graph;
 mod help;
+mod history;
 mod http;
 mod infer;
 mod installation;
@@ -36,9 +35,9 @@ mod output;
 mod overview;
 mod paint;
 mod position;
+mod processes;
 mod publish;
 mod query;
-mod read;
 mod rebuild;
 mod refs;
 mod relations;
@@ -71,11 +70,13 @@ use clap::{FromArgMatches, Parser, Subcommand};
 
 use self::paint::{ColorChoice, Paint};
 use self::session::{Session, about_one, freshen};
+use processes::{embedder, engine, read};
+
 use crate::config::{Config, Environment, Flags, Sources};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Watching, Workspaces};
 use crate::panics;
 use crate::platform::processor;
+use crate::workspace::{Watching, Workspaces};
 
 /// The heading of the options that every command takes.
 const EVERYWHERE: &str = "Global options";
@@ -136,6 +137,7 @@ enum Command {
     Def(def::Arguments),
     Refs(refs::Arguments),
     Changes(changes::Arguments),
+    History(history::Arguments),
     Infer(infer::Arguments),
     Scip(scip::Arguments),
     Rename(rename::Arguments),
@@ -187,7 +189,7 @@ impl Command {
 enum Outcome {
     Found = 0,
     Nothing = 1,
-    /// It answered, but its input is invalid.
+    /// A command that answered, but whose input is invalid.
     Broken = 2,
     /// The type checker panicked at a file; the others were checked. The code is that of `ty check`.
     Panicked = 101,
@@ -327,6 +329,7 @@ fn run_command(session: &Session, command: Command) -> Result<Outcome> {
         Command::Def(arguments) => def::run(session, &arguments),
         Command::Refs(arguments) => refs::run(session, &arguments),
         Command::Changes(arguments) => changes::run(session, &arguments),
+        Command::History(arguments) => history::run(session, &arguments),
         Command::Infer(arguments) => infer::run(session, &arguments),
         Command::Scip(arguments) => scip::run(session, &arguments),
         Command::Rename(arguments) => rename::run(session, &arguments),
@@ -360,7 +363,7 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
     runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))
 }
 
-/// Arguments of a tool from what was typed: what was not typed is left out.
+/// Arguments of a tool from the typed ones; arguments that were not typed are left out.
 macro_rules! arguments {
     ($($name:literal: $value:expr),* $(,)?) => {{
         let mut arguments = serde_json::Map::new();

@@ -1,6 +1,6 @@
 //! The repositories that `--repo` and `--group` name.
 //!
-//! Owns how they are written on the command line. Does not own which repositories they are (`index`).
+//! Owns how they are written on the command line. Does not own which repositories they are (`workspace`).
 
 use std::path::Path;
 

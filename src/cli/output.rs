@@ -1,7 +1,8 @@
-//! What a person sees: the only place that writes to stdout outside the protocol.
+//! Output for people: the only code that writes to stdout outside the protocol.
 //!
-//! Results go to stdout, everything else to stderr. What goes to a terminal is escaped here, whichever command prints it
-//! (`terminal_text`); a pipe or a file is given the bytes as they are. A reader that went away (`| head`) ends the program quietly.
+//! Results go to stdout, everything else to stderr. Text for a terminal is escaped here, whichever command prints it
+//! (`terminal_text`); a pipe or a file is given the bytes as they are. A reader that went away (`| head`) ends the
+//! program quietly.
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -102,7 +103,7 @@ pub(super) fn json_error(error: &Error) {
     json(&serde_json::json!({ "error": error.to_json() }));
 }
 
-/// A number with the word for so many.
+/// A number with the word for that number of things.
 pub(super) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
@@ -112,18 +113,13 @@ pub(super) fn note_indexing(done: u64, total: u64) {
     note(&format!("{done} of {total} files are indexed; more results may come"));
 }
 
-/// That there is nothing to show, where a person would otherwise see nothing at all.
-pub(super) fn note_nothing() {
-    note("nothing found");
-}
-
 /// Does `work` while showing how far it is: a bar on a terminal, a line now and then in a pipe.
 pub(super) fn with_progress<T>(how_far: impl Fn() -> HowFar + Sync, work: impl FnOnce() -> T) -> T {
     let mut shown = ProgressDisplay::new();
     budget::ticking(TICK, || shown.update(&how_far()), work)
 }
 
-/// The same for work that another process does and reports.
+/// Shows the progress of work that another process does and reports.
 pub(super) fn with_remote_progress<T>(work: impl FnOnce(&(dyn Fn(client::RemoteProgress) + Sync)) -> T) -> T {
     let latest = std::sync::Mutex::new(HowFar::default());
     let now = || *locked(&latest);

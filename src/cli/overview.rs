@@ -11,8 +11,8 @@ use super::setup::{self, Scope};
 use super::{Outcome, Session, output, sync};
 use crate::budget::Budget;
 use crate::error::{ErrorKind, Result};
-use crate::index;
 use crate::model::printable;
+use crate::repository;
 use crate::serve::launch;
 use crate::store::{Mode, Store, Totals};
 
@@ -36,7 +36,7 @@ pub(super) fn run(session: &Session) -> Result<Outcome> {
 fn look(session: &Session) -> Result<Overview> {
     let root = session.workspaces.root(&session.start)?;
     let environment = &session.sources.environment;
-    let database = index::database(&root, environment);
+    let database = repository::database(&root, environment);
     let places = ConfigFolders::of(&root, environment);
     let is_set_up = |client: &&Client| {
         [Scope::Project, Scope::User].into_iter().any(|scope| setup::is_set_up(client, scope, &places))

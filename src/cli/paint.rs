@@ -1,8 +1,9 @@
-//! How results look on a terminal: colours, links from paths to their files, and where paths begin.
+//! Style of results on a terminal: colours, links from paths to their files, and the folder where paths begin.
 //!
-//! Owns when colours and links are used: `--color` and `--hyperlink`, else the variables and the terminal. What is printed without
-//! them is the same text. Paths begin at the current folder, as compilers print them: those below it are relative, others
-//! absolute. Formats for other programs and readers (JSON, patches, Markdown, pictures) name paths from the root.
+//! Owns when colours and links are used: `--color` and `--hyperlink`, else the variables and the terminal. The text is
+//! the same without them. Paths begin at the current folder, as compilers print them: those below it are relative,
+//! others absolute. Formats for other programs and readers (JSON, patches, Markdown, pictures) name paths from the
+//! root.
 
 use std::io::IsTerminal;
 use std::ops::Range;
@@ -14,8 +15,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use super::terminal_text::sequence;
 use crate::config::Environment;
 use crate::error::Error;
-use crate::model::printable;
-use crate::pytypes::values::Span;
+use crate::model::{Span, printable};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum ColorChoice {
@@ -183,7 +183,7 @@ impl Paint {
         format!("{}:{cell}{line}:{column}", self.shown(file))
     }
 
-    /// A line with what matches in it; tabs are four blanks.
+    /// A line with its matches marked; tabs are four blanks.
     pub(super) fn matches(&self, line: &str, matches: &[Range<usize>]) -> String {
         let shown = |text: &str| printable(&text.replace('\t', "    "));
         if !self.colored {
@@ -207,7 +207,7 @@ impl Paint {
     }
 }
 
-/// As <https://no-color.org> and <https://bixense.com/clicolors> have it.
+/// Decides on colors by the rules of <https://no-color.org> and <https://bixense.com/clicolors>.
 fn wants_colors(environment: &Environment, is_terminal: bool) -> bool {
     let says = |name: &str| environment.get(name).is_some_and(|value| value != "0");
     if environment.get("NO_COLOR").is_some() {
@@ -222,9 +222,9 @@ const PROGRAMS: &[&str] =
     &["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "terminology", "rio", "Tabby", "zed", "kitty"];
 /// Terminals that are known by `TERM`.
 const TERMINALS: &[&str] = &["xterm-kitty", "alacritty", "foot", "xterm-ghostty", "wezterm", "rio"];
-/// Of GNOME's terminal and its kin: links came with 0.50.
+/// First version of GNOME's terminal library that shows links: 0.50.
 const VTE: u32 = 5_000;
-/// Of KDE's: with 20.12.
+/// First version of KDE's terminal that shows links: 20.12.
 const KONSOLE: u32 = 201_200;
 
 fn follows_links(environment: &Environment) -> bool {
@@ -243,7 +243,7 @@ fn follows_links(environment: &Environment) -> bool {
             || ["WT_SESSION", "DOMTERM"].iter().any(|name| environment.get(name).is_some()))
 }
 
-/// This machine's name, where it is easily had; a link without one means the machine of the terminal.
+/// The name of this machine, where it is easily had; a link without one means the machine of the terminal.
 fn host() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));

@@ -61,6 +61,10 @@ enum Mode {
     Regex,
 }
 
+/// Characters of a commit's id that are shown, and of its time: the day.
+const SHORT: usize = 12;
+const DATE: usize = 10;
+
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let mut given = arguments! {
         "text": typed.text.join(" "), "mode": typed.mode, "limit": typed.limit, "offset": typed.offset,
@@ -71,19 +75,37 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.ignore_case {
         given["case_sensitive"] = Value::Bool(false);
     }
-    let answer = session.call::<Answer>("query", given)?;
+    let answer = session.call::<Answer>("query", given.clone())?;
     let hits = &answer.results;
     if session.json {
         output::json(&answer.json);
     } else {
         let marks = marks(typed)?;
         hits.iter().for_each(|hit| print(hit, &marks, &session.paint));
-        answer.note_rest(hits.len());
+        let empty = if hits.is_empty() { nothing_found(session, typed, given) } else { String::new() };
+        answer.note_rest(hits.len(), &empty);
         if let Some(suggestion) = &answer.suggestion {
             output::note(&format!("did you mean: {}", printable(suggestion)));
         }
     }
     Ok(Outcome::of(!hits.is_empty()))
+}
+
+/// Explains a query without hits: nothing matches, or its filters leave nothing.
+fn nothing_found(session: &Session, typed: &Arguments, mut given: Value) -> String {
+    let is_filtered = !(typed.include.is_empty() && typed.exclude.is_empty());
+    for filter in ["include", "exclude"] {
+        given[filter] = Value::Array(Vec::new());
+    }
+    given["offset"] = Value::from(0);
+    let unfiltered = if is_filtered { session.call::<Answer>("query", given).ok() } else { None };
+    match unfiltered.map(|answer| answer.total.unwrap_or(answer.results.len())) {
+        None | Some(0) => "nothing found".to_owned(),
+        Some(total) => {
+            let results = output::count(total as u64, "result", "results");
+            format!("nothing found with these filters; {results} without them")
+        }
+    }
 }
 
 fn marks(typed: &Arguments) -> Result<Marks> {
@@ -101,7 +123,8 @@ fn marks(typed: &Arguments) -> Result<Marks> {
 }
 
 fn print(hit: &QueryHit, marks: &Marks, paint: &Paint) {
-    let position = paint.position(&hit.file_path, &[hit.line]);
+    let (Some(path), Some(line)) = (&hit.file_path, hit.line) else { return print_commit(hit, paint) };
+    let position = paint.position(path, &[line]);
     let symbol = hit.symbol_name.as_ref().map_or_else(String::new, |name| format!("  [{}]", paint.name(name)));
     let folder = hit.similar_in.as_ref().map_or_else(String::new, |folder| format!(" in {}", printable(folder)));
     let copies = match hit.similar.unwrap_or(0) {
@@ -110,11 +133,28 @@ fn print(hit: &QueryHit, marks: &Marks, paint: &Paint) {
         count => format!("  (and {count} copies){folder}"),
     };
     output::line(&format!("{position}{symbol}{copies}"));
-    for line in hit.preview.split('\n') {
+    for line in hit.preview.iter().flat_map(|preview| preview.split('\n')) {
         output::line(&format!("    {}", paint.matches(line, &marks.within(line))));
     }
     if let Some(parts) = &hit.parts {
         let parts: Vec<String> = parts.iter().map(|(name, part)| format!("{name} {part:.3}")).collect();
         output::line(&format!("    = {:?} ({})", hit.score, parts.join(", ")));
     }
+    if let (Some(commit), Some(subject)) = (&hit.commit, &hit.subject) {
+        output::line(&format!("    commit {} {}", short(commit), printable(subject)));
+    }
+}
+
+/// A hit of a commit.
+fn print_commit(hit: &QueryHit, paint: &Paint) {
+    let text = |text: &Option<String>| text.as_deref().map(printable).unwrap_or_default();
+    let commit = hit.commit.as_deref().map(short).unwrap_or_default();
+    let day: String = text(&hit.time).chars().take(DATE).collect();
+    output::line(&format!("{}  {day}  {}", paint.name(commit), text(&hit.subject)));
+    hit.files.iter().for_each(|path| output::line(&format!("    {}", paint.path(path))));
+}
+
+/// The beginning of a commit's id.
+pub(super) fn short(id: &str) -> &str {
+    &id[..id.len().min(SHORT)]
 }

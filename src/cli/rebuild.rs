@@ -8,7 +8,7 @@ use super::output::{self, HowFar};
 use super::{Outcome, Session, sync};
 use crate::budget::{Budget, Progress};
 use crate::error::Result;
-use crate::index;
+use crate::update;
 
 /// Rebuild the index while the old one remains in use
 ///
@@ -21,7 +21,7 @@ pub(super) fn run(session: &Session, _: &Arguments) -> Result<Outcome> {
     let progress = Progress::default();
     let report = output::with_progress(
         || HowFar::of(&progress),
-        || index::rebuild(&root, Arc::clone(&session.sources), &progress, &Budget::unlimited()),
+        || update::rebuild(&root, Arc::clone(&session.sources), &progress, &Budget::unlimited()),
     )?;
     sync::show(session, &report)
 }

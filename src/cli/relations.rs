@@ -43,7 +43,12 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64) -> Res
     })?;
     let shown: Vec<Value> = subjects.iter().map(value).collect();
     let json = json!({ "symbols": shown, "total": total });
-    let outcome = session.show_list(&json, &subjects, |subject| print(subject, &session.paint));
+    let empty = match total {
+        0 => format!("no definition is named {}", printable(name)),
+        1 => "1 definition; the offset is past it".to_owned(),
+        _ => format!("{total} definitions; the offset is past the last"),
+    };
+    let outcome = session.show_list(&json, &subjects, &empty, |subject| print(subject, &session.paint));
     if !session.json && total > offset.saturating_add(subjects.len()) {
         let next = offset + subjects.len();
         output::note(&format!("{} of {total} definitions shown; more with --offset {next}", subjects.len()));

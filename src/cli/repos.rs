@@ -11,8 +11,8 @@ use super::{Outcome, Session, output, sync};
 use crate::budget::Budget;
 use crate::config::{DEPENDENCIES, groups};
 use crate::error::{Error, Result};
-use crate::index;
 use crate::model::printable;
+use crate::repository::{self, registry};
 
 /// List your indexed repositories with their sizes, and your groups
 #[derive(Debug, Args)]
@@ -28,8 +28,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     }
     let environment = &session.sources.environment;
     let repositories: Vec<Value> =
-        index::listed(environment).iter().filter_map(|root| described(session, root)).collect();
-    let indexes = index::dependency_indexes(environment);
+        registry::listed(environment).iter().filter_map(|root| described(session, root)).collect();
+    let indexes = repository::dependency_indexes(environment);
     let mut all = groups(environment)?;
     if !indexes.is_empty() {
         all.insert(DEPENDENCIES.to_owned(), Vec::new());
@@ -63,7 +63,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
 /// A listed repository; `None` if it has no index any more.
 fn described(session: &Session, root: &Path) -> Option<Value> {
     let environment = &session.sources.environment;
-    let database = index::database(root, environment);
+    let database = repository::database(root, environment);
     if !root.is_dir() {
         return Some(json!({ "repo": root, "gone": true }));
     }
@@ -114,20 +114,20 @@ fn print(repositories: &[Value], groups: &[Value]) {
         output::line(&format!("@{name}  ({repositories}{failed})"));
     }
     if repositories.is_empty() && groups.is_empty() {
-        output::note_nothing();
+        output::note("no repository is known; `ixmcp sync` in one adds it");
     }
 }
 
 /// Removes what is left of repositories that are gone: their entry in the list, and an index in the user's folders.
 fn prune(session: &Session) -> Result<Outcome> {
     let environment = &session.sources.environment;
-    let gone: Vec<PathBuf> = index::listed(environment).into_iter().filter(|root| is_gone(root)).collect();
+    let gone: Vec<PathBuf> = registry::listed(environment).into_iter().filter(|root| is_gone(root)).collect();
     let mut freed = 0;
     for root in &gone {
-        freed += index::forget(root, environment)?;
+        freed += registry::forget(root, environment)?;
     }
     let (removed, bytes) =
-        index::limit_dependency_indexes(environment, session.config.dependency_cache, &BTreeSet::new())?;
+        repository::limit_dependency_indexes(environment, session.config.dependency_cache, &BTreeSet::new())?;
     freed += bytes;
     let json = json!({ "removed": gone, "removed_dependencies": removed, "freed_bytes": freed });
     session.show(&json, true, || {

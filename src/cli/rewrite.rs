@@ -429,7 +429,7 @@ mod tests {
             self.with_changes(|changes| replace_all(&self.root, &self.environment, changes))
         }
 
-        /// What a process leaves that is killed after so many files were staged and exchanged.
+        /// Leaves the files as a process does that is killed after this many were staged and exchanged.
         fn interrupt(&self, staged: usize, exchanged: usize) -> Journal {
             let locked = Locked::take_any(&self.root, &self.environment).unwrap();
             self.with_changes(|changes| {

@@ -1,7 +1,7 @@
-//! What a command works with: the repositories that it is about, and the calls of tools.
+//! A command's session: its repositories, and its calls of tools.
 //!
-//! Owns whether a running daemon or this process answers a call, and how much of the index is built before and after. Does
-//! not own what is printed: commands do that, through `output`.
+//! Owns whether a running daemon or this process answers a call, and how much of the index is built before and after.
+//! Does not own what is printed: commands do that, through `output`.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -20,7 +20,6 @@ use super::typed_path;
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{IndexWait, Part, Workspace, Workspaces};
 use crate::locked::locked;
 use crate::model::RepoPath;
 use crate::platform::allocator;
@@ -29,12 +28,14 @@ use crate::serve;
 use crate::serve::client::Client;
 use crate::store::Snapshot;
 use crate::tools::{self, Access, OnProgress, Request, Tools};
+use crate::update::{IndexWait, Part};
 use crate::wording::Command;
+use crate::workspace::{Workspace, Workspaces};
 
 /// The empty text, which every tool refuses; joined to a folder it would stand for that.
 const NO_PATH: &str = "";
 
-/// What every command has to work with.
+/// Repositories, settings and output options of a command.
 pub(super) struct Session {
     /// The current folder, or the one given.
     pub(super) start: PathBuf,
@@ -72,12 +73,18 @@ impl Session {
         Ok(Outcome::of(is_found))
     }
 
-    /// Prints a list, as JSON or item by item.
-    pub(super) fn show_list<T>(&self, json: &impl Serialize, items: &[T], print: impl Fn(&T)) -> Result<Outcome> {
+    /// Prints a list, as JSON or item by item. `empty` is what is true if it has none.
+    pub(super) fn show_list<T>(
+        &self,
+        json: &impl Serialize,
+        items: &[T],
+        empty: &str,
+        print: impl Fn(&T),
+    ) -> Result<Outcome> {
         self.show(json, !items.is_empty(), || {
             items.iter().for_each(print);
             if items.is_empty() {
-                output::note_nothing();
+                output::note(empty);
             }
         })
     }
@@ -106,7 +113,7 @@ impl Session {
         below.map_or(file, |path| path.to_string())
     }
 
-    /// The same for a file or folder.
+    /// A file or folder as a person names it: an existing one in the current folder, else as the tools take it.
     pub(super) fn path(&self, typed: &str) -> String {
         self.named(typed, Path::exists)
     }
@@ -223,7 +230,7 @@ impl Session {
         Ok(answer)
     }
 
-    /// The same for several repositories: this process reads them, after those without a daemon are up to date.
+    /// Calls a tool for several repositories: this process reads them, after those without a daemon are up to date.
     fn called_across(&self, tool: &str, arguments: Value) -> Result<Value> {
         let budget = Budget::unlimited();
         let request =
@@ -320,7 +327,7 @@ pub(super) fn freshen(workspace: &Arc<Workspace>, budget: &Budget) -> Result<()>
     freshen_within(workspace, Duration::MAX, budget)
 }
 
-/// The same; `BUSY` if that takes longer than `timeout`.
+/// Brings the index up to date and shows how far it is; `BUSY` if that takes longer than `timeout`.
 fn freshen_within(workspace: &Arc<Workspace>, timeout: Duration, budget: &Budget) -> Result<()> {
     with_progress_of(workspace, || workspace.freshen(Some(timeout), budget).map(drop))
 }

@@ -1,4 +1,4 @@
-//! What `--json` prints, command by command: shown by each command's `--help`.
+//! JSON that `--json` prints, command by command: shown by each command's `--help`.
 //!
 //! Owns the table. Where a command prints a tool's answer, the shape is the tool's own schema.
 
@@ -136,7 +136,7 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("eval", "--cost", "{rows: [{half, kind, policy, queries, found, median?, p90?, mean_of_common?}]}"),
 ];
 
-/// Of `ixmcp` alone.
+/// JSON of `ixmcp` without a command.
 pub(super) const OVERVIEW: &str = "{root, index, daemon, clients, next: [{command, what}]}";
 const ROWS: &str = "one object a row, by the names of the columns";
 
@@ -176,7 +176,7 @@ pub(super) fn command_of(tool: &str) -> Option<&'static str> {
     SHAPES.iter().find(|(_, shape)| prints(shape)).map(|(words, _)| *words)
 }
 
-/// What is said of a command's JSON.
+/// Describes the JSON of a command for its help.
 fn of(words: &str) -> Option<String> {
     if words == "sql" {
         return Some(format!("JSON: {ROWS}"));

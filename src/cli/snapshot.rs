@@ -10,7 +10,8 @@ use super::output::{self, HowFar};
 use super::{Outcome, Session, sync};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
-use crate::index::{self, Thoroughness};
+use crate::repository::Thoroughness;
+use crate::update::snapshot;
 
 /// Save the index to a file, or start from a saved index
 ///
@@ -43,7 +44,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         Verb::Save(typed) => {
             let workspace = session.workspace()?;
             shown(&progress, || workspace.sync(Thoroughness::Changed, &progress, &budget))?;
-            let header = index::save(&workspace, &typed.file)?;
+            let header = workspace.save_snapshot(&typed.file)?;
             let size = std::fs::metadata(&typed.file).map_err(|error| Error::io("read", &typed.file, error))?.len();
             let json = json!({ "file": typed.file, "bytes": size, "files": header.files, "schema": header.schema });
             session.show(&json, true, || {
@@ -53,7 +54,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         Verb::Load(typed) => {
             let root = session.workspaces.root(&session.start)?;
             let sources = &session.sources;
-            let report = shown(&progress, || index::load(&root, Arc::clone(sources), &typed.file, &progress, &budget))?;
+            let report =
+                shown(&progress, || snapshot::load(&root, Arc::clone(sources), &typed.file, &progress, &budget))?;
             sync::show(session, &report)
         }
     }

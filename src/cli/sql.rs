@@ -12,9 +12,10 @@ use super::{Outcome, Session, output};
 use crate::embed::transformer::Transformer;
 use crate::embed::{Embedder, Purpose, built_in};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{self, Workspaces};
 use crate::model::printable;
+use crate::repository;
 use crate::store::{self, SpaceKey, SqlValue, Store};
+use crate::workspace::Workspaces;
 
 /// Query the index with SQL, read-only
 ///
@@ -40,7 +41,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         }
     };
     let root = session.workspaces.root(&session.start)?;
-    let path = index::database(&root, &session.sources.environment);
+    let path = repository::database(&root, &session.sources.environment);
     if !path.exists() {
         return Err(Error::new(ErrorKind::IndexNotFound, format!("there is no index at {}", path.display()))
             .hint("Run `ixmcp sync` first."));

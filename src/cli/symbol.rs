@@ -55,7 +55,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         output::json(&answer.json);
     } else {
         symbols.iter().for_each(|symbol| print(symbol, &session.paint));
-        answer.note_rest(symbols.len());
+        let kind = typed.kind.as_ref().map_or_else(String::new, |kind| format!(" of kind {}", printable(kind)));
+        answer.note_rest(symbols.len(), &format!("nothing{kind} is named {}", printable(&typed.name)));
         if !answer.suggestions.is_empty() {
             let names: Vec<String> = answer.suggestions.iter().map(|name| printable(name)).collect();
             output::note(&format!("did you mean: {}", names.join(", ")));

@@ -12,10 +12,12 @@ use super::paint::Paint;
 use super::{Outcome, Session, answer};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
-use crate::index::{Report, Thoroughness, Workspace};
 use crate::model::printable;
 use crate::platform::process::TerminationSignal;
+use crate::repository::Thoroughness;
 use crate::serve::client::runtime;
+use crate::update::Report;
+use crate::workspace::Workspace;
 
 /// How often a change is looked for that others made.
 const LOOK: Duration = Duration::from_millis(200);

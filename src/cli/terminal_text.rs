@@ -1,7 +1,7 @@
-//! What may be written to a terminal: text in which nothing controls the terminal or hides.
+//! Text that is safe for a terminal: nothing in it controls the terminal or hides.
 //!
-//! Owns the escaping, and the escape sequences of this program, the only ones that pass: `paint` writes them with a mark that no
-//! other text can contain, because it is random in each process. Does not own which sequences there are.
+//! Owns the escaping, and the escape sequences of this program, the only ones that pass: `paint` writes them with a
+//! mark that no other text can contain, because it is random in each process. Does not own which sequences there are.
 
 use std::borrow::Cow;
 use std::fmt::Write;

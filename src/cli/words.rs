@@ -1,6 +1,6 @@
 //! Errors in the words of a person at a terminal: commands and options, not tools and their arguments.
 //!
-//! Owns what a command calls an argument of the tool that it asks. Which command asks which tool is in `shapes`.
+//! Owns the names that a command has for the arguments of its tool. Which command calls which tool is in `shapes`.
 
 use clap::{Arg, ArgMatches, Command};
 

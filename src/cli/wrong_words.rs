@@ -1,6 +1,6 @@
-//! Whether JSON was requested, also on an invalid command line: then its error is printed as JSON, too.
+//! Invalid command lines: whether JSON was requested, so that the error is printed as JSON, too.
 //!
-//! What a person reads of such words is clap's.
+//! clap writes the error for people.
 
 use std::ffi::OsString;
 
@@ -24,7 +24,7 @@ pub(super) fn tell_in_json(refused: &clap::Error) {
     }
 }
 
-/// What was typed behind the program's name, unchanged.
+/// The words after the program's name, unchanged.
 fn words() -> Vec<OsString> {
     let any = Arg::new("words").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true);
     let taking_all = Command::new("ixmcp")
@@ -35,7 +35,7 @@ fn words() -> Vec<OsString> {
     taken.and_then(|mut taken| taken.remove_many("words")).map_or_else(Vec::new, Iterator::collect)
 }
 
-/// The first paragraph says what is wrong; a tip, where there is one, what was meant.
+/// Turns clap's text into an error: the first paragraph is the message; a tip, if there is one, is the hint.
 fn described(rendered: &str) -> Error {
     let mut paragraphs = rendered.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
     let first = paragraphs.next().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Groups of repositories: `[groups]` in the user's own `config.toml`.
 //!
-//! Owns the table, not what its paths and globs name (`index`). A repository's file cannot define groups, because a group
+//! Owns the table, not what its paths and globs name (`workspace`). A repository's file cannot define groups, because a group
 //! says which other repositories a query reads.
 
 use std::collections::BTreeMap;
@@ -14,10 +14,10 @@ use crate::model::printable;
 /// The name of the table.
 pub(super) const TABLE: &str = "groups.";
 
-/// The group of what a repository depends on. Users cannot define it.
+/// Name of the group of a repository's dependencies. Users cannot define it.
 pub const DEPENDENCIES: &str = "deps";
 
-/// What a group must be.
+/// Description of a valid group.
 const EXPECTED: &str = "a list of paths, globs of paths and other groups, such as [\"~/src/pay-*\", \"@mail\"]";
 
 /// The members of each group, as they are written.

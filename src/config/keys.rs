@@ -15,7 +15,7 @@ pub struct Key {
     pub name: &'static str,
     pub variable: &'static str,
     pub kind: Kind,
-    /// As it is written in a file.
+    /// The default as it is written in a file.
     pub default: &'static str,
     pub in_repository: InRepository,
     pub about: &'static str,

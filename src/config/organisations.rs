@@ -19,7 +19,7 @@ pub(super) const VARIABLE: &str = "IXMCP_ORG_URL";
 /// The variable with its password, as for all clients of PostgreSQL.
 const PASSWORD: &str = "PGPASSWORD";
 
-/// What an entry must be.
+/// Description of a valid entry.
 const EXPECTED: &str = "the address of a server, such as \"postgresql://team_pay@db.example.com/ixmcp\"";
 
 /// A server as it is named in the settings. It is not printed: the address may contain a password.

@@ -1,4 +1,4 @@
-//! The precedence of sources, and which values are rejected.
+//! Tests of the precedence of sources, and of rejected values.
 
 use super::*;
 use crate::error::ErrorKind;

@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 5;
 /// A lock file of a thousand packages has a tenth.
 const MAX_BYTES: u64 = 8 << 20;
 
-/// Folders of other people's code, of what is built, and of manifests that are test data.
+/// Folders of other people's code, of build outputs, and of manifests that are test data.
 const LEFT_OUT: &[&str] =
     &["node_modules", "target", "vendor", "dist", "build", "venv", "__pycache__", "testdata", "fixtures"];
 

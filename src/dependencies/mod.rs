@@ -1,7 +1,7 @@
-//! What a repository depends on, and where its sources are on this machine.
+//! A repository's dependencies, and the folders with their sources on this machine.
 //!
 //! Owns reading the manifests and lock files of Cargo, npm, Python and Go, and the folders in which their package managers keep
-//! sources. Downloads nothing and runs nothing. Does not own the indexes of those sources (`index`).
+//! sources. Downloads nothing and runs nothing. Does not own the indexes of those sources (`repository`).
 //!
 //! Manifests belong to the repository and are not trusted: names and versions are checked before they become parts of paths, and
 //! a folder counts only if it really is where its package manager keeps sources.
@@ -33,7 +33,7 @@ pub struct Dependency {
     pub version: String,
     /// Whether the repository names it, not only what it depends on.
     pub is_direct: bool,
-    /// Its folder, without links; or why there is none.
+    /// The folder of the sources, without links; or why there is none.
     pub sources: Result<PathBuf, &'static str>,
 }
 

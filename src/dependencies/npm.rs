@@ -15,7 +15,7 @@ const LISTS: &[&str] = &["dependencies", "devDependencies", "optionalDependencie
 /// Packages of one repository.
 const MAX_PACKAGES: usize = 20_000;
 
-/// What the manifests name, as it is installed; and all else that is.
+/// Lists the dependencies that the manifests name, then all other installed packages.
 pub(super) fn of(manifests: &[PathBuf], root: &Path) -> Vec<Dependency> {
     let mut found = Vec::new();
     let mut installed = BTreeSet::new();

@@ -112,7 +112,7 @@ impl StaticEmbeddings {
 pub struct Comparison<'e> {
     embeddings: &'e StaticEmbeddings,
     components: Vec<f32>,
-    /// Its square.
+    /// Square of the vector's length.
     length: f64,
     // Buffers.
     tokens: Vec<u32>,

@@ -146,9 +146,9 @@ pub struct Calibration {
 /// A model's mean cosine similarities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimilarityLevels {
-    /// Of queries and texts that do not answer them.
+    /// Similarity of queries to texts that do not answer them.
     unrelated: f64,
-    /// Of queries and their answers.
+    /// Similarity of queries to their answers.
     right: f64,
 }
 

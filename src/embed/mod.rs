@@ -1,7 +1,7 @@
 //! Turns text into vectors that can be compared.
 //!
 //! Owns the embedders: the built-in static embeddings, and the models that a user selects. Does not own where vectors are
-//! stored (`store`) or when they are computed (`index`).
+//! stored (`store`) or when they are computed (`update`).
 
 mod built_in;
 mod calibration;

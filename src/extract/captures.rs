@@ -1,4 +1,4 @@
-//! What a language's patterns capture, and what that means.
+//! The captures of a language's patterns, and the rows that they give.
 //!
 //! Owns the meaning of captures. A `.scm` may use these, and nothing else:
 //!

@@ -19,9 +19,9 @@ struct Seam {
 /// The maximum size of chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sizing {
-    /// Never above so many bytes, unless one character is.
+    /// Bytes that a chunk never exceeds, unless one character does.
     Bytes(usize),
-    /// Never above so many characters, of which the first ones may be the last of the chunk before.
+    /// Characters that a chunk never exceeds; the first `overlap` of them may be the last of the chunk before.
     Characters { size: usize, overlap: usize },
 }
 
@@ -194,7 +194,7 @@ fn cut(text: &str, start: usize, limit: usize, seams: &[Seam], last_resort: &dyn
         .map_or_else(|| last_resort(start, limit), |at| start + at + 1)
 }
 
-/// After the last sentence in the second half of what fits, else after the last word.
+/// Returns the end of the last sentence in the second half of the text that fits, else of the last word.
 fn sentence_end(text: &str, start: usize, limit: usize) -> usize {
     let (mut sentence, mut word) = (None, None);
     let mut before = ' ';

@@ -1,7 +1,8 @@
-//! The words of a text's code, and what the text alone says of each: which local variable it is, or of what it is a field.
+//! The words of a text's code, each with the facts that the text alone gives: which local variable it is, or of what it
+//! is a field.
 //!
-//! Owns which words are code, and not strings or comments. `local_scopes` owns what blocks bind; what a word refers to
-//! outside of its text is for `query` to say.
+//! Owns which words are code, and not strings or comments. `local_scopes` owns what blocks bind; `query` decides what a
+//! word refers to outside of its text.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -25,9 +26,9 @@ pub enum WordRole<'w> {
     Local { line: u32, column: u32 },
     /// The name of a field or parameter of something, if that is named.
     Key { of: Option<&'w str> },
-    /// Both a variable and a field's name: `{ name }`.
+    /// A variable and the name of a field at once: `{ name }`.
     Shorthand { of: Option<&'w str>, bound_at: Option<(u32, u32)> },
-    /// It declares something that is neither a symbol nor a variable: a label, a field of a type without a name.
+    /// A declaration of something that is neither a symbol nor a variable: a label, a field of a type without a name.
     Declared,
     /// Outside of the parts that are code: in a template.
     Outside,
@@ -41,7 +42,7 @@ pub struct CodeWord<'w> {
     pub role: WordRole<'w>,
     /// Whether it is reached through something.
     pub is_member: bool,
-    /// The type that a variable is said to have where it is bound, without what is around its name.
+    /// Stated type of the variable, where it is bound, without the path or arguments around its name.
     pub stated_type: Option<&'w str>,
 }
 
@@ -63,7 +64,8 @@ struct Word {
     column: u32,
     /// The word that binds it, or [`NONE`].
     bound_by: u32,
-    /// The index in `owners` of what it is a key of, or of the type of the variable that it binds; [`NONE`] if there is none.
+    /// Index in `owners` of the thing that it is a key of, or of the type of the variable that it binds; [`NONE`] if
+    /// there is none.
     owner: u32,
     form: Form,
     is_member: bool,
@@ -84,7 +86,7 @@ const NONE: u32 = u32::MAX;
 const MAX_WORD: usize = 512;
 
 impl CodeWords {
-    /// The words of a file's text; `None` if nothing is known of its language's scopes, or the text cannot be parsed.
+    /// The words of a file's text; `None` if its language has no patterns of scopes, or the text cannot be parsed.
     pub fn read(path: &str, text: &str) -> Option<Self> {
         let path = RepoPath::new(path).or_else(|| RepoPath::outside(path))?;
         let language = languages::of_file(&path, text);
@@ -384,7 +386,7 @@ fn number(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(NONE)
 }
 
-/// The type or function that a key is of, without what is around its name: `&shop.Cart[int]` is `shop.Cart`.
+/// The type or function that a key belongs to, without what is around its name: `&shop.Cart[int]` is `shop.Cart`.
 fn bare_owner(text: &str) -> &str {
     let text = text.trim_start_matches(|c: char| !is_part(c));
     let end = text.find(|c: char| !is_part(c) && !matches!(c, '.' | ':' | '\\')).unwrap_or(text.len());

@@ -31,7 +31,7 @@ pub enum Role<'p> {
     Document,
 }
 
-/// What the file at `path` is, where `notes` are the folders to import.
+/// Returns the role of the file at `path`, where `notes` are the folders to import.
 pub fn role<'p>(path: &'p RepoPath, notes: &[String]) -> Role<'p> {
     let below = |folder: &str| path.as_str().strip_prefix(folder)?.strip_prefix('/');
     if let Some(rest) = below(FOLDER).filter(|rest| rest.ends_with(".md")) {

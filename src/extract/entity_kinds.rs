@@ -1,4 +1,4 @@
-//! The kinds of entities, and where each is kept.
+//! The kinds of entities, and the folder of each.
 //!
 //! Owns their names, folders and ids. Does not own which files are entities (`entity`).
 

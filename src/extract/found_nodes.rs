@@ -10,7 +10,7 @@ use super::scopes::Scope;
 use super::source::{Head, bare};
 use super::syntax::{self, Syntax};
 
-/// A match, and what it is of.
+/// A match, with the text and the tree in which it was found.
 struct Match<'a> {
     compiled: &'a Compiled,
     syntax: &'a Syntax,

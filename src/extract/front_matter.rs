@@ -13,7 +13,7 @@ use crate::model::Problem;
 
 /// Larger front matter was not written by hand.
 const MAX_BYTES: usize = 1 << 20;
-/// Nor is deeper nesting.
+/// Nesting: front matter that is nested more deeply was not written by hand.
 const MAX_DEPTH: usize = 32;
 /// Problems of one text; further ones add nothing.
 const MAX_PROBLEMS: usize = 20;
@@ -25,7 +25,7 @@ const MAX_VALUES: usize = 100_000;
 pub enum FrontMatterRange {
     /// The text does not begin with `---`.
     None,
-    /// It begins so, and no line closes it.
+    /// Front matter that begins, but that no line closes.
     Unclosed,
     /// The lines between, and where the body begins.
     Between { yaml: Range<usize>, body: usize },

@@ -22,9 +22,10 @@ pub struct Gap {
 /// The text that fills a gap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Filling {
-    /// Words, with spaces up to the length of what they replace.
+    /// Words, with spaces up to the length of the replaced text.
     Words(&'static str),
-    /// Spaces, also for the brace that closes the one at its end: what is in the block belongs to what is around it.
+    /// Spaces, also for the brace that closes the block that it opens: the contents of the block then belong to the
+    /// code around it.
     Block,
     /// Spaces for the here-document that it begins.
     HereDocument,
@@ -98,7 +99,7 @@ fn next(pattern: &Regex, text: &[u8], from: usize, captures: &mut Captures) -> O
 
 /// A preprocessor conditional that is being read.
 struct Conditional {
-    /// Its directives.
+    /// Lines of its directives.
     lines: Vec<Range<usize>>,
 }
 

@@ -1,7 +1,7 @@
 //! The kinds of symbols and of references.
 //!
-//! Owns the words. A capture of a language's query ends in one of them; interned here, so that kinds are `&'static str`
-//! everywhere.
+//! Owns the words. A capture in a language's patterns ends in one of them. They are interned here, so that kinds are
+//! `&'static str` everywhere.
 
 /// Kinds in which a function is a method.
 pub const TYPES: &[&str] = &[

@@ -64,7 +64,7 @@ enum Reach {
 /// A word that a pattern classifies without binding it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// With the range of what it is of.
+    /// A key or field, with the range of the thing that it belongs to.
     Key(Option<Range<usize>>),
     Shorthand(Option<Range<usize>>),
     Declared,

@@ -42,7 +42,7 @@ fn property(line: &str, number: u32) -> Option<Property> {
     })
 }
 
-/// The values between commas; those in brackets are of a name.
+/// Splits a value at its commas, but not at those inside brackets, which belong to a name.
 fn values(value: &str) -> impl Iterator<Item = String> {
     let mut depth = 0_i32;
     let between = move |c: char| {

@@ -22,30 +22,30 @@ pub enum Piece {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Element {
-    /// As in HTML; also `front` for the front matter, `image`, and `task` for a box that is checked or not.
+    /// Tag as in HTML; also `front` for the front matter, `image`, and `task` for a box that is checked or not.
     pub tag: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<Piece>,
-    /// Of a heading: what a link in the file names it.
+    /// Anchor of a heading, as links in the file write it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Of a link or an image, as written.
+    /// Target of a link or an image, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Of a link: the indexed file or the entity that it leads to.
+    /// Indexed file that a link leads to; `entity` is set where that is an entity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entity: Option<String>,
-    /// Of a cell: left, center or right.
+    /// Alignment of a cell: left, center or right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<&'static str>,
-    /// Of a numbered list.
+    /// First number of a numbered list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked: Option<bool>,
-    /// Of a block of code: of each line, the start, length and class of each span.
+    /// Spans of a block of code: for each line, the start, length and class of each span.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Vec<u32>>,
 }
@@ -360,7 +360,7 @@ fn text_of(pieces: &[Piece]) -> String {
     text
 }
 
-/// What GitHub's links to headings name them.
+/// Anchor that GitHub gives a heading.
 fn slug(text: &str) -> String {
     let kept = text.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()

@@ -13,6 +13,7 @@ pub(crate) mod entity_kinds;
 mod found_nodes;
 pub(crate) mod front_matter;
 mod gaps;
+mod heading_text;
 mod headings;
 pub mod highlight;
 pub(crate) mod kinds;
@@ -81,7 +82,7 @@ pub struct Chunking {
 }
 
 impl Chunking {
-    /// As it is stored with each file.
+    /// Formats the sizes as they are stored with each file.
     pub fn to_text(self) -> String {
         format!("{}/{}", self.size, self.overlap)
     }
@@ -115,7 +116,7 @@ pub const fn version(language: &Language) -> u32 {
     EXTRACTOR * 10_000 + language.version
 }
 
-/// The same of a document's format: no language has that number.
+/// The version that rows of a document's format carry: no language has that number.
 const fn version_of_format(format: &Format) -> u32 {
     EXTRACTOR * 10_000 + 5_000 + format.version
 }
@@ -200,7 +201,7 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
-/// What rows depend on, in addition to a file's bytes and the options: the languages and their versions.
+/// Lists what rows depend on in addition to a file's bytes and the options: the languages and their versions.
 pub fn fingerprint() -> String {
     let mut text = format!("{EXTRACTOR}");
     for language in LANGUAGES {
@@ -367,7 +368,7 @@ pub fn is_of_text(problem: &str) -> bool {
     problem == EMPTY || problem == BLANK || problem.ends_with(REPLACED)
 }
 
-/// What can be extracted without the language's parser, after that has failed on these bytes.
+/// Extracts a file without the language's parser, after that has failed on these bytes.
 pub fn without_syntax(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extracted, SkipReason> {
     if options.skip_secrets && secrets::is_secret(path.as_str(), bytes) {
         return Err(SkipReason::Secret);

@@ -1,7 +1,7 @@
-//! From a syntax tree to symbols, references and edges.
+//! Parses a text into symbols, references and edges.
 //!
-//! Owns the order of the work: parse, fill gaps, find, recover, and how what was found becomes rows. Does not own what the
-//! patterns find (`found_nodes`).
+//! Owns the order of the work (parse, fill gaps, find, recover) and how the found nodes become rows. Does not own what
+//! the patterns find (`found_nodes`).
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
@@ -35,7 +35,7 @@ pub(super) struct Parsed {
 const OPEN_BRACKETS: usize = 10_000;
 
 fn nests_too_deep(text: &str) -> bool {
-    // Most texts do not have so many in all, and counting takes no branches.
+    // Most texts do not have that many in all, and counting takes no branches.
     if text.bytes().filter(|byte| matches!(byte, b'(' | b'[' | b'{')).count() <= OPEN_BRACKETS {
         return false;
     }
@@ -86,14 +86,14 @@ pub(super) fn parse(language: &'static Language, text: &str) -> Parsed {
     parsed
 }
 
-/// What is outside of parts, which are in order and apart.
+/// Returns the ranges outside of `parts`, which are in order and do not overlap.
 fn between(parts: &[Range<usize>], end: usize) -> Vec<Range<usize>> {
     let starts = iter::once(0).chain(parts.iter().map(|part| part.end));
     let ends = parts.iter().map(|part| part.start).chain([end]);
     starts.zip(ends).map(|(start, end)| start..end).filter(|range| !range.is_empty()).collect()
 }
 
-/// What some parts of a text define, and their tree; `None` where the parser gave them up.
+/// Parses some parts of a text; returns their tree and definitions, or `None` where the parser gave them up.
 fn read_parts(language: &'static Language, text: &str, parts: &[Range<usize>]) -> Option<(Syntax, FoundNodes)> {
     let compiled = language.compiled()?;
     let mut syntax = if parts.len() == 1 && parts[0].len() == text.len() {
@@ -111,7 +111,8 @@ fn read_parts(language: &'static Language, text: &str, parts: &[Range<usize>]) -
     Some((syntax, found))
 }
 
-/// Parses a text again without what the grammar does not know, where that leaves fewer errors; returns what was parsed.
+/// Parses a text again without the parts that the grammar does not know, if that leaves fewer errors; returns the text
+/// that was parsed.
 fn fill_gaps(
     compiled: &Compiled,
     text: &str,

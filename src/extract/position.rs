@@ -46,8 +46,8 @@ const NO_NAMES: &[&str] = &[
 /// Kinds of nodes that are one name although they have parts.
 const JOINED: &[&str] = &["identifier", "destructor_name", "operator_name", "setter", "operator_cast"];
 
-/// The readings of what is at a position of a file, the likeliest first: a definition there, else a name of the syntax tree, with and
-/// without what its language writes around it, else a word. Empty where there is no name.
+/// Lists readings of the name at a position of a file, the likeliest first: a definition there, else a name of the
+/// syntax tree, with and without what its language writes around it, else a word. Empty where there is no name.
 pub fn names_at(path: &RepoPath, bytes: &[u8], line: u32, column: u32) -> Vec<Named> {
     let Some((text, _)) = super::decoded(bytes) else { return Vec::new() };
     let mut found = read(path, &text, line, column);

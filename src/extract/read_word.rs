@@ -1,4 +1,4 @@
-//! A word of a text's code before it is known what the text says of it.
+//! A word of a text's code, before its role in the text is known.
 
 use std::ops::Range;
 

@@ -29,7 +29,7 @@ use super::syntax::Syntax;
 const BUDGET: usize = 4;
 /// A small file may have many damaged definitions, each parsed again to its end.
 const MIN_BUDGET: usize = 20_000;
-/// What one more parse costs, as bytes of text.
+/// Cost of one more parse, as bytes of text.
 const PARSE_BYTES: usize = 64;
 /// Bytes of a head between its name and its body, at most.
 const HEAD_BYTES: usize = 4_000;
@@ -38,7 +38,7 @@ const HEAD_BYTES: usize = 4_000;
 struct Head {
     start: usize,
     name: Range<usize>,
-    /// What it defines, if the line says so.
+    /// Kind of the definition, if the line shows it.
     kind: Option<&'static str>,
 }
 
@@ -66,7 +66,8 @@ enum Blanked {
 
 const ATTEMPTS: [Blanked; 4] = [Blanked::Nothing, Blanked::Before, Blanked::Around, Blanked::After];
 
-/// Adds to `found` what the tree of the text lacks. `source` is what was parsed of it, in these `parts`.
+/// Adds to `found` the definitions that the tree of the text lacks. `source` is what was parsed of it, in these
+/// `parts`.
 pub(super) fn recover(
     compiled: &Compiled,
     text: &str,
@@ -95,7 +96,7 @@ struct PartParser<'a> {
     compiled: &'a Compiled,
     heads: &'a heads::Compiled,
     text: &'a str,
-    /// What is parsed: as long as the text.
+    /// Text to parse: as long as `text`.
     source: &'a [u8],
     /// The text with words blanked; empty before the first is.
     masked: Vec<u8>,
@@ -259,7 +260,8 @@ impl PartParser<'_> {
         Some(RecoveredItem { head, body, end, reach: end })
     }
 
-    /// What the head defines with an empty body, where that includes its name. The head stays blanked as that needed.
+    /// Reads the head with an empty body; returns its definitions if they include its name. The head then stays blanked
+    /// as in the attempt that succeeded.
     fn read_head(&mut self, piece: &RecoveredItem) -> Option<FoundNodes> {
         let RecoveredItem { head, body, end, reach } = piece;
         let until_body = head.start..body.as_ref().map_or(*end, |body| body.start + 1);
@@ -305,7 +307,7 @@ impl PartParser<'_> {
 }
 
 impl RecoveredItem {
-    /// What its head alone defines, which the grammar cannot read.
+    /// Makes a symbol from a head that the grammar cannot read.
     fn by_head(&self, text: &str) -> Option<FoundNodes> {
         let Head { start, name, kind } = &self.head;
         let kind = (*kind)?;

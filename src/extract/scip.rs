@@ -1,6 +1,6 @@
 //! SCIP files: the definitions and references that a language indexer states.
 //!
-//! Owns the format, from its bytes to plain values. Does not own whether that still fits the files it is about (`index`).
+//! Owns the format, from its bytes to plain values. Does not own whether that still fits the files it is about (`update`).
 //! Positions stay as they are written: lines from 0, and columns in the units of the document's encoding.
 
 use std::collections::HashMap;
@@ -11,9 +11,9 @@ use scip::types::occurrence::Typed_range;
 use scip::types::{Descriptor, Document, Index, Occurrence, PositionEncoding, SymbolInformation, SymbolRole};
 use serde::{Deserialize, Serialize};
 
-/// What begins the symbol of something that only its document can name.
+/// Prefix of symbols that only their own document can name.
 const LOCAL: &str = "local ";
-/// What scip-typescript writes before the names of accessors.
+/// Prefixes of the names of accessors in scip-typescript.
 const ACCESSORS: [&str; 2] = ["<get>", "<set>"];
 /// Names that indexers give constructors without a name in code: scip-typescript, scip-java, scip-dotnet, scip-php.
 const CONSTRUCTORS: &[&str] = &["<constructor>", "<init>", ".ctor", "__construct"];
@@ -47,7 +47,7 @@ pub struct ScipDocument {
     pub occurrences: Vec<(u32, u32, u32, u32, u32, u32)>,
 }
 
-/// What columns count.
+/// Unit in which columns are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Unit {
     Utf8,
@@ -194,8 +194,8 @@ fn name_of(symbol: &str) -> String {
     name.filter(|name| is_identifier(name)).unwrap_or_default()
 }
 
-/// The symbol of the type that a constructor's symbol is of; `None` for any other symbol. A constructor is called by the name of its
-/// type.
+/// The symbol of the type that a constructor makes; `None` for any other symbol. A constructor is called by the name of
+/// its type.
 pub fn constructed(symbol: &str) -> Option<&str> {
     let (of_type, _) = symbol.rsplit_once('#').filter(|_| !symbol.starts_with(LOCAL))?;
     let descriptors = scip::symbol::parse_symbol(symbol).ok()?.descriptors;
@@ -263,7 +263,7 @@ pub fn is_definition(roles: u32) -> bool {
     roles & SymbolRole::Definition as u32 != 0
 }
 
-/// What an occurrence is used as, in the words of references.
+/// Role of an occurrence, in the words of references.
 pub fn role(roles: u32) -> &'static str {
     let has = |role: SymbolRole| roles & role as u32 != 0;
     match () {

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use super::heading_text;
 use super::kinds::TYPES;
 use super::source::{Head, Lines};
 use crate::model::Symbol;
@@ -24,7 +25,7 @@ pub(super) struct Scope {
     pub(super) container: Vec<Range<usize>>,
     pub(super) level: Option<u8>,
     pub(super) is_clause: bool,
-    /// Clauses with another number of parameters are of another definition.
+    /// Number of parameters: clauses with another number belong to another definition.
     pub(super) arity: usize,
     /// Whether it belongs to the type around it, even from inside a function.
     pub(super) is_member: bool,
@@ -143,12 +144,13 @@ pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines)
     (symbols, symbol_indexes)
 }
 
-/// The name as it is usually written: on one line, without quotes, without the closing marks of a heading.
+/// The name as it is usually written: on one line, without quotes; of a heading, what it shows.
 fn name_of(scope: &Scope, text: &str) -> String {
     let mut name = &text[scope.name.clone()];
     if scope.level.is_some() {
         let head = name.trim_end_matches('#');
         name = if head.ends_with(char::is_whitespace) { head.trim_end() } else { name };
+        return heading_text::shown(name).split_whitespace().collect::<Vec<_>>().join(" ");
     }
     if name.contains('\n') { name.split_whitespace().collect::<Vec<_>>().join(" ") } else { name.to_owned() }
 }

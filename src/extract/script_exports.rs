@@ -9,7 +9,7 @@ use super::syntax::{Node, ROOT, Syntax};
 pub struct ScriptExport {
     /// `default` for the default export, and for what `module.exports` is.
     pub name: Box<str>,
-    /// Its name in the file, or in the file that it is taken from.
+    /// Name in the file, or in the file that it is taken from.
     pub local: Box<str>,
     /// Whether it is taken from another file.
     pub is_passed_on: bool,
@@ -117,7 +117,7 @@ impl<'a> Exports<'a> {
         }
     }
 
-    /// The name of what a value is: a variable, or a function or class with a name of its own.
+    /// The name of a value: of a variable, or of a function or class that has one.
     fn name_of(&self, value: Node) -> Option<&'a str> {
         match self.syntax.kind_name(value) {
             "identifier" => Some(self.text(value)),

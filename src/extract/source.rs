@@ -103,7 +103,7 @@ fn declared(text: &str, name_end: usize, is_whole: bool) -> usize {
     if depth == 0 { text.len() } else { text.lines().next().map_or(0, str::len) }
 }
 
-/// What of the text from `start` on a signature is, but for white space; `None` where it is not that.
+/// Range of a signature in the text from `start` on, whatever its white space; `None` where the text differs.
 fn written(signature: &str, text: &str, start: usize) -> Option<Range<usize>> {
     if signature.contains(char::is_control) {
         return None;

@@ -21,7 +21,7 @@ pub(super) const ERROR: u16 = u16::MAX;
 #[derive(Debug, PartialEq, Eq)]
 struct Row {
     kind: u16,
-    /// Its field in its parent.
+    /// Field of the node in its parent.
     field: Option<NonZeroU16>,
     start: u32,
     end: u32,
@@ -78,7 +78,7 @@ impl Syntax {
         Some(Self::of_tree(grammar, &parse_within(&mut parser, text, PARSE_STEPS)?))
     }
 
-    /// The same as [`Self::of`], or of these parts of the text, given up after `steps` progress calls.
+    /// Parses a text, or these parts of it; gives up after `steps` progress calls.
     pub(super) fn of_within(
         grammar: &Language,
         text: &str,

@@ -25,7 +25,7 @@ const MOST_WRONG: usize = 20;
 const BYTES_PER_WRONG: usize = 1000;
 /// This many letters in UTF-8 per invalid sequence suggest UTF-8: no other encoding has such bytes by chance.
 const LETTERS_PER_WRONG: usize = 10;
-/// The same where no other encoding fits.
+/// Letters in UTF-8 per invalid sequence that suffice where no other encoding fits.
 const LETTERS_AT_LEAST: usize = 3;
 
 pub(super) struct Decoded<'a> {
@@ -185,7 +185,7 @@ const LONG_LINE: usize = 1000;
 /// Parts of this size are either data or code.
 const DATA_BYTES: usize = 200;
 
-/// Minified code has at least one of `(){};` in so many bytes.
+/// Minified code has at least one of `(){};` in this many bytes.
 const BYTES_PER_MARK: usize = 25;
 
 /// By the shape of its lines; scripts, styles and pages alone, since prose may be in one line a paragraph.
@@ -270,7 +270,7 @@ fn is_prose(path: &RepoPath, language: &Language) -> bool {
     }
 }
 
-/// What one line of a header comment says.
+/// Mark of generated code in one line of a header comment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum HeaderMark {
     Nothing,

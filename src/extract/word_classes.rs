@@ -1,6 +1,7 @@
-//! Classes of the leaves of a tree, as far as they show which words are code: comments, strings, types, names of fields.
+//! Classes of the leaves of a tree, as far as they show which words are code: comments, strings, types, names of
+//! fields.
 //!
-//! Owns the rules, which are the same for all grammars: they give the same things the same names.
+//! Owns the rules, which are the same for all grammars, because grammars give equal things equal names.
 
 use super::syntax::{self, Node, Syntax};
 

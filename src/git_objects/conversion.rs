@@ -1,7 +1,8 @@
-//! What git would commit of a file of the work tree: its bytes with line ends, keywords and encoding as in the repository.
+//! Conversion of a file of the work tree into the bytes that git would commit: with line ends, keywords and encoding as
+//! in the repository.
 //!
-//! Owns the conversions, by the rules of git's `convert.c`. A clean filter is a program that the repository configures: it is not run,
-//! so that what it would make is not known. Pure.
+//! Owns the conversions, by the rules of git's `convert.c`. A clean filter is a program that the repository configures:
+//! it is not run, so that its output is not known. Pure.
 
 use std::borrow::Cow;
 
@@ -29,11 +30,12 @@ pub(super) enum Conversion {
 pub(super) enum Lines {
     Binary,
     Text,
-    /// Those of a file that looks like text, unless the committed one has `\r\n`.
+    /// Line ends of a file that looks like text, unless the committed one has `\r
+    /// `.
     Auto,
 }
 
-/// What becomes UTF-8.
+/// Encoding that is converted to UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     /// It is UTF-8, or nothing says what it is.
@@ -81,7 +83,7 @@ impl Encoding {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Comparison<'b> {
     Same,
-    /// What git would commit.
+    /// The bytes that git would commit.
     Differs(Cow<'b, [u8]>),
     /// Why it is not known.
     Undecided(&'static str),
@@ -132,7 +134,7 @@ fn map<'b>(bytes: Cow<'b, [u8]>, change: impl FnOnce(&[u8]) -> Option<Vec<u8>>) 
     }
 }
 
-/// What git counts in a file to guess whether it is text.
+/// Counts by which git guesses whether a file is text.
 #[derive(Default)]
 struct Counts {
     nul: usize,

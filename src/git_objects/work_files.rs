@@ -35,7 +35,7 @@ impl Settings {
         value.is_some_and(|value| !matches!(value.as_str(), "" | "false" | "no" | "off" | "0"))
     }
 
-    /// From what `check-attr` says of a file, in the order of [`ATTRIBUTES`].
+    /// Reads the output of `check-attr` for a file, in the order of [`ATTRIBUTES`].
     fn conversion(&self, values: &[&str]) -> Conversion {
         let &[filter, text, crlf, eol, ident, encoding] = values else { return Conversion::Unknown };
         // A filter may be called like a state.
@@ -71,7 +71,8 @@ pub struct WorkFile<'f> {
 }
 
 impl Objects {
-    /// Compares files with what is committed of them, in their order. Blobs of more than `max_size` bytes count as different.
+    /// Compares files with their committed contents, in their order. Blobs of more than `max_size` bytes count as
+    /// different.
     pub fn compare<'f>(
         &self,
         files: &[WorkFile<'f>],

@@ -2,7 +2,7 @@
 //!
 //! Owns what is fetched, and that nothing stays of a repository that the caller cannot read any more: each call lists what is
 //! visible first. A text is fetched once, and checked against its key; paths and sizes are the server's word and bounded. Does not
-//! own what is read of more repositories than can be mirrored ([`parts`]), or how a folder is indexed (`index`).
+//! own what is read of more repositories than can be mirrored ([`parts`]), or how a folder is indexed (`update`).
 
 mod parts;
 
@@ -13,12 +13,12 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use tokio_postgres::IsolationLevel;
 
 pub use self::parts::MirrorRequest;
 use super::access::{Published, check_pattern, published};
 use super::own::has_commit;
 use super::published::path_of;
+use super::transaction::Isolation;
 use super::{Connection, LISTING_BYTES, address, pool};
 use crate::budget::Budget;
 use crate::config::{Environment, ServerAddress};
@@ -66,7 +66,7 @@ pub struct Mirror {
     _reading: File,
 }
 
-/// What is known of a mirror.
+/// Stored state of a mirror.
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct State {
     name: String,
@@ -83,7 +83,7 @@ struct State {
     is_part: bool,
 }
 
-/// What the files about a mirror are named by. No repository has a name with a space.
+/// Name of the files about a mirror. No repository has a name with a space.
 fn id_of(name: &str, is_part: bool) -> String {
     if is_part { format!("{name} part") } else { name.to_owned() }
 }
@@ -112,7 +112,7 @@ pub fn is_mirror(root: &Path, environment: &Environment) -> bool {
     folder.is_some_and(|folder| root.starts_with(folder))
 }
 
-/// What distinguishes the files of a mirror from all that it had before. `None` while they are changed.
+/// Reads the version that distinguishes the files of a mirror from all earlier ones. `None` while they are changed.
 pub fn version_of_mirror(root: &Path) -> Option<String> {
     fs::read_to_string(root.join(VERSION)).ok()
 }
@@ -141,7 +141,7 @@ pub fn mirrors(
 #[derive(Default)]
 pub struct Answers {
     pub mirrors: Vec<(String, Result<Mirror>)>,
-    /// Those of `own` that are named and that the caller can read.
+    /// Names from `own` that are wanted and that the caller can read.
     pub own: Vec<String>,
     /// How many others are named that have no file that is wanted.
     pub without: usize,
@@ -207,7 +207,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
 /// The files of a repository, with the keys and sizes of their texts.
 type Files = BTreeMap<RepoPath, (String, i64)>;
 
-/// What is known of mirrors by their ids, with when each was used last.
+/// States of mirrors by their ids, with the time when each was read last.
 type States = HashMap<String, (SystemTime, State)>;
 
 /// Mirrors while they are brought up to date.
@@ -305,7 +305,7 @@ impl Mirroring<'_> {
         Self::read(&self.file(id, "json")).filter(|state: &State| state.id() == id && state.is_possible())
     }
 
-    /// What is known of all mirrors.
+    /// Reads the states of all mirrors.
     fn states(&self) -> States {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let files = entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json"));
@@ -367,7 +367,7 @@ impl Mirroring<'_> {
         Ok(())
     }
 
-    /// What is known of a mirror if that is as listed.
+    /// Returns the state of a mirror if it matches the listed repository.
     fn state_of(&self, id: &str, listed: &Published) -> Option<State> {
         let is_there = |state: &State| self.folder.join(&state.folder).join(VERSION).exists();
         self.state(id).filter(|state| state.is_of(listed) && is_there(state))
@@ -479,18 +479,16 @@ impl Mirroring<'_> {
 
     /// A repository and its files, of one moment.
     fn files_of(&mut self, name: &str) -> Result<(Option<Published>, Files)> {
-        let (listed, rows) = self.connection.run_for(LISTING_BYTES, self.budget, async |client| {
-            let builder = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
-            let transaction = builder.start().await?;
-            let listed = transaction.query_opt(REPOSITORY, &[&name]).await?;
-            let listed = listed.as_ref().map(Published::of).transpose()?;
-            let mut rows: Vec<(String, Vec<u8>, i32)> = Vec::new();
-            for row in transaction.query(FILES_OF, &[&[name].as_slice()]).await? {
-                rows.push((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
-            }
-            transaction.commit().await?;
-            Ok((listed, rows))
-        })?;
+        let (listed, rows) =
+            self.connection.run_for(LISTING_BYTES, Isolation::OneMoment, self.budget, async |client| {
+                let listed = client.query_opt(REPOSITORY, &[&name]).await?;
+                let listed = listed.as_ref().map(Published::of).transpose()?;
+                let mut rows: Vec<(String, Vec<u8>, i32)> = Vec::new();
+                for row in client.query(FILES_OF, &[&vec![name]]).await? {
+                    rows.push((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
+                }
+                Ok((listed, rows))
+            })?;
         let bytes: i64 = rows.iter().map(|(.., bytes)| i64::from(*bytes).max(0)).sum();
         let is_too_large = rows.iter().any(|(.., bytes)| i64::from(*bytes) > MAX_TEXT);
         if is_too_large || rows.len() > MAX_FILES || bytes > MAX_BYTES {
@@ -531,9 +529,10 @@ impl Mirroring<'_> {
             }
             let keys: Vec<Vec<u8>> = some.keys().map(|key| bytes_of(key)).collect();
             let most = u64::try_from(size).unwrap_or_default().saturating_add(MARGIN_BYTES);
-            let texts: Vec<String> = self.connection.run_for(most, self.budget, async |client| {
-                client.query(TEXTS_OF, &[&keys, &name]).await?.iter().map(|row| row.try_get(1)).collect()
-            })?;
+            let texts: Vec<String> =
+                self.connection.run_for(most, Isolation::EachStatement, self.budget, async |client| {
+                    client.query(TEXTS_OF, &[&keys, &name]).await?.iter().map(|row| row.try_get(1)).collect()
+                })?;
             for text in &texts {
                 // What was not asked for is not written.
                 for path in some.remove(key_of(text.as_bytes()).as_str()).unwrap_or_default() {

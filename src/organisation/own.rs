@@ -27,7 +27,7 @@ const FOLDER: &str = "published";
 const MAX_NAMES: usize = 100;
 /// A larger file is not read.
 const MAX_BYTES: u64 = 1 << 20;
-/// What follows the name of a repository where a branch is published next to it.
+/// Separator of a repository's name and the branch that is published next to it.
 const BRANCH: char = '@';
 
 /// A name of a repository.

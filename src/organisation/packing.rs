@@ -1,7 +1,7 @@
 //! Texts compressed as PostgreSQL reads them: one OpenPGP message (RFC 4880), which its extension `pgcrypto` opens.
 //!
-//! Owns that format. Nothing is secret about it: the passphrase is known, and TLS protects what is sent. It is the only compressed format that
-//! functions of a server can read, and the server has to read a text to compute its key.
+//! Owns that format. Nothing is secret about it: the passphrase is known, and TLS protects what is sent. It is the only
+//! compressed format that functions of a server can read, and the server has to read a text to compute its key.
 
 use std::io::{self, Write};
 

@@ -17,7 +17,7 @@ use crate::scan::{self, Staged};
 
 /// Files that are compared at a time.
 const FILES_AT_ONCE: usize = 200;
-/// What stands for git's id of a file that is not committed.
+/// Prefix that replaces git's id for a file that is not committed.
 const UNCOMMITTED: &str = "work tree ";
 
 /// The changes of a work tree since a commit.
@@ -32,7 +32,7 @@ pub(super) struct Changes {
 /// Makes of the files of a commit those of the work tree, and returns what differs.
 pub(super) fn apply(root: &Path, objects: &Objects, tree: &mut Tree, most: u64, budget: &Budget) -> Result<Changes> {
     let staged: Staged = scan::staged(root);
-    if staged.conflicts > 0 {
+    if staged.conflicts() > 0 {
         return Err(Error::invalid_argument("some files have merge conflicts")
             .hint("Resolve them, or publish the commit without --dirty."));
     }

@@ -1,6 +1,7 @@
 //! Folders of this user.
 //!
-//! Owns their creation, the checks of one that exists, and that git ignores one. Does not own what a caller does about a folder that fails them.
+//! Owns their creation, the checks of one that exists, and that git ignores one. Does not own what a caller does about
+//! a folder that fails them.
 
 use std::fs::{self, Metadata};
 use std::io;

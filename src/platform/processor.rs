@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-/// What a compiler option adds to the baseline, as Linux names it.
+/// Instructions that a compiler option adds to the baseline, by Linux's names.
 const COMPILED_FOR: &[(bool, &str)] = &[
     (cfg!(target_feature = "ssse3"), "ssse3"),
     (cfg!(target_feature = "sse4.1"), "sse4_1"),
@@ -38,7 +38,7 @@ pub fn missing() -> Vec<&'static str> {
     std::fs::read_to_string(Path::new(LISTED_IN)).map_or_else(|_| Vec::new(), |text| not_listed(&needed, &text))
 }
 
-/// Of the names, those that the list of the first processor lacks. A text without a list says nothing.
+/// Filters `needed` to the names that the first processor's list lacks. Without a list in the text, none is returned.
 fn not_listed(needed: &[&'static str], text: &str) -> Vec<&'static str> {
     let list = text.lines().filter_map(|line| line.split_once(':'));
     let Some((_, listed)) = list.into_iter().find(|(name, _)| matches!(name.trim(), "flags" | "Features")) else {

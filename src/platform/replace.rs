@@ -14,7 +14,7 @@ use super::random::secret;
 pub enum Permissions {
     /// Accessible by this user only.
     Private,
-    /// Those of the old file; the system's default if there is none.
+    /// Permissions of the old file; the system's default if there is none.
     Keep,
 }
 

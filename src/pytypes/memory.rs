@@ -21,12 +21,12 @@ use crate::platform::random::secret;
 /// The budget, and the folder in which engines find each other.
 #[derive(Clone, Debug)]
 pub struct MemoryBudget {
-    /// This user's own folder, in which `engines` is created.
+    /// The user's own folder, in which `engines` is created.
     pub folder: PathBuf,
     pub bytes: u64,
 }
 
-/// What engines that are in use write.
+/// Mark that engines in use write.
 const BUSY: u64 = u64::MAX;
 /// The length of the random part of a temporary name.
 const RANDOM_LEN: usize = 16;
@@ -46,7 +46,7 @@ struct Own {
     noted: Option<Option<Instant>>,
 }
 
-/// What is known of an engine.
+/// State of an engine, as it is noted in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Engine {
     id: u32,

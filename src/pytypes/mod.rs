@@ -6,8 +6,8 @@
 //!          restart  └─► installed_ty ═ `ty check`, if the user's settings say so
 //! ```
 //! Owns the engine's lifetime. The engine starts with the first query, receives file changes, is killed when it exceeds
-//! its limits, is restarted after a crash, and stops when idle or when the engines of this user need too much memory. Does not own which files contain a name (`query`) or
-//! how answers are rendered.
+//! its limits, is restarted after a crash, and stops when idle or when the engines of this user need too much memory.
+//! Does not own which files contain a name (`query`) or how answers are rendered.
 
 mod child;
 mod engine;

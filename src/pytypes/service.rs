@@ -10,14 +10,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::child::{EngineProcess, EngineSpec, ExitReason, Outcome, modified};
 use super::installed_ty::InstalledTy;
-use super::values::{Answer, Changes, Checked, Diagnostic, Query, Severity, Span};
+use super::values::{Answer, Changes, Checked, Diagnostic, Query, Severity};
 use super::wire::Request;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::locked::locked;
-use crate::model::printable;
+use crate::model::{Span, printable};
 
-/// What changed on disk since the last call of [`ChangeFeed::changes`].
+/// Files that changed on disk since the last call of [`ChangeFeed::changes`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileChanges {
     Nothing,

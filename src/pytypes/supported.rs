@@ -1,7 +1,7 @@
 //! The oldest Python version that a project supports, where its build files say so instead of `requires-python`.
 //!
-//! Owns reading `[tool.poetry.dependencies]`, `setup.cfg` and `setup.py`. The checker does not read them and uses the version of the environment.
-//! Annotations are evaluated by the older versions too. Nothing is executed.
+//! Owns reading `[tool.poetry.dependencies]`, `setup.cfg` and `setup.py`. The checker does not read them and uses the
+//! version of the environment. Annotations are evaluated by the older versions too. Nothing is executed.
 
 use std::path::Path;
 

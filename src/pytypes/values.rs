@@ -7,30 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum_macros::IntoStaticStr;
 
-/// A position in a file.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Position {
-    /// An absolute path.
-    pub file: String,
-    /// For notebooks, the cell that `line` is relative to; `None`: lines count through the code of all cells.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cell: Option<u32>,
-    pub line: u32,
-    pub column: u32,
-}
-
-/// A range in a file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
-pub struct Span {
-    pub file: String,
-    /// For notebooks, the cell that the lines are relative to. Cells are numbered from 1, including Markdown cells.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cell: Option<u32>,
-    pub line: u32,
-    pub column: u32,
-    pub end_line: u32,
-    pub end_column: u32,
-}
+use crate::model::{Definition, Position, Reference, Span, TextEdit};
 
 /// A query. Its answer is the [`Answer`] variant of the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,7 +119,7 @@ pub struct Projects {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectCheck {
     pub root: String,
-    /// What is checked in it; empty: everything.
+    /// Files and folders that are checked in it; empty: everything.
     pub paths: Vec<String>,
     /// The number of files.
     pub files: usize,
@@ -223,19 +200,6 @@ pub struct Typed {
     pub docstring: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
-pub struct Definition {
-    #[serde(flatten)]
-    pub span: Span,
-    pub name: String,
-    pub kind: String,
-    /// The text of its line.
-    pub preview: String,
-    /// `name` if only the name suggests it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub precision: Option<String>,
-}
-
 /// The symbol whose references are searched for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
@@ -247,19 +211,6 @@ pub struct Subject {
     pub classes: Vec<String>,
     /// A sentence about references that are not searched for.
     pub left_out: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
-pub struct Reference {
-    #[serde(flatten)]
-    pub span: Span,
-    /// definition, write, read, import, or call for an implicit reference (construction, operator); without types:
-    /// definition, call, import, …
-    pub role: String,
-    pub preview: String,
-    /// `syntax` in code that the type checker holds unreachable. Without types: `name` if only the name suggests it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub precision: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
@@ -321,7 +272,7 @@ pub enum Confidence {
 
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Suggestion {
-    /// Of a suggestion in one of several files.
+    /// File of the suggestion, if several files were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     pub name: String,
@@ -351,7 +302,7 @@ pub struct Insertion {
 
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Skipped {
-    /// Of a symbol in one of several files.
+    /// File of the symbol, if several files were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     pub name: String,
@@ -367,13 +318,6 @@ pub struct Renamed {
     pub refused: Vec<Refusal>,
     /// Occurrences that are not edited but may refer to the symbol: their types are unknown.
     pub unsure: Vec<Refusal>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TextEdit {
-    #[serde(flatten)]
-    pub span: Span,
-    pub new_text: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
@@ -473,9 +417,9 @@ pub struct ModuleSize {
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct EntryPoint {
     pub name: String,
-    /// What runs: `module:function`, or `__main__` for a module that can be run.
+    /// `module:function`, or `__main__` for a module that can be run.
     pub target: String,
-    /// Of an entry point in `[project.entry-points]`: its group.
+    /// Group of an entry point in `[project.entry-points]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
 }
@@ -510,7 +454,7 @@ pub struct Libraries {
     pub folders: Vec<String>,
 }
 
-/// What changed on disk since the engine last read it.
+/// Changes on disk since the engine last read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Changes {

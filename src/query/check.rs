@@ -109,7 +109,7 @@ fn shown(text: &str) -> String {
     printable(text).chars().take(SHOWN).collect()
 }
 
-/// What to do about a problem that extraction reported.
+/// Suggests how to fix a problem that extraction reported.
 fn suggestion_for(reason: &str) -> Option<String> {
     let known = [
         ("there is no front matter", "begin the file with `---`, `id: …`, `---`, or move it out of .ixchel"),

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::extract::front_matter;
 use crate::store::{GraphNode, Snapshot};
 
-/// What is packed.
+/// An entity with its neighbours and the code that it mentions, as far as they fit.
 #[derive(Debug, Default)]
 pub struct Pack {
     pub id: String,
@@ -52,7 +52,7 @@ pub struct Code {
     pub why: String,
 }
 
-/// What must fit: tokens, and bytes where the answer has a limit.
+/// The budget of an answer: tokens, and bytes where the answer has a limit.
 #[derive(Clone, Copy, Debug)]
 pub struct ContextBudget {
     pub tokens: usize,
@@ -61,7 +61,7 @@ pub struct ContextBudget {
 
 /// A model's token is about this many characters of English and code.
 const CHARS_PER_TOKEN: usize = 4;
-/// What an item costs in addition to its words.
+/// Tokens of an item in addition to its words.
 const ITEM_TOKENS: usize = 20;
 /// The share of the budget that code may take: one part in this.
 const CODE_SHARE: usize = 4;

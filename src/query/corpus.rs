@@ -82,7 +82,7 @@ impl<'s> Corpus<'s> {
         Self::of_all(vec![source])
     }
 
-    /// Those of several.
+    /// Joins the indexes of several repositories.
     pub fn of_all(sources: Vec<&'s Snapshot<'s>>) -> Self {
         Self {
             sources,
@@ -111,8 +111,8 @@ impl<'s> Corpus<'s> {
         self
     }
 
-    /// The same where a search of all chunks would pick no further than `last`, and none that is less near to the query than
-    /// `least_near`.
+    /// Restricts the corpus to what a search of all chunks would pick: nothing after `last`, and nothing that is less
+    /// near to the query than `least_near`.
     #[must_use]
     pub fn with_bounds(mut self, last: Option<LastPicked>, least_near: f64) -> Self {
         self.last_picked = last.filter(|_| self.sources.len() == 1);
@@ -165,12 +165,12 @@ impl<'s> Corpus<'s> {
         (0..self.sources.len()).map(|at| self.ask(at, |source| ask(at, source))).collect()
     }
 
-    /// The same, as one list of what each lists.
+    /// Runs `ask` on every source and concatenates the results.
     fn gather<T>(&self, mut ask: impl FnMut(&'s Snapshot<'s>) -> Result<Vec<T>>) -> Result<Vec<T>> {
         Ok(self.ask_all(|_, source| ask(source))?.into_iter().flatten().collect())
     }
 
-    /// The same of chunks.
+    /// Runs `ask` on every source and concatenates the chunks, each with its source.
     fn chunks_of(&self, mut ask: impl FnMut(usize, &'s Snapshot<'s>) -> Result<Vec<ChunkId>>) -> Result<Vec<ChunkAt>> {
         let found = self.ask_all(|at, source| {
             Ok(ask(at, source)?.into_iter().map(|id| ChunkAt { source: at, id }).collect::<Vec<_>>())
@@ -236,7 +236,7 @@ impl<'s> Corpus<'s> {
         Ok(first)
     }
 
-    /// Of each source its chunks, with their indexes in the list.
+    /// Groups chunks by source, each with its index in the list.
     fn by_source(&self, chunks: &[ChunkAt]) -> Vec<Vec<(usize, ChunkId)>> {
         let mut of_source = vec![Vec::new(); self.sources.len()];
         for (index, chunk) in chunks.iter().enumerate() {
@@ -250,7 +250,7 @@ impl<'s> Corpus<'s> {
         self.chunks_of(|_, source| source.chunks_defining(name, most))
     }
 
-    /// Those whose symbol is of one of these kinds.
+    /// Chunks that define a name as a symbol of one of these kinds; at most `most` of each source.
     pub fn chunks_defining_kinds(&self, name: &str, kinds: &[&str], most: usize) -> Result<Vec<ChunkAt>> {
         self.chunks_of(|_, source| source.chunks_defining_kinds(name, kinds, most))
     }

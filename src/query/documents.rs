@@ -1,4 +1,4 @@
-//! Queries about documents: the chunks that answer one, and what a file says around a chunk.
+//! Queries about documents: the chunks that answer one, and the text around a chunk.
 
 use super::corpus::{ChunkAt, Corpus};
 use super::smart::Reranker;
@@ -11,8 +11,8 @@ use crate::store::{DocumentFile, DocumentPiece, FileProblem, Snapshot};
 /// A chunk that answers a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// Stays as long as the chunk's text, wherever its file goes. Where several files have that text it is so of the
-    /// first by path, and the others' are of their paths as well: no two have the same.
+    /// Id that stays as long as the chunk's text, wherever its file goes. If several files have that text, the first by
+    /// path has that id, and the ids of the others depend on their paths as well: no two chunks have the same.
     pub id: String,
     /// The relevance score, from 0 to 1.
     pub score: f64,
@@ -80,7 +80,7 @@ pub fn cuts(snapshot: &Snapshot, path: &str) -> Result<Option<Vec<DocumentPiece>
     snapshot.pieces(path).map(Some)
 }
 
-/// What the index has of the file at `path`; `None` where it has none.
+/// Reads the indexed text and facts of the file at `path`; `None` if it is not indexed.
 pub fn details(snapshot: &Snapshot, path: &str, chunk: Option<u64>, context: u32) -> Result<Option<Details>> {
     let Some(file) = snapshot.document_file(path)? else { return Ok(None) };
     let (pieces, problems) = (snapshot.pieces(path)?, snapshot.problems_of(path)?);

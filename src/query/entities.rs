@@ -104,7 +104,7 @@ pub fn all(snapshot: &Snapshot) -> Result<EntityGraph> {
     Ok(EntityGraph { entities, links: snapshot.every_link()? })
 }
 
-/// What carries no tag, by id: entities, or documents.
+/// Lists entities without a tag by id, or documents without one by path.
 pub fn untagged(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<Untagged>> {
     let of = of.map(|typed| known_kind(snapshot, typed)).transpose()?;
     if of.as_deref() == Some(DOCUMENT) {
@@ -174,7 +174,7 @@ pub fn search(
     Ok(HitPage { page, warning })
 }
 
-/// What is shown of a hit next to its id and title: the line that matched, or, if that repeats the title, the first
+/// The line that a hit shows next to its id and title: the line that matched, or, if that repeats the title, the first
 /// line of the text that does not. Empty where there is none.
 fn snippet(snapshot: &Snapshot, path: &str, matched: &str, title: &str) -> Result<String> {
     let says_more = |line: &str| {
@@ -190,7 +190,7 @@ fn snippet(snapshot: &Snapshot, path: &str, matched: &str, title: &str) -> Resul
     Ok(line.map_or_else(String::new, |line| cut(line.trim(), 0)))
 }
 
-/// Of the chunks that such a search is among, how many it found by their words alone.
+/// Counts the chunks of a search for entities that have no vector yet: it finds them by their words alone.
 pub fn vectors_pending(
     snapshot: &Snapshot,
     (of_kind, tag): (Option<&str>, Option<&str>),

@@ -1,9 +1,10 @@
 //! Literal and regular-expression search: what ripgrep finds in the same text, line by line.
 //!
 //! Owns the scan over stored text: of all files, or, once the substring index is complete, of those that have the
-//! trigrams that the pattern needs ([`need`]). One thread reads the database, the others search; a small
-//! amount of text is searched by the reading thread alone. Hits come back in path and line order, and only those of the page asked
-//! for are kept. How many lines each file had is remembered for the next page. While an update runs, files that are not indexed yet are searched on disk, by the same threads and rules.
+//! trigrams that the pattern needs ([`need`]). One thread reads the database, the others search; a small amount of text
+//! is searched by the reading thread alone. Hits come back in path and line order, and only those of the page asked for
+//! are kept. How many lines each file had is remembered for the next page. While an update runs, files that are not
+//! indexed yet are searched on disk, by the same threads and rules.
 
 mod finder;
 mod need;
@@ -23,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::store::{Candidate, LineCounts, Named, Snapshot, TrigramNeed};
 use crate::threads::{WorkList, cores, on_threads};
 
-/// What to look for, as the caller says it.
+/// A text or regular expression to look for, with how the caller wants it matched.
 #[derive(Clone, Debug)]
 pub struct Pattern<'a> {
     pub text: &'a str,
@@ -78,7 +79,8 @@ struct FileText {
     text: String,
 }
 
-/// Of files on disk the names around the lines are known for the first so many files, and for those that are parsed in time.
+/// Hits in files that are not indexed name the symbol around them for the first `ALWAYS_NAMED` files, and for further
+/// ones that are parsed within `NAMED_WITHIN`.
 const ALWAYS_NAMED: usize = 10;
 const NAMED_WITHIN: Duration = Duration::from_millis(500);
 
@@ -119,7 +121,7 @@ pub fn literals(pattern: &Pattern) -> Result<Option<Vec<Vec<String>>>> {
     Ok(need::literals(&Finder::parse(pattern)?))
 }
 
-/// The same for the files in which a name is written.
+/// Literals that a file in which a name is written contains: all of one list, in any case of ASCII letters.
 pub fn literals_of_name(name: &str) -> Option<Vec<Vec<String>>> {
     need::literals_of_name(name)
 }
@@ -211,6 +213,7 @@ pub fn search(
             similar: 0,
             similar_in: None,
             source: 0,
+            commit: None,
         }));
     }
     let is_cut = offset.saturating_add(items.len()) < window.seen;

@@ -46,7 +46,7 @@ impl PathFilter {
         Some(Self { include, patterns: [patterns.to_vec(), Vec::new()], ..Self::default() })
     }
 
-    /// These paths and no other.
+    /// Admits these paths and no other.
     pub fn of_paths(paths: HashSet<String>) -> Self {
         Self { only: Some(paths), ..Self::default() }
     }

@@ -35,7 +35,7 @@ impl Direction {
     }
 }
 
-/// What is around an entity.
+/// An entity with its links and the entities further away.
 #[derive(Debug)]
 pub struct Neighbourhood {
     pub entity: StoredEntity,
@@ -86,8 +86,8 @@ pub fn around(
     Ok(Neighbourhood { entity, outgoing, incoming, beyond })
 }
 
-/// For each entity that was reached over several edges, the key of the one before it, the first of several. Each edge
-/// of what is nearer is looked at once.
+/// Returns the key of the entity before each one that was reached over several edges; of several, the first. Looks at
+/// each edge of nearer entities once.
 fn before(
     snapshot: &Snapshot,
     reached: &[(u32, GraphNode)],
@@ -201,7 +201,7 @@ pub fn is_open(status: Option<&str>) -> bool {
     status.is_none_or(|status| !CLOSED.contains(&status.trim().to_lowercase().as_str()))
 }
 
-/// What must come before what: for each key, the keys before it.
+/// Reads which entity must come before which: for each key, the keys before it.
 fn before_each(links: &[Link]) -> BTreeMap<String, BTreeMap<String, GraphNode>> {
     let mut before: BTreeMap<String, BTreeMap<String, GraphNode>> = BTreeMap::new();
     for Link { source, link, .. } in links {

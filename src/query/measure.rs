@@ -84,7 +84,7 @@ fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// What is in a row of the table: means over queries, and how long an answer took.
+/// A row of the table: means over queries, and how long an answer took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
     pub queries: usize,
@@ -152,7 +152,7 @@ impl Random {
 const DRAWS: usize = 2_000;
 
 impl Gain {
-    /// Of pairs: one number a query by either way, in the same order.
+    /// Compares pairs: one number per query before and after, in the same order.
     pub fn of(before: &[f64], after: &[f64]) -> Self {
         let gains: Vec<f64> = before.iter().zip(after).map(|(before, after)| after - before).collect();
         let count = gains.len();

@@ -1,6 +1,6 @@
 //! Code that a text names: paths, `path:line`, identifiers between backticks.
 //!
-//! Owns how such words are recognized and looked up: what the index does not have is not a mention.
+//! Owns how such words are recognized and looked up: a word that the index does not have is not a mention.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -38,7 +38,7 @@ const DEFINITIONS: usize = 3;
 const TOO_COMMON: usize = 20;
 const MAX_CHARS: usize = 200;
 
-/// What `text` names, in its order, each once.
+/// Lists the definitions, files and entities that `text` names, in its order, each once.
 pub fn mentions(snapshot: &Snapshot, text: &str) -> Result<Vec<Mention>> {
     let mut found: Vec<Mention> = Vec::new();
     let mut unknown: Vec<(usize, PathMention)> = Vec::new();

@@ -1,7 +1,7 @@
 //! Read-only queries to a snapshot of the index.
 //!
 //! Owns what a query means: which rows answer it, in which order, and how pages are cut. Returns plain values: no
-//! JSON, no SQL. Does not own freshness (`index`) nor how answers are shown (`tools`, `cli`).
+//! JSON, no SQL. Does not own freshness (`update`) nor how answers are shown (`tools`, `cli`).
 
 pub(crate) mod changes;
 pub(crate) mod check;
@@ -14,6 +14,7 @@ pub mod exact;
 pub(crate) mod files;
 mod globs;
 pub(crate) mod graph;
+pub mod history;
 pub(crate) mod measure;
 pub(crate) mod mentions;
 pub(crate) mod near;
@@ -33,6 +34,7 @@ pub mod symbols;
 pub use globs::PathFilter;
 
 use crate::error::Result;
+use crate::store::StoredCommit;
 
 /// One page of an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,13 +62,13 @@ impl<T> Page<T> {
         (self.is_cut && !self.items.is_empty()).then(|| self.offset + self.items.len())
     }
 
-    /// The same page with something else instead of each item.
+    /// Replaces each item by what `make` makes of it.
     pub fn map<U>(self, make: impl FnMut(T) -> U) -> Page<U> {
         let Self { items, offset, total, is_cut } = self;
         Page { items: items.into_iter().map(make).collect(), offset, total, is_cut }
     }
 
-    /// The same with a fallible function.
+    /// Replaces each item by the result of a fallible function.
     fn try_map<U>(self, make: impl FnMut(T) -> Result<U>) -> Result<Page<U>> {
         let Self { items, offset, total, is_cut } = self;
         Ok(Page { items: items.into_iter().map(make).collect::<Result<_>>()?, offset, total, is_cut })
@@ -95,7 +97,7 @@ pub struct Hit {
     /// Larger is better; 1 for an exact match.
     pub score: f64,
     pub preview: String,
-    /// What the score is made of.
+    /// The terms of the score, by name.
     pub parts: Vec<(&'static str, f64)>,
     /// Other chunks with the same text, which are not listed.
     pub similar: usize,
@@ -103,4 +105,6 @@ pub struct Hit {
     pub similar_in: Option<String>,
     /// The index of its repository, where several were searched.
     pub source: usize,
+    /// The commit that speaks most for the file.
+    pub commit: Option<StoredCommit>,
 }

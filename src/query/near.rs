@@ -91,13 +91,13 @@ pub fn did_you_mean(near: &[&str]) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("Did you mean {}?", quoted.join(", ")))
 }
 
-/// The same for one of a few names; all of them are listed if none is similar.
+/// A hint that names the most similar of a few names; lists all of them if none is similar.
 pub fn one_of(wanted: &str, names: &[&str]) -> String {
     let near = nearest(wanted, names.iter().copied(), 3);
     did_you_mean(&near).unwrap_or_else(|| format!("There are: {}.", names.join(", ")))
 }
 
-/// What a lower bound of the distance between two words needs.
+/// Facts about a word from which a lower bound of its distance to another follows.
 struct Outline {
     chars: usize,
     /// A bit for each character that occurs, by its last six bits.

@@ -23,7 +23,7 @@ pub struct Mention {
     pub column: u32,
     /// How it is used; `None` for the definition itself.
     pub kind: Option<String>,
-    /// Its name there, if an import or export gives it another one.
+    /// The name in that file, if an import or export gives it another one.
     pub alias: Option<String>,
     /// Whether the code states that it is one, and not only the name.
     pub is_certain: bool,
@@ -65,7 +65,7 @@ impl ReadingTime {
         Self { budget: Budget::unlimited(), until: None, at_last: None }
     }
 
-    /// Whether no further file is to be read, of so many in all.
+    /// Whether no further file is to be read, out of `files` in all.
     fn is_over(&self, files: usize) -> Result<bool> {
         let end = if files > MANY_FILES { self.until } else { self.at_last };
         if end.is_some_and(|end| Instant::now() >= end) {
@@ -135,7 +135,8 @@ pub fn binder_at(snapshot: &Snapshot, path: &str, line: u32, column: u32) -> Res
     Ok((*words).as_ref().and_then(|words| words.at(line, column)).and_then(|word| word.binder()))
 }
 
-/// Where a name that is not a symbol is named: a variable of a block, which is bound at `binder`, or what a file alone has: an import from elsewhere.
+/// Where a name that is not a symbol is named: a variable of a block, which is bound at `binder`, or what a file alone
+/// has: an import from elsewhere.
 pub fn in_file(
     snapshot: &Snapshot,
     path: &str,

@@ -1,4 +1,4 @@
-//! What a newcomer learns about a repository first: its largest folders, its central symbols, its latest changes.
+//! A first look at a repository: its largest folders, its central symbols, its latest changes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -20,16 +20,16 @@ pub enum Part<'a> {
     Most,
     /// An entity with its neighbours and, if those are few, their neighbours.
     Around(&'a str),
-    /// Those that have all these words in id, title or tags.
+    /// Entities that have all these words in id, title or tags.
     With(&'a str),
-    /// Those that carry the tag.
+    /// Entities that carry the tag.
     Tagged(&'a str),
 }
 
 /// A part of the graph.
 #[derive(Debug)]
 pub struct Picture {
-    /// Those that matter most for the query first.
+    /// The entities; those that matter most for the query first.
     pub nodes: Vec<PictureNode>,
     /// Between these nodes; those of the first nodes first.
     pub edges: Vec<PictureEdge>,

@@ -1,4 +1,4 @@
-//! Queries about one position in a file, answered from syntax alone: what is there, where it is defined and referenced.
+//! Queries about one position in a file, answered from syntax alone: the name there, its definition and its references.
 //!
 //! Owns the fallback for languages without a type engine, and which files an engine has to look into.
 
@@ -29,7 +29,7 @@ pub struct NestedSymbol {
     pub children: Vec<Self>,
 }
 
-/// What a name at a position refers to.
+/// Definitions that a name at a position refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Referred {
     pub definitions: Vec<Definition>,

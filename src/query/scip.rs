@@ -14,7 +14,7 @@ pub use crate::extract::scip::{is_definition, role};
 /// Symbols that belong together. More are a mistake of the indexer.
 const MAX_RELATED: usize = 1_000;
 
-/// What a position names: a symbol, or several, as `{ a }` is both a variable and a property in TypeScript.
+/// The symbol that a position names; or several, as `{ a }` is both a variable and a property in TypeScript.
 #[derive(Clone, Debug)]
 pub struct ScipSubject {
     pub symbol: String,
@@ -23,7 +23,8 @@ pub struct ScipSubject {
     own: Vec<i64>,
     /// The rows of the same symbols in all SCIP files.
     ids: Vec<i64>,
-    /// The rows of what they belong to by their names: the type of a constructor that is called, the setter of a getter.
+    /// Rows of the symbols that they belong to by their names: the type of a constructor that is called, the setter of
+    /// a getter.
     kin: Vec<i64>,
     /// The rows of their constructors, if they are types.
     constructors: Vec<i64>,

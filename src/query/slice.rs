@@ -112,7 +112,7 @@ fn char_cost(c: char) -> usize {
     }
 }
 
-/// As much of the start of `text` as fits; at least one character, so that paging terminates.
+/// Returns the start of `text` that fits; at least one character, so that paging terminates.
 fn fitting(text: &str, remaining: usize) -> &str {
     let mut used = 0;
     for (at, c) in text.char_indices() {

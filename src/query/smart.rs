@@ -6,6 +6,7 @@
 
 mod background;
 mod candidates;
+mod commits;
 mod copies;
 mod expected;
 mod filters;
@@ -14,6 +15,7 @@ mod load;
 mod messages;
 mod names;
 mod parsed_query;
+mod past;
 mod path_category;
 mod rank;
 mod rarity;
@@ -32,6 +34,7 @@ mod weights;
 use self::candidates::Candidates;
 use self::filters::ResolvedFilters;
 use self::parsed_query::ParsedQuery;
+use self::past::Past;
 use self::rank::{LoadedCandidate, RankedCandidate};
 use self::search_scope::SearchScope;
 use super::corpus::{ChunkAt, Corpus, CorpusScope};
@@ -46,6 +49,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::slice;
 
+pub use commits::{CommitHit, CommitQuery, search_commits};
 pub use expected::{Expectation, with_unindexed_matches};
 pub(in crate::query) use path_category::PathCategory;
 pub use rerank::{EmbeddedText, Reranker};
@@ -58,18 +62,18 @@ use semantic::SemanticQuery;
 
 /// Chunks that are ranked; the rest of a broad query's matches do not matter.
 const CANDIDATES: usize = 200;
-/// With chunks that are found by what they mean.
+/// Chunks that are ranked, with those that are found by their vectors.
 const MOST_LOADED: usize = CANDIDATES + 2 * candidates::NEAREST;
-/// The same with filters on the content of chunks, which exclude many candidates.
+/// Chunks that are ranked with filters on the content of chunks, which exclude many candidates.
 const FILTERED_CANDIDATES: usize = 4_000;
 /// Words of a query that are checked for another spelling, and their least length.
 const MOST_SUGGESTED: usize = 8;
 const SHORTEST_SUGGESTED: usize = 4;
 /// Lines containing the query that are reordered.
 const SPREAD: usize = 300;
-/// A search is one of documents if at most one of so many candidates is code.
+/// A search is one of documents if at most one in this many candidates is code.
 const CODE_IN_DOCUMENTS: usize = 10;
-/// A file's second hit comes after first hits of other files that score so much less.
+/// Score that a file's second hit loses in the order of hits: first hits of other files come before it.
 const SECOND: f64 = 0.3;
 /// Hits of one file that come before every other file's.
 const HITS_A_FILE: usize = 2;
@@ -94,7 +98,7 @@ pub fn search(
     search_by(&Ranking::default(), corpus, reranker, text, filter, context, page, budget)
 }
 
-/// The same with a ranking of the caller.
+/// Searches like [`search`], with a ranking of the caller.
 #[expect(clippy::too_many_arguments, reason = "one more than `search`")]
 pub fn search_by(
     ranking: &Ranking,
@@ -118,7 +122,7 @@ pub fn search_by(
     answer(ranking, corpus, query, among, || Ok(None), context, page, budget)
 }
 
-/// The same among the chunks of a scope, at `paths` of each source, which are listed if no word was found.
+/// Searches the chunks of a scope, at `paths` of each source, which are listed if no word was found.
 pub fn search_in(
     scope: &CorpusScope,
     paths: impl FnOnce() -> Result<Vec<HashSet<String>>>,
@@ -145,7 +149,7 @@ fn of_paths(paths: Vec<HashSet<String>>) -> Vec<PathFilter> {
     paths.into_iter().map(PathFilter::of_paths).collect()
 }
 
-/// That of a source, of one filter for all or of one for each.
+/// The filter for a source: its own, or the shared one.
 fn filter_of(filters: &[PathFilter], source: usize) -> &PathFilter {
     filters.get(source).unwrap_or(&filters[0])
 }
@@ -272,7 +276,14 @@ fn shown(
         page.total = None;
     }
     let (_, weights) = rank::weights(query, ranking);
-    page.try_map(|found| corpus.ask(found.id.source, |source| hit(source, query, weights, found, context)))
+    let past = &found.past;
+    page.try_map(|found| {
+        let spoke = past.spoke(found.id.source, &found.chunk.path);
+        corpus.ask(found.id.source, |source| {
+            let hit = hit(source, query, weights, found, context)?;
+            Ok(Hit { commit: spoke.map(|id| source.stored_commit(id)).transpose()?.flatten(), ..hit })
+        })
+    })
 }
 
 /// The query with each word that nothing has replaced by the nearest name that is defined somewhere; `None` where no
@@ -304,7 +315,7 @@ pub struct WeighedCandidate {
     pub parts: Vec<(&'static str, f64)>,
 }
 
-/// All candidates of a query with what their scores are made of: for the choice of weights.
+/// All candidates of a query with the parts of their scores: for the choice of weights.
 pub fn weighed(ranking: &Ranking, corpus: &Corpus, text: &str) -> Result<Vec<WeighedCandidate>> {
     let mut query = ParsedQuery::read(text, corpus)?;
     let everywhere = PathFilter::default();
@@ -320,7 +331,7 @@ pub fn weighed(ranking: &Ranking, corpus: &Corpus, text: &str) -> Result<Vec<Wei
     Ok(found.ranked.into_iter().map(of).collect())
 }
 
-/// Neither prose nor data.
+/// Whether a candidate is neither prose nor data.
 fn is_code(loaded: &LoadedCandidate) -> bool {
     !relevance::is_prose(&loaded.chunk.language) && loaded.category != PathCategory::Data
 }
@@ -329,6 +340,7 @@ struct RankedCandidates {
     ranked: Vec<RankedCandidate>,
     /// Whether nothing was left out.
     complete: bool,
+    past: Past,
 }
 
 fn ranked(
@@ -372,6 +384,16 @@ fn ranked(
     let mut loaded = load::load(corpus, query, &candidates, read, &qualified, budget)?;
     let code = loaded.iter().filter(|loaded| is_code(loaded)).count();
     query.is_of_documents = code * CODE_IN_DOCUMENTS <= loaded.len();
+    let (_, weights) = rank::weights(query, ranking);
+    let counts = ranking.has(RankingStage::History) && weights.of(Part::Votes) + weights.of(Part::Subjects) != 0.0;
+    let past = if counts { Past::of(query, corpus)? } else { Past::default() };
+    let is_known =
+        |source: usize, path: &str| loaded.iter().any(|one| one.id.source == source && one.chunk.path == path);
+    let more = past.candidates(corpus, is_known, scope, |ids| match &semantic {
+        Some(semantic) => semantic.cosines(corpus, ids),
+        None => Ok(vec![None; ids.len()]),
+    })?;
+    loaded.extend(load::load(corpus, query, &more, HashMap::new(), &[], budget)?);
     if let Some(semantic) = &semantic {
         let ids: Vec<ChunkAt> = loaded.iter().map(|loaded| loaded.id).collect();
         for (loaded, share) in loaded.iter_mut().zip(semantic.shares(corpus, &ids)?) {
@@ -380,12 +402,12 @@ fn ranked(
     }
     query.vector = semantic.and_then(|semantic| semantic.of_names(query));
     let complete = complete && loaded.len() < CANDIDATES;
-    let mut ranked = rank::rank(corpus, query, ranking, ranking.has(RankingStage::Rerank), loaded)?;
+    let mut ranked = rank::rank(corpus, query, ranking, ranking.has(RankingStage::Rerank), &past, loaded)?;
     let (_, weights) = rank::weights(query, ranking);
     if let Some((reranker, source)) = reranker.filter(|_| weights.of(Part::Transformer) != 0.0) {
         look_again(source, reranker, &written, weights, &mut ranked)?;
     }
-    Ok(RankedCandidates { ranked, complete })
+    Ok(RankedCandidates { ranked, complete, past })
 }
 
 /// Reranks the best hits by a model, as far as there is time.
@@ -499,5 +521,6 @@ fn hit(source: &Snapshot, query: &ParsedQuery, weights: &Weights, found: RankedC
         similar_in: found.similar_in,
         source: found.id.source,
         path: found.chunk.path,
+        commit: None,
     })
 }

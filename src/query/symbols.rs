@@ -1,4 +1,4 @@
-//! Where a name is defined and used.
+//! Definitions and references of a name.
 
 mod order;
 mod written;
@@ -39,7 +39,7 @@ pub enum OtherFiles {
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Occurrence {
     pub name: String,
-    /// Of the definition; of a reference what it is used as: call, type, import, …
+    /// Kind of the definition; for a reference its role: call, type, import, …
     pub kind: String,
     /// definition or reference.
     pub role: Cow<'static, str>,
@@ -82,10 +82,11 @@ impl From<Page<Occurrence>> for Found {
     }
 }
 
-/// Every occurrence of a name: definitions first, likely ones before others, then references, those near the definitions
-/// first, in path and line order. Without a limit: the definitions and the nearest references. Prefix and fuzzy: definitions alone, of the best names first. `Class.method`, `Class#method` and `module::name` ask
-/// for definitions inside that container, and leave out references that are known to mean another. Where the index may lack `other_files`,
-/// nothing but the definitions themselves decides their order.
+/// Every occurrence of a name: definitions first, likely ones before others, then references, those near the
+/// definitions first, in path and line order. Without a limit: the definitions and the nearest references. Prefix and
+/// fuzzy: definitions alone, of the best names first. `Class.method`, `Class#method` and `module::name` ask for
+/// definitions inside that container, and leave out references that are known to mean another. Where the index may lack
+/// `other_files`, nothing but the definitions themselves decides their order.
 pub fn occurrences(
     snapshot: &Snapshot,
     wanted: &str,

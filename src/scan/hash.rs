@@ -40,7 +40,7 @@ pub fn read(root: &Path, path: &RepoPath, limit: u64) -> io::Result<Content> {
     read_below(&Folder::open(root)?, path, limit)
 }
 
-/// The same below a folder that is open, for many files.
+/// Reads a file below a folder that is open, for many files. Otherwise like [`read`].
 pub fn read_below(folder: &Folder, path: &RepoPath, limit: u64) -> io::Result<Content> {
     let seen_ns = now_ns();
     let (file, metadata) = folder.open_file(Path::new(path.as_str()))?;
@@ -70,7 +70,8 @@ fn read_once(file: &File, (stat, seen_ns): (Stat, i64), limit: u64) -> io::Resul
     Ok(Content { bytes, stat, seen_ns })
 }
 
-fn now_ns() -> i64 {
+/// The time in nanoseconds since 1970.
+pub(crate) fn now_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! What git ignores: the work trees below a root, and the files that decide in each of their folders.
+//! Git's ignore rules: the work trees below a root, and the files that decide in each of their folders.
 //!
 //! Owns the order of these files: `.rgignore` and `.ignore` as ripgrep has them, then git's, of which the nearest folder's comes
 //! first, and nothing above the top of its own work tree counts but the user's. Does not own the patterns of one file
@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::absent_rules::AbsentRules;
 use super::bare;
 use super::patterns::{Decision, Patterns};
 use super::rules::Rules;
@@ -29,7 +30,7 @@ pub fn is_rule_file(path: &RepoPath) -> bool {
     name == config::REPOSITORY_FILE || RULE_FILES.contains(&name) || bare::makes_bare(name)
 }
 
-/// What decides for a whole work tree, before any of it is read.
+/// Rules of a whole work tree, known before any of it is read.
 pub(super) struct Layout {
     pub directories: Option<Directories>,
     config: GitConfig,
@@ -81,7 +82,7 @@ impl Layout {
 
 /// A work tree.
 pub(super) struct Tree {
-    /// Its top folder relative to the root; empty for the one that the root is in.
+    /// The top folder of the work tree, relative to the root; empty for the work tree that the root is in.
     pub folder: Vec<u8>,
     /// The path of the root from the top folder, with `/` at its end.
     pub inside: Vec<u8>,
@@ -89,6 +90,8 @@ pub(super) struct Tree {
     /// Files outside the folders whose change may change what is listed.
     pub files: Vec<PathBuf>,
     general: Vec<Source>,
+    /// Ignore files that are not on disk.
+    absent: AbsentRules,
     /// `core.ignoreCase`: names that differ only in the case of ASCII letters are one.
     pub folds_case: bool,
 }
@@ -118,10 +121,26 @@ pub(super) struct FolderRules {
 
 impl Tree {
     /// `base`: the bytes before the paths in this tree.
-    fn new(layout: Layout, folder: Vec<u8>, inside: Vec<u8>, base: usize, problems: &mut Vec<String>) -> Arc<Self> {
+    fn new(
+        layout: Layout,
+        folder: Vec<u8>,
+        inside: Vec<u8>,
+        base: usize,
+        rules: &Rules,
+        problems: &mut Vec<String>,
+    ) -> Arc<Self> {
         let folds_case = layout.config.is_true("core.ignorecase");
+        let is_sparse = layout.config.is_true("core.sparsecheckout");
         let files = layout.files();
         problems.extend(layout.problems);
+        // What the root's work tree tracks is read for the root alone.
+        let below = if folder.is_empty() { inside.as_slice() } else { &[] };
+        let absent = match &layout.directories {
+            Some(directories) if is_sparse => {
+                AbsentRules::read(directories, below, rules.tracked(), rules.absent(), problems)
+            }
+            _ => AbsentRules::default(),
+        };
         let read = |file: PathBuf| match read_regular(&file, MAX_BYTES) {
             Ok(bytes) => Some(Source { base, patterns: Patterns::parse(&bytes, folds_case), file }),
             Err(error) => {
@@ -132,7 +151,26 @@ impl Tree {
             }
         };
         let general = layout.excludes.into_iter().filter_map(read).collect();
-        Arc::new(Self { folder, inside, directories: layout.directories, files, general, folds_case })
+        Arc::new(Self { folder, inside, directories: layout.directories, files, general, absent, folds_case })
+    }
+
+    /// Whether git has ignore files that are not on disk.
+    pub(super) fn has_absent(&self) -> bool {
+        !self.absent.is_empty()
+    }
+
+    /// The ignore file that git has for a folder and that is not on disk. The folder's path is `before` and `folder`.
+    fn absent_in(&self, before: &[u8], folder: &[u8]) -> Option<Arc<[u8]>> {
+        if !self.has_absent() {
+            return None;
+        }
+        let path = [before, folder].concat();
+        let path = path.strip_suffix(b"/").unwrap_or(&path);
+        if self.folder.is_empty() {
+            return self.absent.in_folder(path);
+        }
+        let below = path.strip_prefix(self.inside.as_slice())?.strip_prefix(self.folder.as_slice())?;
+        self.absent.in_folder(below.strip_prefix(b"/").unwrap_or(below))
     }
 
     /// Returns the files that the work tree tracks.
@@ -148,7 +186,7 @@ fn passed_over(file: &Path, error: &std::io::Error) -> String {
 }
 
 impl FolderRules {
-    /// Those of the root itself. `inside` of its tree is what all paths begin with that are decided on.
+    /// Rules of the root itself. All paths that are decided on begin with `inside`, the root's path in its work tree.
     pub(super) fn of_root(root: &Path, rules: &Rules, problems: &mut Vec<String>) -> Self {
         let layout = Layout::around(root, rules);
         let top = layout.directories.as_ref().map_or(root, |directories| directories.top.as_path()).to_owned();
@@ -156,7 +194,7 @@ impl FolderRules {
         if !inside.is_empty() {
             inside.push(b'/');
         }
-        let tree = Tree::new(layout, Vec::new(), inside.clone(), 0, problems);
+        let tree = Tree::new(layout, Vec::new(), inside.clone(), 0, rules, problems);
         let mut found = Self { tree, chains: Default::default(), is_ignored: false };
         let mut at = 0;
         for part in inside.split_inclusive(|byte| *byte == b'/') {
@@ -168,7 +206,7 @@ impl FolderRules {
         found
     }
 
-    /// Those of a folder that the user named: what ignores it from above does not count.
+    /// Rules of a folder that the user named: rules above it do not ignore it.
     pub(super) fn of_named(&self) -> Self {
         let tree = Tree {
             folder: Vec::new(),
@@ -176,12 +214,13 @@ impl FolderRules {
             directories: self.tree.directories.clone(),
             files: Vec::new(),
             general: Vec::new(),
+            absent: AbsentRules::default(),
             folds_case: self.tree.folds_case,
         };
         Self { tree: Arc::new(tree), chains: Default::default(), is_ignored: false }
     }
 
-    /// Those of a repository below the root, at the relative path `folder`: another's rules end there.
+    /// Rules of a repository below the root, at the relative path `folder`: rules of the outer repository end there.
     pub(super) fn of_repository(
         &self,
         (root, inside): (&Path, &[u8]),
@@ -194,18 +233,18 @@ impl FolderRules {
         let none = UserFolders::default();
         let layout = Layout::new(&top, directories, if rules.is_outside() { &none } else { rules.user() });
         let base = inside.len() + folder.len() + 1;
-        let tree = Tree::new(layout, folder.to_vec(), inside.to_vec(), base, problems);
+        let tree = Tree::new(layout, folder.to_vec(), inside.to_vec(), base, rules, problems);
         let [ripgreps, others, _] = &self.chains;
         Self { tree, chains: [ripgreps.clone(), others.clone(), None], is_ignored: false }
     }
 
-    /// Those of a folder in this one, before its own ignore files.
+    /// Rules of a subfolder, before its own ignore files.
     pub(super) fn below(self, is_ignored: bool) -> Self {
         Self { is_ignored, ..self }
     }
 
-    /// Adds the ignore files of a folder at the relative path `folder`, of which those named exist. `before` are the bytes before
-    /// such a path in one that is decided on.
+    /// Adds the ignore files of a folder at the relative path `folder`, of which those named exist on disk. `before` are the bytes
+    /// before such a path in one that is decided on.
     pub(super) fn add_files(
         &mut self,
         root: &Path,
@@ -215,11 +254,16 @@ impl FolderRules {
         problems: &mut Vec<String>,
     ) {
         let folder = folder.strip_suffix(b"/").unwrap_or(folder);
-        for (kind, name) in RULE_FILES.iter().enumerate().filter(|(_, name)| names.contains(name)) {
+        let absent = self.tree.absent_in(&self.tree.inside[..before], folder);
+        let exists = |(kind, name): &(usize, &&str)| names.contains(name) || (*kind == OF_GIT && absent.is_some());
+        for (kind, name) in RULE_FILES.iter().enumerate().filter(exists) {
             let file = root.join(of_git(folder)).join(name);
             let bytes = match read_rule_file(root, &file, kind == OF_GIT) {
                 Ok(bytes) => bytes,
-                Err(error) if is_absent(&error) => continue,
+                Err(error) if is_absent(&error) => match &absent {
+                    Some(bytes) if kind == OF_GIT => bytes.to_vec(),
+                    _ => continue,
+                },
                 Err(error) => {
                     problems.push(passed_over(&file, &error));
                     continue;

@@ -27,14 +27,15 @@ const MOST_THREADS: usize = 8;
 /// The record, as it is kept between listings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListingFingerprint {
-    /// Hash of what is outside and of the rules.
+    /// Hash of the rules and of the files outside that decide what is listed.
     outside_root: String,
     /// Folders and ignore files, by their path below the root; the root is `.`.
     below_root: Vec<(String, Stat)>,
 }
 
 impl ListingFingerprint {
-    /// What `listing`, which began at `started_ns`, rests on. `context` is whatever else decides what a listing means.
+    /// Records what `listing`, which began at `started_ns`, rests on. `context` is whatever else decides what a listing
+    /// contains. `None` if a later change could go unnoticed.
     pub fn of(root: &Path, rules: &Rules, context: &str, listing: &Listing, started_ns: i64) -> Option<Self> {
         if listing.is_shaky
             || listing.folders.iter().any(|folder| folder.as_str().contains('\n'))
@@ -92,7 +93,7 @@ impl ListingFingerprint {
         Some(Self { outside_root, below_root: lines.map(mark).collect::<Option<_>>()? })
     }
 
-    /// Whether a listing would say the same as the one that this is of, and each of `files` is as it was.
+    /// Whether a new listing would be identical and every file's stat is unchanged.
     pub fn still_holds(&self, root: &Path, rules: &Rules, context: &str, files: &[(&str, Stat)]) -> bool {
         if outside_root(root, rules, context, i64::MAX).as_ref() != Some(&self.outside_root) {
             return false;
@@ -102,7 +103,7 @@ impl ListingFingerprint {
     }
 }
 
-/// The stat of what was last touched well before `started_ns`.
+/// The stat of a file that was last touched well before `started_ns`.
 fn settled(path: &Path, started_ns: i64) -> Option<Stat> {
     let stat = stat_of(&fs::symlink_metadata(path).ok()?);
     trusted(&stat, started_ns, &stat).then_some(stat)

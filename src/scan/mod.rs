@@ -1,9 +1,10 @@
-//! What is on disk: which files of a repository are its files, and what their bytes are.
+//! Files on disk: which of them belong to a repository, and their bytes.
 //!
-//! Owns the walk, the ignore rules, the rules that skip a file by its path or size, safe opening, and the one
-//! resolver of paths that people and agents give. Does not own what a file means (`extract`) nor what the
-//! database knows of it (`store`, `index`): comparing the two is `index`'s work.
+//! Owns the walk, the ignore rules, the rules that skip a file by its path or size, safe opening, and the one resolver
+//! of paths that people and agents give. Does not own how a file is interpreted (`extract`) nor what the database knows
+//! of it (`store`, `update`): comparing the two is `update`'s work.
 
+mod absent_rules;
 mod bare;
 mod hash;
 mod ignored;
@@ -24,7 +25,7 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::model::{RepoPath, SkipReason, Stat};
 
-pub(crate) use hash::{Content, trusted};
+pub(crate) use hash::{Content, now_ns, trusted};
 pub use hash::{read, read_below};
 pub(crate) use ignored::is_rule_file;
 pub(crate) use listing_fingerprint::ListingFingerprint;
@@ -45,7 +46,7 @@ pub struct FoundFile {
 /// A file (or a folder that cannot be read) that is there but is not to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedEntry {
-    /// As on disk; where that is not UTF-8, with U+FFFD instead and control characters escaped.
+    /// Path on disk; where that is not UTF-8, with U+FFFD instead and control characters escaped.
     pub path: String,
     pub reason: SkipReason,
     pub stat: Stat,
@@ -62,7 +63,7 @@ pub struct Listing {
     pub is_shaky: bool,
     /// Files that decide what is listed of repositories in the tree, and are not listed: see [`git_rule_files`].
     pub rule_files: Vec<PathBuf>,
-    /// What could not be taken into account, such as a damaged git index: for a log.
+    /// Problems for a log, such as a damaged git index: what it names could not be taken into account.
     pub warnings: Vec<String>,
 }
 
@@ -83,14 +84,14 @@ impl Listing {
     }
 }
 
-/// What is to be done with one path.
+/// Result for one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathVerdict {
     Listed(FoundFile),
     Skipped(SkippedEntry),
 }
 
-/// What a listing calls with each folder before it reads it.
+/// Callback that a listing runs with each folder before it reads it.
 pub type Entering = Arc<dyn Fn(&RepoPath) + Send + Sync>;
 
 /// Every file of the repository at `root`, which is absolute.
@@ -100,7 +101,7 @@ pub fn list(root: &Path, rules: &Rules, budget: &Budget) -> Result<Listing> {
     walk::list(root, rules, None, budget)
 }
 
-/// The same; all folders that it reads but the root go through `entering`.
+/// Lists every file of the repository at `root`, as [`list`] does; `entering` is called with each folder but the root.
 pub fn list_entering(root: &Path, rules: &Rules, entering: Option<&Entering>, budget: &Budget) -> Result<Listing> {
     walk::list(root, rules, entering, budget)
 }
@@ -117,7 +118,7 @@ pub fn ignores(root: &Path, folder: &RepoPath, rules: &Rules) -> bool {
     walk::ignores(root, folder, rules)
 }
 
-/// What [`list`] says of one file; `None` when it is gone, ignored, or a folder.
+/// Lists one file as [`list`] does; `None` when it is gone, ignored, or a folder.
 pub fn one(root: &Path, path: &RepoPath, rules: &Rules) -> Result<Option<PathVerdict>> {
     let listing = at(root, std::slice::from_ref(path), rules, &Budget::unlimited())?;
     let listed = listing.files.into_iter().find(|found| found.path == *path).map(PathVerdict::Listed);

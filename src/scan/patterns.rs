@@ -1,4 +1,4 @@
-//! The patterns of an ignore file, and which of them decides over a path: as `dir.c` of git 2.47 has it.
+//! The patterns of an ignore file, and which of them decides about a path, by the rules of `dir.c` of git 2.47.
 //!
 //! Owns one file's lines. Does not own the order of files (`ignored`), nor globs (`wildmatch`).
 
@@ -53,7 +53,7 @@ impl Patterns {
         self.all.is_empty()
     }
 
-    /// What the last pattern that matches decides. `path` is relative to the folder of the patterns.
+    /// Returns the decision of the last pattern that matches. `path` is relative to the folder of the patterns.
     pub(super) fn decide(&self, path: &[u8], is_folder: bool) -> Option<Decision> {
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
         let found = self.all.iter().rev().find(|pattern| pattern.matches(path, name, is_folder, self.folds_case))?;

@@ -47,7 +47,7 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// As answers name it: relative to the repository, or absolute.
+    /// The path in answers: relative to the repository, or absolute.
     pub fn shown(&self) -> String {
         match &self.location {
             PathLocation::Root => ".".to_owned(),
@@ -71,7 +71,7 @@ impl Resolved {
     }
 }
 
-/// What may be read on behalf of one repository.
+/// Files and folders that may be read on behalf of one repository.
 #[derive(Clone, Debug)]
 pub struct Resolver {
     root: PathBuf,
@@ -196,7 +196,7 @@ impl Resolver {
         }
     }
 
-    /// Whether the existing part of a path that leads nowhere is of what may be read.
+    /// Whether the existing part of a path that leads nowhere may be read.
     fn leads_into_root(&self, joined: &Path) -> bool {
         let existing = joined.ancestors().find_map(|above| canonical(above).ok());
         let mut bases = [&self.root].into_iter().chain(&self.folders).chain(&self.python);
@@ -204,8 +204,8 @@ impl Resolver {
     }
 }
 
-/// What git and this program keep for themselves: settings with passwords in them, the token. The type engine's stubs
-/// lie there too, and are for everybody.
+/// Whether git or this program keeps the file for itself: settings with passwords in them, the token. The type engine's
+/// stubs are there too, and are not private.
 fn is_private(path: &Path) -> bool {
     !path.starts_with(STUBS) && path.iter().any(is_private_name)
 }

@@ -90,7 +90,7 @@ const OVERFLOW_USER: &[u32] = &[65_534, 4_294_967_294];
 pub struct HomeFolders(Vec<PathBuf>);
 
 impl HomeFolders {
-    /// Those of the user database, and the one the environment names.
+    /// Reads the home folders in the user database, and adds the one that the environment names.
     pub fn of_machine(home: Option<&Path>) -> Self {
         let passwd = std::fs::read("/etc/passwd").unwrap_or_default();
         Self::of(&String::from_utf8_lossy(&passwd), home)
@@ -157,7 +157,7 @@ fn is_below(folder: &Path, folders: &[&str]) -> bool {
     folders.iter().any(|above| folder != Path::new(above) && folder.starts_with(above))
 }
 
-/// Whether the folder says of itself that it is a repository.
+/// Whether the folder has a mark of a repository.
 fn holds_marker(folder: &Path) -> bool {
     MARKERS.iter().any(|marker| std::fs::symlink_metadata(folder.join(marker)).is_ok())
 }

@@ -7,9 +7,10 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use super::absent_rules;
 use super::patterns::Patterns;
 use super::tracked;
-use crate::config;
+use crate::config::{self, Environment};
 use crate::git_config::UserFolders;
 use crate::model::{RepoPath, SkipReason};
 use crate::secrets;
@@ -17,7 +18,7 @@ use crate::secrets;
 /// Folders (or files) of these names are never looked into, at any depth: git's own, and ours.
 pub(super) const PRIVATE_NAMES: &[&str] = &[".git", ".ixmcp", ".flashgrep"];
 
-/// What holds for one repository until its settings change.
+/// Rules of one repository; they hold until its settings change.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     settings: config::Index,
@@ -30,6 +31,8 @@ pub struct Rules {
     documents: Vec<&'static str>,
     /// Git's tracked list as last read: reading it again takes longer than asking for one file.
     tracked: Arc<Mutex<tracked::Cache>>,
+    /// Ignore files that are not on disk.
+    absent: absent_rules::Source,
     /// Where the user's settings of git are.
     user: UserFolders,
 }
@@ -41,11 +44,10 @@ impl Rules {
         Self { settings: settings.clone(), exclude, ..Self::default() }
     }
 
-    /// Where the user's settings of git are, which name files of rules.
+    /// Where git is, and the user's settings of it, which name files of rules.
     #[must_use]
-    pub fn with_user(mut self, user: UserFolders) -> Self {
-        self.user = user;
-        self
+    pub fn with_environment(self, environment: &Environment) -> Self {
+        Self { user: environment.git_folders(), absent: absent_rules::Source::new(environment), ..self }
     }
 
     /// Folders of the repository that the user named: they are listed even where git ignores them.
@@ -62,7 +64,7 @@ impl Rules {
         self
     }
 
-    /// The same for a folder outside the repository: it is read as it is, whatever ignores it from above, and it has
+    /// Rules for a folder outside the repository: it is read as it is, whatever ignores it from above, and it has
     /// neither entities nor a tracked list.
     #[must_use]
     pub fn outside(&self) -> Self {
@@ -79,6 +81,10 @@ impl Rules {
 
     pub(super) fn user(&self) -> &UserFolders {
         &self.user
+    }
+
+    pub(super) fn absent(&self) -> &absent_rules::Source {
+        &self.absent
     }
 
     /// Whether `index.exclude` names an entry of a folder that it does not name.
@@ -125,7 +131,8 @@ impl Rules {
         let by_name = skipped_by_name(path).filter(|reason| match reason {
             SkipReason::Secret => self.settings.skip_secrets,
             SkipReason::Minified => self.settings.skip_minified,
-            _ => self.settings.skip_generated,
+            SkipReason::Generated => self.settings.skip_generated,
+            _ => true,
         });
         by_name.or_else(|| (size > self.max_file_size(path)).then_some(SkipReason::Oversize))
     }

@@ -1,8 +1,9 @@
-//! What git tracks: the paths of its index, so that a tracked file is listed although an ignore file names it.
+//! Paths in git's index, so that a tracked file is listed although an ignore file names it.
 //!
-//! Owns reading the index; git itself is never run. Only names are taken from it. Does not own where it is (`git_layout`).
+//! Owns reading the index; git itself is never run. Only names are taken from it. Does not own where it is
+//! (`git_layout`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -27,6 +28,17 @@ pub(super) struct Tracked {
     spans: Vec<Range<u32>>,
     /// The folders of submodules.
     pub(super) submodules: Vec<Box<[u8]>>,
+    /// Files and folders that a sparse checkout leaves out, by the path from the top of the work tree.
+    pub(super) absent: Absent,
+}
+
+/// Files and folders that may hold ignore files that are not on disk, each with the id of its object.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Absent {
+    /// Files `.gitignore`, by the folder that they are in.
+    pub rule_files: Vec<(Vec<u8>, String)>,
+    /// Whole folders of a sparse index.
+    pub folders: Vec<(Vec<u8>, String)>,
 }
 
 /// The lists as they were last read: by the index, and the path of the root in its work tree.
@@ -58,8 +70,8 @@ impl Tracked {
     }
 }
 
-/// What a work tree tracks at or below `inside`, which is empty or ends with `/`; `None` without an index, which git makes when
-/// something is added.
+/// Reads the paths that a work tree tracks at or below `inside`, which is empty or ends with `/`; `None` without an
+/// index, which git makes when something is added.
 ///
 /// The error is a warning: without the list, ignored files are merely not listed.
 pub(super) fn read_cached(
@@ -84,7 +96,7 @@ pub(super) fn read_cached(
     Ok(Some(tracked))
 }
 
-/// What git's index records of the files at or below the root.
+/// Files at or below the root, as git's index records them.
 #[derive(Debug, Default)]
 pub(crate) struct Staged {
     /// By path.
@@ -94,14 +106,16 @@ pub(crate) struct Staged {
     /// Submodules, each with a `/` at its end.
     submodules: Vec<String>,
     /// Paths with a conflict of a merge.
-    pub conflicts: usize,
+    conflicts: HashSet<String>,
+    /// `false`: there is no index, or it is damaged.
+    is_read: bool,
 }
 
 #[derive(Debug)]
 struct StagedFile {
     /// The id of the blob.
     id: String,
-    /// As it was when the file had that content; `None` where its times do not show that.
+    /// Stat of the file when it had that content; `None` where its times do not show that.
     stat: Option<Stat>,
     /// Git does not look at the file: a sparse checkout leaves it out, or the user said that it does not change.
     is_unexamined: bool,
@@ -136,9 +150,19 @@ impl Staged {
         self.files.keys().map(String::as_str)
     }
 
+    /// The number of paths with a conflict of a merge.
+    pub(crate) fn conflicts(&self) -> usize {
+        self.conflicts.len()
+    }
+
     /// Whether a file is tracked.
     pub(crate) fn has(&self, path: &str) -> bool {
-        self.files.contains_key(path)
+        self.files.contains_key(path) || self.conflicts.contains(path)
+    }
+
+    /// Whether it is known that a file is not tracked.
+    pub(crate) fn lacks(&self, path: &str) -> bool {
+        self.is_read && !self.has(path)
     }
 
     /// Whether a file in that folder is tracked.
@@ -158,7 +182,7 @@ impl Staged {
     }
 }
 
-/// What git's index records; nothing without one, or if it is damaged: then every file has to be compared.
+/// Reads git's index; empty without one, or if it is damaged: then every file has to be compared.
 pub(crate) fn staged(root: &Path) -> Staged {
     let Some((worktree, index)) = find_index(root) else { return Staged::default() };
     let inside = root.strip_prefix(&worktree).unwrap_or(Path::new(""));
@@ -166,7 +190,7 @@ pub(crate) fn staged(root: &Path) -> Staged {
     let is_sparse = index.parent().is_some_and(is_sparse);
     let prefix = prefix_of(inside);
     let written = std::fs::metadata(&index).map(|metadata| stat_of(&metadata).mtime_ns).unwrap_or_default();
-    let mut staged = Staged::default();
+    let mut staged = Staged { is_read: true, ..Staged::default() };
     for entry in file.entries() {
         let Some(path) = entry.path(&file).strip_prefix(prefix.as_slice()) else { continue };
         let Ok(path) = std::str::from_utf8(path) else { continue };
@@ -179,7 +203,7 @@ pub(crate) fn staged(root: &Path) -> Staged {
             continue;
         }
         if entry.flags.stage_raw() != 0 {
-            staged.conflicts += usize::from(entry.flags.stage_raw() == 2);
+            staged.conflicts.insert(path.to_owned());
             continue;
         }
         let ns = |time: gix_index::entry::stat::Time| i64::from(time.secs) * 1_000_000_000 + i64::from(time.nsecs);
@@ -224,7 +248,7 @@ fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// The nearest folder at or above `root` with a `.git`, and the index of that.
+/// The nearest folder at or above `root` with a `.git`, and its index.
 fn find_index(root: &Path) -> Option<(PathBuf, PathBuf)> {
     directory(root).map(|(worktree, directory)| (worktree, directory.join("index")))
 }
@@ -263,8 +287,15 @@ fn read(index: &Path, prefix: &[u8]) -> Result<Tracked, String> {
     };
     let file = parse(index).map_err(failed)?;
     let mut tracked = Tracked::default();
-    for entry in file.entries().iter().filter(|entry| entry.mode != Mode::DIR) {
-        let Some(name) = entry.path(&file).strip_prefix(prefix) else { continue };
+    for entry in file.entries() {
+        let name: &[u8] = entry.path(&file);
+        if entry.flags.contains(Flags::SKIP_WORKTREE) {
+            tracked.absent.add(name, entry);
+        }
+        if entry.mode == Mode::DIR {
+            continue;
+        }
+        let Some(name) = name.strip_prefix(prefix) else { continue };
         if entry.mode == Mode::COMMIT {
             tracked.submodules.extend(is_plain(name).then(|| Box::from(name)));
             continue;
@@ -278,11 +309,26 @@ fn read(index: &Path, prefix: &[u8]) -> Result<Tracked, String> {
         }
     }
     // Conflicts list a path up to three times.
-    let Tracked { names, mut spans, submodules } = tracked;
+    let Tracked { names, mut spans, submodules, absent } = tracked;
     let bytes = |span: &Range<u32>| &names[span.start as usize..span.end as usize];
     spans.sort_by(|a, b| bytes(a).cmp(bytes(b)));
     spans.dedup_by(|a, b| bytes(a) == bytes(b));
-    Ok(Tracked { names, spans, submodules })
+    Ok(Tracked { names, spans, submodules, absent })
+}
+
+impl Absent {
+    fn add(&mut self, name: &[u8], entry: &gix_index::Entry) {
+        if entry.mode == Mode::DIR {
+            let folder = name.strip_suffix(b"/").unwrap_or(name);
+            self.folders.extend(is_plain(folder).then(|| (folder.to_vec(), entry.id.to_string())));
+        } else if let Some(folder) = name.strip_suffix(b".gitignore")
+            && is_plain(name)
+            && (folder.is_empty() || folder.ends_with(b"/"))
+        {
+            let folder = folder.strip_suffix(b"/").unwrap_or(folder);
+            self.rule_files.push((folder.to_vec(), entry.id.to_string()));
+        }
+    }
 }
 
 /// Git writes no other names; a made-up index must not lead out of the repository.

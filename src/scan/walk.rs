@@ -1,7 +1,8 @@
-//! The walk: ignore files obeyed as git obeys them, links not followed.
+//! The walk: it obeys ignore files as git does, and follows no links.
 //!
-//! Owns both ways to list: the whole tree, and only some paths of it. Both put every entry before the same judge, so that they
-//! agree. Does not own what is ignored (`ignored`), the rules by path (`rules`), nor what git tracks (`tracked`, `with_tracked`).
+//! Owns both ways to list: the whole tree, and only some paths of it. Both decide about entries by the same code, so
+//! that they agree. Does not own what is ignored (`ignored`), the rules by path (`rules`), nor what git tracks
+//! (`tracked`, `with_tracked`).
 
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
@@ -74,7 +75,7 @@ pub(super) fn ignores(root: &Path, folder: &RepoPath, rules: &Rules) -> bool {
         .is_ok_and(|walk| walk.rules_of(folder.as_str(), &mut Known::default(), &mut walk.found()).is_ignored)
 }
 
-/// The rules of folders on the way to what is asked for.
+/// Rules of the folders on the way to the listed paths.
 type Known = HashMap<Vec<u8>, FolderRules>;
 
 /// A listing in the making.
@@ -257,9 +258,8 @@ impl<'a> Walk<'a> {
             RULE_FILES.iter().find(|known| name == **known).copied()
         };
         let names: Vec<&str> = entries.iter().filter_map(is_one).collect();
-        let before = self.main.tree.inside.len();
-        if !names.is_empty() {
-            rules.add_files(self.root, path, before, &names, &mut found.listing.warnings);
+        if !names.is_empty() || rules.tree.has_absent() {
+            rules.add_files(self.root, path, self.main.tree.inside.len(), &names, &mut found.listing.warnings);
         }
     }
 
@@ -305,7 +305,7 @@ impl<'a> Walk<'a> {
         self.rules_below("", self.main.clone(), folder, known, found)
     }
 
-    /// As [`Self::rules_of`], for a folder at or below `from`, whose rules are given.
+    /// Rules of a folder at or below `from`, whose rules are `start`.
     fn rules_below(
         &self,
         from: &str,
@@ -532,7 +532,7 @@ pub(super) fn judge(relative: &Path, metadata: &Metadata, rules: &Rules, listing
     listing.skipped.push(SkippedEntry { path: shown(relative), reason, stat });
 }
 
-/// What is at `path`; nothing when a symbolic link, or no folder, is on the way to it.
+/// Metadata of `path`; `None` when a symbolic link, or a file, is on the way to it.
 pub(super) fn metadata_under(root: &Path, path: &Path) -> Option<Metadata> {
     let mut full: PathBuf = root.to_path_buf();
     let mut parts = path.iter().peekable();

@@ -1,4 +1,4 @@
-//! What git tracks although a rule ignores it: files, and submodules with all that their own rules leave.
+//! Tracked paths that a rule ignores: files, and submodules with all files that their own rules admit.
 //!
 //! Owns adding them to a listing. Does not own git's index (`tracked`) nor the walk.
 
@@ -16,7 +16,7 @@ use crate::model::RepoPath;
 use crate::platform::paths::of_git;
 
 impl Walk<'_> {
-    /// Adds to what was found, at or below `asked` if only that is.
+    /// Adds tracked files to the listing; only those at or below `asked`, if that is given.
     pub(super) fn add_tracked(&self, asked: Option<&[RepoPath]>, found: &mut Found) -> Result<()> {
         if self.rules.is_outside() {
             return Ok(());

@@ -1,6 +1,7 @@
-//! Why a repository, or a folder of it, lists no files: the rules that ignore what is there.
+//! The reasons why a repository, or a folder of it, lists no files: the rules that ignore its entries.
 //!
-//! Owns the search for the rules and the count of what they ignore. Does not own whether an entry is ignored (`ignored`).
+//! Owns the search for the rules and the count of ignored entries. Does not own whether an entry is ignored
+//! (`ignored`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;

@@ -7,7 +7,7 @@ use super::settings::Reach;
 /// The class of a file name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
-    /// Such files exist to hold secrets, or hold them in a form that no rule recognizes.
+    /// A file that exists to hold secrets, or holds them in a form that no rule recognizes.
     Secret,
     /// A list of settings, public ones and secrets alike: a secret unless all values are public.
     Suspect,

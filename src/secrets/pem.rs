@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-/// What precedes `BEGIN` and `END`: in PEM, and in the format of RFC 4716.
+/// Dashes before `BEGIN` and `END`: in PEM, and in the format of RFC 4716.
 const DASHES: &[&[u8]] = &[b"-----", b"---- "];
 
 /// RSA keys of 16384 bits take 13 kB; PGP keys with photos take more.

@@ -1,8 +1,8 @@
 //! Decides whether a file whose name suggests secrets holds public values only.
 //!
-//! The reverse of the other rules: what is not recognized as public counts as a secret. A line is an assignment, a comment or words. A
-//! value that has a name such as `password` is public only if it is a switch or a reference to a variable; others have to consist of words,
-//! numbers, addresses and paths.
+//! The reverse of the other rules: text that is not recognized as public counts as a secret. A line is an assignment, a
+//! comment or words. A value with a name such as `password` is public only if it is a switch or a reference to a
+//! variable; others have to consist of words, numbers, addresses and paths.
 
 use super::{pem, settings, tokens};
 
@@ -162,15 +162,16 @@ const MAX_MIXED: usize = 12;
 const MAX_WORD: usize = 20;
 /// Shorter words may be abbreviations.
 const MIN_JUMBLED: usize = 8;
-/// As in `lengths`.
+/// Consonants in a row in a word.
 const MAX_CONSONANTS: usize = 4;
 
 const SWITCHES: &[&str] = &["true", "false", "yes", "no", "on", "off", "null", "none", "nil"];
 
-/// What a name ends with that describes a credential and is not one.
+/// Endings of names that describe a credential and hold none.
 const DESCRIBING: &[&str] = &["url", "uri", "host", "port", "path", "file", "dir", "region", "enabled", "type", "ttl"];
 
-/// Also where they are glued to other words: `DBPASS`, `APPKEY`. In German, French, Spanish and Portuguese, too.
+/// Parts of names of credentials, also where they are glued to other words: `DBPASS`, `APPKEY`. In German, French,
+/// Spanish and Portuguese, too.
 const TELLING_PARTS: &[&str] = &[
     "pass",
     "secret",

@@ -14,7 +14,7 @@ use super::tokens;
 pub(super) enum Reach {
     /// All but plain words, and structural ones such as `kind` and `version`.
     All,
-    /// Those with a key such as `password`.
+    /// Values with a key such as `password`.
     Named,
 }
 

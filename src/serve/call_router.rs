@@ -1,7 +1,8 @@
 //! Forwards calls for another repository to that repository's daemon, because only one process may write a database.
 //!
-//! Owns the choice of the process that answers a call. A call to several repositories is answered in this process. A daemon starts the other repository's daemon if necessary. Any other
-//! process forwards the call if that daemon runs, and otherwise answers it itself.
+//! Owns the choice of the process that answers a call. A call to several repositories is answered in this process. A
+//! daemon starts the other repository's daemon if necessary. Any other process forwards the call if that daemon runs,
+//! and otherwise answers it itself.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,13 +12,14 @@ use serde_json::{Map, Value, json};
 use super::client::{Client, RemoteProgress};
 use super::launch::Launcher;
 use super::member_daemons::MemberDaemons;
+use super::page::views;
 use super::service::{Service, ToolCard};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git_objects;
-use crate::index::Workspaces;
 use crate::tools::{self, Access, ClientScope, Declaration, Request, TOOLS, Tools};
 use crate::wording::Command;
+use crate::workspace::Workspaces;
 
 /// The tools of this process, and the connections to other daemons.
 pub struct CallRouter {
@@ -44,7 +46,7 @@ impl CallRouter {
 
     /// Answers a view of the web page, always for this process's own repository.
     pub fn view(&self, request: Request) -> Result<Value> {
-        self.tools.view(request)
+        self.tools.call_tool(views::find(&request.tool)?, request, None)
     }
 
     /// The other worktree that a reading call is about, because an argument is a path in it.
@@ -153,8 +155,8 @@ pub fn call_params(tool: &str, arguments: &Value, cap: Option<usize>, waits: boo
 mod tests {
     use super::*;
     use crate::config::{Flags, Sources};
-    use crate::index::Watching;
     use crate::tools::counted;
+    use crate::workspace::Watching;
 
     #[test]
     fn a_call_looks_up_its_tool_once_and_normalizes_its_arguments_once() {

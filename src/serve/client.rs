@@ -41,7 +41,7 @@ pub struct DaemonIdentity {
 /// Whether this program can use a daemon of another release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compatibility {
-    /// This program replaces it.
+    /// An older release, which this program replaces.
     Older,
     Usable,
     /// A later release with another protocol.

@@ -26,10 +26,10 @@ use super::status::TcpStatus;
 use super::{ClientScope, ConnectionPolicy, Server, ToolListing, WriteAccess, tcp, token};
 use crate::config::{self, Environment};
 use crate::error::{Error, Result};
-use crate::index::Workspaces;
 use crate::platform::process::{self, TerminationSignal};
 use crate::platform::socket;
 use crate::tools::DEADLINE;
+use crate::workspace::Workspaces;
 
 /// Connections of the socket, and of the port, that have sent a line, and that have not.
 const MAX_CLIENTS: usize = 1024;
@@ -153,7 +153,7 @@ impl Listener {
     }
 }
 
-/// What all listeners of the daemon share.
+/// State that all listeners of the daemon share.
 struct DaemonState {
     server: Arc<Server>,
     service: Arc<DaemonService>,

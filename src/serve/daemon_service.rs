@@ -31,9 +31,11 @@ use super::service::{Service, ToolCard};
 use super::status::{Status, TcpStatus};
 use crate::budget::{self, Progress};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Freshness, IndexWait, Thoroughness, Workspace};
 use crate::locked::locked;
+use crate::repository::Thoroughness;
 use crate::tools::{self, ClientScope, Declaration, Request};
+use crate::update::{Freshness, IndexWait};
+use crate::workspace::Workspace;
 
 /// Identifies the daemon.
 pub const ABOUT: &str = "ixmcp/about";

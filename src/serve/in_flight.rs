@@ -32,7 +32,7 @@ pub enum Route {
     Batch(Arc<Batch>, usize),
 }
 
-/// What the work for a request needs. rmcp uses the number as the request's id.
+/// Facts that the work for a request needs. rmcp uses the number as the request's id.
 #[derive(Clone)]
 pub struct Ticket {
     pub number: u64,

@@ -1,4 +1,4 @@
-//! The in-flight requests of a relay's client, and what happens to them when the daemon ends.
+//! The in-flight requests of a relay's client, for when the daemon ends.
 //!
 //! Owns the rule: reads are sent to the next daemon, all other requests are answered with an error. The handshake is
 //! repeated, and its second answer is dropped.
@@ -47,7 +47,7 @@ struct Request {
     handshake: Option<String>,
 }
 
-/// What to do with a line of the client.
+/// Action for a line of the client.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
     Forward,
@@ -55,7 +55,7 @@ pub enum Action {
     Drop,
 }
 
-/// What to do after a daemon ended.
+/// Messages to send after a daemon ended.
 #[derive(Debug, Default)]
 pub struct Recovery {
     /// Lines for the next daemon, the handshake first.

@@ -65,7 +65,7 @@ use crate::model::printable;
 pub use crate::tools::ClientScope;
 use crate::tools::DEADLINE;
 
-/// What all connections of a process share.
+/// State that all connections of a process share.
 pub struct Server {
     service: Arc<dyn Service>,
     cards: Vec<ToolCard>,
@@ -103,7 +103,7 @@ pub struct ConnectionPolicy {
     pub listing: ToolListing,
     pub writing: WriteAccess,
     pub scope: ClientScope,
-    /// What limits the client further, in addition to what its hello says.
+    /// Limits of the client in addition to those of its hello.
     pub restriction: Option<Restriction>,
     /// How long in-flight requests may continue after the client has closed its end.
     pub drain: Duration,

@@ -337,7 +337,7 @@ impl Connection {
     }
 }
 
-/// What happens to a message.
+/// Next step for a message.
 enum MessageStep {
     Settled(String),
     Silent,

@@ -29,7 +29,7 @@ const ATTEMPT_PAUSE: Duration = Duration::from_millis(50);
 /// Bytes of the pipe between relay and server if this process answers itself.
 const PIPE_BYTES: usize = 64 << 10;
 
-/// What a relay needs to find its daemon, and to work without one.
+/// A relay's settings: how to find its daemon, and how to work without one.
 pub struct Relay {
     pub root: PathBuf,
     /// The client's current directory.

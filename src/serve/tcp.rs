@@ -22,8 +22,8 @@ const PORT_ATTEMPTS: usize = 16;
 /// Concurrent lookups of a connection's owner.
 static LOOKUPS: Semaphore = Semaphore::const_new(2);
 
-/// What is still read from a refused client before the connection is closed. Closing with unread input would discard the
-/// answer.
+/// Bytes that are still read from a refused client before the connection is closed. Closing with unread input would
+/// discard the answer.
 const DRAIN_BYTES: u64 = 1 << 20;
 const DRAIN_TIME: Duration = Duration::from_millis(500);
 

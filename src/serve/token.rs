@@ -1,4 +1,5 @@
-//! Tokens: what lets a TCP client write, in the file `token` next to the index or in `IXMCP_TOKEN`, and how tokens are compared.
+//! Tokens: permission for a TCP client to write, in the file `token` next to the index or in `IXMCP_TOKEN`, and their
+//! comparison.
 //!
 //! Owns the file. The connection policy decides which clients must send the token.
 

@@ -89,7 +89,7 @@ impl Bitmap {
         of_later + of_own
     }
 
-    /// What is in both.
+    /// Intersects two bitmaps.
     pub fn and(&self, other: &Self) -> Self {
         let mut both = Self::default();
         for (number, words) in &self.blocks {

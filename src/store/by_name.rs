@@ -30,7 +30,7 @@ pub(super) use is_in_chunk_found;
 /// A statement that finds rows by name.
 pub(super) struct ByName {
     pub indexed: &'static str,
-    /// The same among the chunks that match `:query`.
+    /// A statement that returns the same rows through the chunks that match `:query`.
     pub by_fts: &'static str,
 }
 

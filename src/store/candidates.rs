@@ -30,7 +30,7 @@ pub struct Candidate {
     pub path: String,
     pub id: FileId,
     pub bytes: u64,
-    /// Its current text.
+    /// The file's current text.
     pub version: TextVersion,
 }
 

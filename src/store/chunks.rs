@@ -20,6 +20,7 @@ statements! {
             symbol_count, terms_checksum, overlap, headings, page)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, nullif(?12, ''), nullif(?13, ''), ?14)";
     LAST = "SELECT max(coalesce((SELECT max(id) FROM chunks), 0), coalesce((SELECT max(embedded) FROM embedding_spaces), 0))";
+    OF_PATH = "SELECT c.id FROM files f JOIN chunks c ON c.file_id = f.id WHERE f.path = :path ORDER BY c.start_offset LIMIT :most";
     OF_FILE = "SELECT hash, id FROM chunks WHERE file_id = ?1 ORDER BY id DESC";
     DELETE = "DELETE FROM chunks WHERE file_id = ?1";
     COUNT = "SELECT count(*) FROM chunks";
@@ -34,7 +35,7 @@ statements! {
     IN_ROW = "SELECT start_offset, text FROM chunks WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
     LINES = "SELECT c.start_line, c.text FROM files f JOIN chunks c ON c.file_id = f.id
         WHERE f.path = :path AND c.start_line <= :last AND c.end_line >= :first ORDER BY c.start_offset";
-    /// Of many at once: to begin a statement for each takes longer than to find its rows.
+    /// Reads many chunks at once: starting a statement for each takes longer than finding its rows.
     HITS = "SELECT j.key, f.path, f.language, c.start_line, c.end_line, c.text, coalesce(c.headings, ''), c.symbol_count
         FROM json_each(:ids) j CROSS JOIN chunks c ON c.id = j.value CROSS JOIN files f ON f.id = c.file_id";
     NAMED = "SELECT j.key, n.name, r.kind_id FROM json_each(:ids) j CROSS JOIN chunks c ON c.id = j.value
@@ -42,10 +43,6 @@ statements! {
         CROSS JOIN names n ON n.id = r.name_id";
     KINDS = "SELECT id, name FROM kinds";
 }
-
-/// As the schema has it.
-pub(super) const DROP_INDEX: &str = "DROP INDEX IF EXISTS chunks_by_hash";
-pub(super) const MAKE_INDEX: &str = "CREATE INDEX IF NOT EXISTS chunks_by_hash ON chunks (substr(hash, 1, 4))";
 
 /// Chunks whose positions are looked up to bring them into order, at least. For more than a walk over all of them, up to the
 /// last that is wanted, would visit, that walk is quicker.
@@ -106,6 +103,12 @@ impl ChunkNumbers {
 }
 
 impl Snapshot<'_> {
+    /// The first chunks of a file.
+    pub fn chunks_of_path(&self, path: &str, most: usize) -> Result<Vec<ChunkId>> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.rows(OF_PATH, named_params! { ":path": path, ":most": most }, |row| row.get(0).map(ChunkId))
+    }
+
     pub fn chunk_count(&self) -> Result<u64> {
         self.number(COUNT, [])
     }
@@ -120,7 +123,7 @@ impl Snapshot<'_> {
         if chunks.len() <= most { Ok(chunks) } else { self.in_path_order(chunks, most) }
     }
 
-    /// Those of the chunks that exist.
+    /// Filters chunks to those that exist.
     pub(super) fn existing_chunks(&self, chunks: impl Iterator<Item = ChunkId>) -> Result<HashSet<ChunkId>> {
         let ids = list_of(chunks.map(|chunk| chunk.0));
         Ok(self.rows(EXISTING, named_params! { ":ids": ids }, |row| row.get(0).map(ChunkId))?.into_iter().collect())
@@ -150,7 +153,7 @@ impl Snapshot<'_> {
         Ok(first)
     }
 
-    /// The same, by a look at the position of each.
+    /// Returns the first `most` chunks in path order by looking up the position of each.
     fn in_order_of_positions(&self, mut chunks: Vec<ChunkId>, most: usize) -> Result<Vec<ChunkId>> {
         chunks.sort_unstable();
         let ids = list_of(chunks.iter().map(|chunk| chunk.0));

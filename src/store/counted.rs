@@ -36,7 +36,7 @@ impl LineCounts {
 pub(super) struct PatternCounts(VecDeque<(String, LineCounts)>);
 
 impl Snapshot<'_> {
-    /// What is known of a pattern.
+    /// The counts that are known for a pattern.
     pub fn line_counts(&self, pattern: &str) -> LineCounts {
         let mut counted = locked(&self.caches.counted);
         let known = counted.0.iter().position(|(known, _)| known == pattern).and_then(|at| counted.0.remove(at));

@@ -38,11 +38,11 @@ pub struct DocumentPiece {
     pub index: u64,
     pub start_line: u32,
     pub end_line: u32,
-    /// Of `text`, in characters of the file's text.
+    /// Start of `text`, in characters of the file's text.
     pub start_offset: u64,
     pub hash: Vec<u8>,
     pub text: String,
-    /// What precedes `text` and is read with it.
+    /// Text before `text` that is read with it.
     pub lead: String,
     /// Outermost first, each in a line.
     pub headings: String,
@@ -57,13 +57,13 @@ impl DocumentPiece {
     }
 }
 
-/// What is known of an indexed file.
+/// Facts about an indexed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentFile {
     pub size: u64,
     pub modified_ns: i64,
     pub language: String,
-    /// As detected; `None` is UTF-8, or a document that is not a text.
+    /// Detected encoding; `None` is UTF-8, or a document that is not a text.
     pub encoding: Option<String>,
 }
 
@@ -122,7 +122,7 @@ impl Snapshot<'_> {
         self.rows(PROBLEMS, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 
-    /// The same of one file.
+    /// Problems that extraction reported for one file.
     pub fn problems_of(&self, path: &str) -> Result<Vec<FileProblem>> {
         self.rows(PROBLEMS_OF, named_params! { ":path": path }, FileProblem::from_row)
     }

@@ -31,7 +31,7 @@ statements! {
     INTERN_TAG = "INSERT INTO tags (name) VALUES (?1) ON CONFLICT DO NOTHING";
     INSERT_TAGGED = "INSERT OR IGNORE INTO tagged (tag_id, file_id, entity_id, line, source)
         VALUES ((SELECT id FROM tags WHERE name = ?1), ?2, ?3, ?4, ?5)";
-    /// Of several entities with one key the first path counts.
+    /// Makes the first path count where several entities have one key.
     ELECT = "UPDATE entities SET live = (id = (
             SELECT entity_id FROM entity_names WHERE name = :key AND rank = 0 ORDER BY path LIMIT 1))
         WHERE key = :key";
@@ -87,8 +87,8 @@ statements! {
     DOUBLED = "SELECT f.path, e.key, w.path FROM entities e JOIN files f ON f.id = e.file_id
         JOIN entities o ON o.key = e.key AND o.live = 1 JOIN files w ON w.id = o.file_id
         WHERE e.live = 0 ORDER BY f.path";
-    /// Links of what counts that lead nowhere, where they must lead somewhere. Each target is looked up once: most have
-    /// several links.
+    /// Links of entities that count and that lead nowhere, where they must lead somewhere. Each target is looked up
+    /// once: most have several links.
     DANGLING = "SELECT f.path, e.line, e.kind, e.target
         FROM (SELECT DISTINCT target FROM edges INDEXED BY edges_certain WHERE certain = 1) d
         CROSS JOIN edges e INDEXED BY edges_certain ON e.target = d.target AND e.certain = 1
@@ -166,13 +166,13 @@ pub(super) fn entity(row: &Row) -> rusqlite::Result<StoredEntity> {
     })
 }
 
-/// What sorts after every path below a folder.
+/// Sorts after every path below a folder.
 fn end_of(folder: &str) -> String {
     format!("{folder}\u{10ffff}")
 }
 
 impl Snapshot<'_> {
-    /// The entity that a link of that name means.
+    /// The entity that a link with that name refers to.
     pub fn entity_named(&self, name: &str) -> Result<Option<StoredEntity>> {
         self.row(BY_NAME, named_params! { ":name": name }, entity)
     }

@@ -46,6 +46,10 @@ pub enum Fact {
     SeededFrom,
     /// The listing fingerprint of the last sweep; empty if the next has to list again.
     ListingFingerprint,
+    /// The commit whose history is indexed in full, and what its rows were made with; empty while some are missing.
+    History,
+    /// Changes when enough of the history has changed that searches read it again.
+    HistoryRead,
 }
 
 impl Fact {
@@ -62,7 +66,7 @@ pub struct CountedChanges {
     pub deleted: Vec<String>,
 }
 
-/// What the index holds, in all.
+/// Numbers of rows in the whole index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     pub files: u64,
@@ -102,6 +106,11 @@ impl Snapshot<'_> {
         };
         *locked(&self.caches.totals) = Some(totals.clone());
         Ok(totals)
+    }
+
+    /// Whether a first build was completed: until then the index lacks files.
+    pub fn is_built(&self) -> Result<bool> {
+        Ok(self.fact(Fact::Built)?.is_some())
     }
 
     pub fn fact(&self, fact: Fact) -> Result<Option<String>> {
@@ -173,8 +182,8 @@ impl Batch<'_> {
         Ok(counted)
     }
 
-    /// What changed since `consumer` was last counted, net: a file that came and went is not in it. Starts a new count.
-    /// The first time, every file is added.
+    /// Returns the files that changed since `consumer` was last counted, net: a file that came and went is not among
+    /// them. Starts a new count. The first time, every file is added.
     pub fn count_changes(&self, consumer: &str) -> Result<CountedChanges> {
         let counted = if self.counts(consumer)? {
             self.changes_of(consumer)?

@@ -91,7 +91,7 @@ impl StoredStats {
 /// A file that was found and left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedFile {
-    /// As shown: a path that is not UTF-8 has replacement characters.
+    /// The path as shown: one that is not UTF-8 has replacement characters.
     pub path: String,
     pub reason: SkipReason,
     pub stat: Stat,
@@ -109,7 +109,7 @@ pub struct FileRow<'a> {
     pub force: bool,
 }
 
-/// What is stored of a path: id, hash, extractor, chunking.
+/// Stored facts of a path: id, hash, extractor, chunking.
 type KnownFile = (FileId, ContentHash, u32, Option<String>);
 
 /// The paths in a folder: from the first on, up to the end. `0` comes right after `/`.
@@ -302,7 +302,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// The same content under another path keeps its rows; what was stored there goes. `false` when `from` is not
+    /// Gives a file's rows a new path; rows that were stored under that path are removed. `false` when `from` is not
     /// stored.
     pub fn rename_file(&mut self, from: &RepoPath, to: &RepoPath, stat: &Stat, seen_ns: i64) -> Result<bool> {
         let Some((id, hash, ..)) = self.id_and_hash(from)? else { return Ok(false) };

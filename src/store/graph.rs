@@ -10,7 +10,7 @@ use super::entities::EntityId;
 use super::statements::statements;
 use crate::error::Result;
 
-/// The entity that the words of an edge mean: the first of that name.
+/// The entity that the words of an edge refer to: the first of that name.
 macro_rules! target {
     () => {
         "t.live = 1 AND t.id = (
@@ -49,7 +49,7 @@ statements! {
         SELECT min(r.distance), t.id, t.key, t.title, t.kind, t.status
         FROM reached r JOIN entities t ON t.id = r.entity AND t.live = 1
         GROUP BY t.id ORDER BY 1, t.key";
-    /// The same edges one by one, by what they lead to.
+    /// Entities at the other end of one edge, one row for each edge: `REACHED` in single steps.
     STEPS_OUT = "SELECT e.kind, (
             SELECT n.entity_id FROM entity_names n WHERE n.name = e.target ORDER BY n.rank, n.path LIMIT 1)
         FROM edges e WHERE e.entity_id = :entity";
@@ -68,7 +68,7 @@ statements! {
         WHERE m.entity_id = :entity";
 }
 
-/// As much of an entity as an edge shows.
+/// The part of an entity that an edge shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphNode {
     pub id: EntityId,
@@ -82,7 +82,7 @@ pub struct GraphNode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkFrom {
     pub rel: String,
-    /// As looked up.
+    /// The target's name as looked up.
     pub target: String,
     pub line: u32,
     /// `None`: nothing has that id.
@@ -100,7 +100,7 @@ pub struct LinkTo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     pub source: GraphNode,
-    /// Of the source's file.
+    /// The source's file.
     pub path: String,
     pub link: LinkFrom,
 }
@@ -151,7 +151,8 @@ impl Snapshot<'_> {
         )
     }
 
-    /// What one edge leads to from an entity, by the ways that are walked; also what does not count, and doubled.
+    /// Visits the entity at the other end of each edge of an entity in the given directions; also entities that do not
+    /// count, and some repeatedly.
     pub fn steps(
         &self,
         entity: EntityId,

@@ -1,6 +1,6 @@
-//! A cache of what was computed from the texts of files, so that the next query need not compute it again.
+//! A cache of values computed from the texts of files, so that the next query need not compute them again.
 //!
-//! Owns how much is kept, and that a value is of the present text. Does not own what the values are.
+//! Owns how much is kept, and that a value is of the present text. Does not own the values.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -22,7 +22,7 @@ statements! {
 /// Bytes of values that are kept.
 const KEPT_BYTES: usize = 64 << 20;
 
-/// Values by the text that they are of, oldest first.
+/// Values by the version of their text, oldest first.
 #[derive(Default)]
 pub(super) struct KeptValues {
     values: HashMap<TextVersion, (usize, Arc<dyn Any + Send + Sync>)>,

@@ -1,8 +1,8 @@
-//! Which vectors are in memory, and when they are loaded.
+//! Vectors in memory: which ones, and when they are loaded.
 //!
-//! Owns the spaces that are kept in memory: that of the static embeddings, and that of the selected model. A query loads
-//! the missing vectors itself if that takes a few milliseconds. Otherwise a long-running process loads them on a background
-//! thread and answers from the loaded ones until then; a process that exits after its query waits.
+//! Owns the spaces that are kept in memory: that of the static embeddings, and that of the selected model. A query
+//! loads the missing vectors itself if that takes a few milliseconds. Otherwise a long-running process loads them on a
+//! background thread and answers from the loaded ones until then; a process that exits after its query waits.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ const MOST_SPACES: usize = 2;
 
 /// The vectors of the spaces that were asked for last.
 pub(super) struct LoadedVectors {
-    /// Of the database.
+    /// The database file.
     path: PathBuf,
     /// Whether there will be later queries.
     stays: AtomicBool,
@@ -49,7 +49,7 @@ impl LoadedVectors {
         locked(&self.vectors).clear();
     }
 
-    /// What was read, unless another has read more of the same meanwhile.
+    /// Keeps vectors that were read, unless another reader has read more of the same space meanwhile.
     fn keep(&self, vectors: &Vectors) {
         let mut kept = locked(&self.vectors);
         if kept.iter().any(|kept| kept.is_like(vectors) && kept.embedded > vectors.embedded) {
@@ -74,7 +74,7 @@ impl VectorSearch {
         self.vectors.len()
     }
 
-    /// What is nearest in memory, for [`Snapshot::nearest_of`].
+    /// Returns the chunks nearest in memory, for [`Snapshot::nearest_of`].
     pub fn run(&self, scope: Option<&Scope>) -> Vec<NearChunk> {
         self.vectors.nearest(&self.vector, self.limit, scope)
     }

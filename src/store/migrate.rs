@@ -1,7 +1,7 @@
 //! The schema: the migrations in `migrations/`, append-only, run by `refinery`.
 //!
 //! Owns the comparison of a file's schema with this program's, and the upgrade of an older one. The index is derived,
-//! so a file with any other schema is not repaired: `index` replaces it ([`super::Store::is_of_another_build`]).
+//! so a file with any other schema is not repaired: `repository` replaces it ([`super::Store::is_of_another_build`]).
 
 use std::path::Path;
 
@@ -11,16 +11,33 @@ use rusqlite::Connection;
 
 use super::to_error;
 use crate::error::{Error, ErrorKind, Result};
+use crate::wording::Command;
 
 mod embedded {
     refinery::embed_migrations!("migrations");
 }
 
-/// This program's migrations, in the order in which they run: the macro lists V10 before V2.
+/// The migrations of this program, in the order in which they run: the macro lists V10 before V2.
 fn embedded() -> Vec<Migration> {
     let mut migrations = embedded::migrations::runner().get_migrations().clone();
     migrations.sort();
     migrations
+}
+
+/// The statement of a migration that creates an index, for a table that may have it.
+///
+/// # Panics
+/// If no migration creates it.
+pub(super) fn create_index(name: &str) -> String {
+    let head = format!("CREATE INDEX {name} ON ");
+    let body = |sql: &str| {
+        let body = &sql[sql.find(&head)? + head.len()..];
+        // Comments in it may contain semicolons.
+        let end = body.find("\n)")?;
+        Some(body[..end + body[end..].find(';')?].to_owned())
+    };
+    let body = embedded().iter().filter_map(Migration::sql).find_map(body).expect("the migrations create the index");
+    format!("CREATE INDEX IF NOT EXISTS {name} ON {body}")
 }
 
 /// The newest version that this program knows.
@@ -111,7 +128,7 @@ fn check_by(migrations: &[Migration], connection: &Connection, path: &Path) -> R
         Schema::Current => Ok(()),
         Schema::Missing => Err(foreign(path)),
         Schema::Older => Err(Error::new(ErrorKind::ReadOnly, format!("{} has an older schema", path.display()))
-            .hint("Run `ixmcp sync` where the index can be written.")),
+            .hint(("Run ", Command("sync"), " where the index can be written."))),
         Schema::Newer(version) => Err(newer(version, newest_of(migrations), path)),
         Schema::Different => Err(of_another_build(path)),
     }
@@ -123,20 +140,29 @@ pub(super) fn is_of_another_build(connection: &Connection) -> Result<bool> {
 }
 
 fn of_another_build(path: &Path) -> Error {
-    Error::new(ErrorKind::CorruptIndex, format!("{} has the schema of another build of ixmcp", path.display()))
-        .hint("Run `ixmcp sync`: it builds the index again.")
+    Error::new(ErrorKind::CorruptIndex, format!("{} has the schema of another build of ixmcp", path.display())).hint((
+        "Run ",
+        Command("sync"),
+        ": it builds the index again.",
+    ))
 }
 
 fn newer(version: i64, newest: i64, path: &Path) -> Error {
     let message = format!("{} has schema {version}, this ixmcp knows up to {newest}", path.display());
-    Error::new(ErrorKind::NewerIndex, message)
-        .hint("Use the newer ixmcp, or run `ixmcp rebuild` to build the index again with this one.")
+    Error::new(ErrorKind::NewerIndex, message).hint((
+        "Use the newer ixmcp, or run ",
+        Command("rebuild"),
+        " to build the index again with this one.",
+    ))
 }
 
 /// Reports a file that is not an index.
 pub(super) fn foreign(path: &Path) -> Error {
-    Error::new(ErrorKind::CorruptIndex, format!("{} is not an index of ixmcp, or is damaged", path.display()))
-        .hint("Run `ixmcp rebuild`: it builds a new index and keeps this file as index.db.bad.")
+    Error::new(ErrorKind::CorruptIndex, format!("{} is not an index of ixmcp, or is damaged", path.display())).hint((
+        "Run ",
+        Command("rebuild"),
+        ": it builds a new index and keeps this file as index.db.bad.",
+    ))
 }
 
 #[cfg(test)]

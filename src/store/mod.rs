@@ -1,13 +1,13 @@
 //! The database: the only module that names `rusqlite` and contains SQL.
 //!
 //! Owns opening and migrating the file, the pool of readers and the one writer, and for each family of tables the
-//! statements next to their row mapping. Does not own when to write: that is `index`'s.
+//! statements next to their row mapping. Does not own when to write: that is `update`'s.
 //!
 //! Reads are closures over a [`Snapshot`] and see one state of the index; writes are closures over a [`Batch`], which
 //! is a transaction: it is committed when the closure returns `Ok`, and leaves nothing behind otherwise.
 //!
 //! **Concurrency.** WAL: readers never wait for the writer. Across processes the writers take turns by SQLite's own
-//! lock (`busy_timeout`), and by `index`'s update lock so that work is not done twice. A read holds its snapshot only
+//! lock (`busy_timeout`), and by `update`'s update lock so that work is not done twice. A read holds its snapshot only
 //! as long as its closure runs, so checkpoints are not held up.
 
 mod audit;
@@ -15,6 +15,7 @@ mod bitmap;
 mod by_name;
 mod candidates;
 mod chunks;
+mod commits;
 mod compare;
 mod counted;
 mod documents;
@@ -58,6 +59,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
+use crate::wording::{Command, Wording};
 
 use counted::PatternCounts;
 use loaded::LoadedVectors;
@@ -65,6 +67,7 @@ use names::Interned;
 
 pub use candidates::Candidate;
 pub use chunks::{ChunkHit, ChunkName};
+pub use commits::{CommitId, CommittedFiles, NewCommit, NewCommitFile, SmallCommit, StoredCommit};
 pub use counted::{LineCounts, TextVersion};
 pub use documents::{DocumentFile, DocumentPiece};
 pub use entities::{EntityId, FileProblem, StoredEntity, TaggedKind};
@@ -125,15 +128,17 @@ pub struct Store {
     _open: open::OpenStore,
 }
 
-/// What is kept in memory of the database between queries.
+/// Values of the database that are kept in memory between queries.
 struct Caches {
-    /// As they were counted last.
+    /// The last totals.
     totals: Mutex<Option<Totals>>,
-    /// Of words in chunks.
+    /// Frequencies of words in chunks.
     frequencies: Mutex<Frequencies>,
-    /// Of exact searches.
+    /// Counts of exact searches.
     counted: Mutex<PatternCounts>,
-    /// What searches were narrowed to.
+    /// Files of the history.
+    committed: Mutex<commits::KeptCommits>,
+    /// Scopes that searches were narrowed to.
     scopes: Mutex<Scopes>,
     /// Values computed from texts.
     kept: Mutex<KeptValues>,
@@ -146,6 +151,7 @@ impl Caches {
             totals: Mutex::default(),
             frequencies: Mutex::default(),
             counted: Mutex::default(),
+            committed: Mutex::default(),
             scopes: Mutex::default(),
             kept: Mutex::default(),
             vectors: LoadedVectors::none(path),
@@ -177,7 +183,7 @@ impl<'c> Snapshot<'c> {
     }
 }
 
-/// A transaction that changes the index; everything a snapshot can be asked can be asked of it too.
+/// A transaction that changes the index; it answers every query of a snapshot, too.
 pub struct Batch<'c> {
     snapshot: Snapshot<'c>,
     interned: &'c mut Interned,
@@ -266,7 +272,7 @@ impl Store {
         answer.map_err(|error| if error.kind == ErrorKind::Cancelled { budget.error() } else { error })
     }
 
-    /// What others have committed so far.
+    /// The state that other processes have committed so far.
     pub fn revision(&self) -> Result<Revision> {
         let opened = self.follow_rebuild()?;
         let mut slot = locked(&self.writer);
@@ -315,9 +321,10 @@ impl Store {
         self.write(|batch| {
             batch.connection.execute_batch(open::CACHE_FOR_BULK)?;
             batch.connection.execute_batch(terms::FOR_BULK)?;
-            batch.connection.execute_batch(names::DROP_INDEX)?;
-            batch.connection.execute_batch(chunks::DROP_INDEX)?;
-            Ok(batch.connection.execute_batch(symbols::DROP_INDEXES)?)
+            for index in INDEXES_MADE_LAST {
+                batch.connection.execute_batch(&format!("DROP INDEX IF EXISTS {index}"))?;
+            }
+            Ok(())
         })
     }
 
@@ -326,9 +333,10 @@ impl Store {
         self.write(|batch| {
             batch.connection.execute_batch(terms::OPTIMIZE)?;
             batch.connection.execute_batch(terms::AFTER_BULK)?;
-            batch.connection.execute_batch(names::MAKE_INDEX)?;
-            batch.connection.execute_batch(chunks::MAKE_INDEX)?;
-            Ok(batch.connection.execute_batch(symbols::MAKE_INDEXES)?)
+            for index in INDEXES_MADE_LAST {
+                batch.connection.execute_batch(&migrate::create_index(index))?;
+            }
+            Ok(())
         })
     }
 
@@ -364,6 +372,7 @@ impl Store {
             *locked(&self.caches.counted) = PatternCounts::default();
             *locked(&self.caches.frequencies) = Frequencies::default();
             *locked(&self.caches.kept) = KeptValues::default();
+            *locked(&self.caches.committed) = None;
         }
     }
 
@@ -399,6 +408,7 @@ impl Store {
             *locked(&self.caches.frequencies) = Frequencies::default();
             *locked(&self.caches.counted) = PatternCounts::default();
             *locked(&self.caches.scopes) = Scopes::default();
+            *locked(&self.caches.committed) = None;
             *opened = Some(now);
         }
         Ok(now)
@@ -419,7 +429,9 @@ fn in_snapshot<T>(
     ask(&Snapshot::new(&transaction, caches))
 }
 
-const FREE_SPACE: &str = "Free some space and run `ixmcp sync`.";
+/// Indexes that no writer needs.
+const INDEXES_MADE_LAST: &[&str] =
+    &["names_by_name", "names_by_spelling", "chunks_by_hash", "symbols_by_name", "references_by_name"];
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
@@ -447,26 +459,26 @@ fn is_of_other_content(error: &rusqlite::Error) -> bool {
 /// SQLite's error as people and agents need it.
 fn to_error(error: &rusqlite::Error) -> Error {
     use rusqlite::ErrorCode as Code;
+    let free_space = || Wording::from(("Free some space and run ", Command("sync"), "."));
+    let build_again = || Wording::from(("Run ", Command("rebuild"), " to build it again."));
     let (kind, message, hint) = match error.sqlite_error_code() {
         Some(Code::DatabaseCorrupt | Code::NotADatabase) => {
-            (ErrorKind::CorruptIndex, "the index is damaged", "Run `ixmcp rebuild` to build it again.")
+            (ErrorKind::CorruptIndex, "the index is damaged", build_again())
         }
         Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
-            (ErrorKind::Busy, "another process is writing the index", "Try again in a moment.")
+            (ErrorKind::Busy, "another process is writing the index", "Try again in a moment.".into())
         }
-        _ if is_of_other_content(error) => (
-            ErrorKind::CorruptIndex,
-            "the index has other tables or values than it should",
-            "Run `ixmcp rebuild` to build it again.",
-        ),
-        Some(Code::OperationInterrupted) => (ErrorKind::Cancelled, "the query was stopped", "Try again."),
-        Some(Code::DiskFull) => (ErrorKind::ReadOnly, "the disk is full", FREE_SPACE),
+        _ if is_of_other_content(error) => {
+            (ErrorKind::CorruptIndex, "the index has other tables or values than it should", build_again())
+        }
+        Some(Code::OperationInterrupted) => (ErrorKind::Cancelled, "the query was stopped", "Try again.".into()),
+        Some(Code::DiskFull) => (ErrorKind::ReadOnly, "the disk is full", free_space()),
         // Of what other programs see as a full disk, too: the log's index cannot grow.
-        Some(Code::SystemIoFailure) => (ErrorKind::ReadOnly, "the disk is full or failing", FREE_SPACE),
+        Some(Code::SystemIoFailure) => (ErrorKind::ReadOnly, "the disk is full or failing", free_space()),
         Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => {
-            (ErrorKind::ReadOnly, "the index cannot be written", "Make its folder `.ixmcp` writable.")
+            (ErrorKind::ReadOnly, "the index cannot be written", "Make its folder `.ixmcp` writable.".into())
         }
-        _ => (ErrorKind::Internal, "a database statement failed", "Please report this."),
+        _ => (ErrorKind::Internal, "a database statement failed", "Please report this.".into()),
     };
     Error::new(kind, format!("{message} ({error})")).hint(hint)
 }

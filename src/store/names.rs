@@ -24,17 +24,10 @@ statements! {
     KIND = "INSERT INTO kinds (name) VALUES (?1)";
 }
 
-/// As the schema has it.
-pub(super) const DROP_INDEX: &str = "DROP INDEX IF EXISTS names_by_name; DROP INDEX IF EXISTS names_by_spelling";
-pub(super) const MAKE_INDEX: &str = "
-    CREATE INDEX IF NOT EXISTS names_by_name ON names (name COLLATE NOCASE);
-    CREATE INDEX IF NOT EXISTS names_by_spelling ON names (name);
-";
-
 /// Names kept between batches, at most, where the rest can be asked for: one takes its text and 24 bytes.
 const NAMES_CACHED: usize = 1_000_000;
 
-/// What the writer knows of them.
+/// Names and kinds that the writer knows.
 #[derive(Default)]
 pub(super) struct Interned {
     names: Names,

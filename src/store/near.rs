@@ -11,12 +11,13 @@ use super::compare::{at_most, differ, distances, dot_products};
 use super::vectors::{NearChunk, SpaceId, SpaceState};
 use super::{ChunkId, Scope};
 
-/// Candidates by bits for each chunk that is asked for, at least so many, and one in so many of all that are looked at:
-/// the more there are, the more crowd around the nearest (`benches/vectors.rs` says what is found).
+/// Candidates by bits: this many for each chunk that is asked for, at least `LEAST_CANDIDATES`, and one in `ONE_IN` of
+/// all that are looked at: the more there are, the more crowd around the nearest (`benches/vectors.rs` says what is
+/// found).
 const CANDIDATES_EACH: usize = 20;
 const LEAST_CANDIDATES: usize = 4_000;
 const ONE_IN: usize = 50;
-/// Where a scope has not one in so many vectors, only its own are looked at.
+/// Where a scope has fewer than one in this many vectors, only its own are looked at.
 const FEW: usize = 16;
 /// More bits than a vector can differ in.
 const OUT_OF_SCOPE: u16 = u16::MAX;
@@ -90,7 +91,7 @@ impl Vectors {
         self.parts.iter().map(of_part).sum()
     }
 
-    /// Reserves capacity for so many more, which come next.
+    /// Reserves capacity for `count` more vectors, which come next.
     pub fn reserve(&mut self, count: usize) {
         if self.parts.last().is_none_or(|last| last.ids.len() + count > LARGE_PART) {
             let words = self.dimension.div_ceil(64);

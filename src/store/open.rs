@@ -12,6 +12,7 @@ use super::migrate;
 use super::switch::{IndexConnection, OpenLock, with_suffix};
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::files::identity;
+use crate::wording::Command;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -58,7 +59,8 @@ const READER_PRAGMAS_OF_MANY: &str = "
     PRAGMA query_only = ON;
     PRAGMA mmap_size = 0;
 ";
-/// They share so many KiB of cached pages: too few for what a query reads of each would be read again by every query.
+/// KiB of cached pages that the readers of many indexes share, and the least that each gets: with fewer pages than a
+/// query reads, every query would read them again.
 const CACHE_OF_MANY: usize = 128 << 10;
 const MIN_CACHE: usize = 512;
 /// More open indexes than this are many.
@@ -111,7 +113,7 @@ impl FileIdentity {
 
 fn gone(path: &Path, error: std::io::Error) -> Error {
     Error::new(ErrorKind::IndexNotFound, format!("the index {} is gone", path.display()))
-        .hint("Run `ixmcp sync` to build it again.")
+        .hint(("Run ", Command("sync"), " to build it again."))
         .caused_by(error)
 }
 

@@ -1,4 +1,4 @@
-//! What an index has most and last: files by their lines and times, and names by the files that reference them.
+//! Files by their lines and times, and names by the files that reference them, for an overview of an index.
 
 use rusqlite::named_params;
 
@@ -9,7 +9,7 @@ use crate::error::Result;
 statements! {
     LINES_OF_FILES = "SELECT path, lines FROM files WHERE path NOT LIKE '/%'";
     LATEST = "SELECT path, mtime_ns FROM files WHERE path NOT LIKE '/%' ORDER BY mtime_ns DESC, path LIMIT :limit";
-    /// A row of `reference_rows` is of one file and kind: the index alone counts them.
+    /// Counts by the index alone: a row of `reference_rows` belongs to one file and kind.
     REFERENCED = "SELECT n.name, c.found FROM
         (SELECT name_id, count(*) AS found FROM reference_rows GROUP BY name_id ORDER BY found DESC LIMIT :limit) c
         JOIN names n ON n.id = c.name_id ORDER BY c.found DESC, n.name";

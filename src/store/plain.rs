@@ -1,4 +1,4 @@
-//! Full-text search without a ranking of its own, over the same chunks, in memory: what an evaluation compares with.
+//! Full-text search with plain BM25 over the same chunks, in memory: the baseline of an evaluation.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ const BEST: &str = "SELECT rowid FROM plain WHERE plain MATCH :query ORDER BY ra
 /// How texts and queries become words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainWords {
-    /// As a default FTS has them.
+    /// Words as a default FTS splits them.
     AsWritten,
     /// By their Porter stems, and identifiers by their parts as well.
     Stemmed,

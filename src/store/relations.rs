@@ -1,4 +1,4 @@
-//! Rows of `symbols`, `reference_rows` and `edges` as the resolver asks for them: by name, by file, by what is around
+//! Rows of `symbols`, `reference_rows` and `edges` as the resolver asks for them: by name, by file, by lines around
 //! them.
 //!
 //! Owns statements and row mapping. `query::relations` decides what a name refers to.
@@ -25,14 +25,14 @@ pub struct DefinitionNode {
     pub definition: Definition,
 }
 
-/// What a file says that it imports.
+/// An import that a file states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
     /// The module, as written.
     pub target: String,
     /// The name taken from it; `*` for all of them.
     pub name: Option<String>,
-    /// What it is called here.
+    /// The name under which the file knows it.
     pub alias: Option<String>,
     pub line: u32,
 }
@@ -76,7 +76,7 @@ statements! {
     IN_FILE = declared!("FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.id BETWEEN :file << 20 AND (:file << 20) + 1048575 ORDER BY s.start_line, s.line, s.column");
     BY_ID = declared!("FROM symbols s JOIN files f ON f.id = s.file_id WHERE s.id = :symbol");
-    /// They come after it in its file.
+    /// Members of a symbol: they come after it in its file.
     CHILDREN = declared!("FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.id BETWEEN :symbol AND (:symbol >> 20 << 20) + 1048575 AND s.parent_id = :symbol ORDER BY s.line, s.column");
     /// Members that are next to their type: in the files of one folder.
@@ -169,7 +169,7 @@ impl Snapshot<'_> {
         )
     }
 
-    /// What a file imports, in order of lines.
+    /// Imports of a file, in order of lines.
     pub fn imports_of(&self, file: FileId) -> Result<Vec<Import>> {
         self.rows(IMPORTS, named_params! { ":file": file.0 }, |row| {
             Ok(Import { target: row.get(0)?, name: row.get(1)?, alias: row.get(2)?, line: row.get(3)? })

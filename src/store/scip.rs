@@ -1,4 +1,4 @@
-//! What SCIP files say: their documents, symbols, occurrences and relationships.
+//! Contents of SCIP files: their documents, symbols, occurrences and relationships.
 
 use rusqlite::{Row, named_params};
 
@@ -89,7 +89,7 @@ pub struct ScipRange {
     pub column: u32,
     pub end_line: u32,
     pub end_column: u32,
-    /// Its place among the symbols.
+    /// Index among the symbols.
     pub symbol: usize,
     pub roles: u32,
 }
@@ -196,7 +196,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Replaces what is known of a SCIP file.
+    /// Replaces the rows of a SCIP file.
     pub fn replace_scip_file(&mut self, path: &str, stat: &Stat, rows: &ScipRows) -> Result<()> {
         self.remove_scip_file(path)?;
         let connection = self.connection;

@@ -28,7 +28,7 @@ statements! {
     OF_FILE = "SELECT id FROM chunks WHERE file_id = ?1";
     /// Served by an index without text.
     OF_ALL_FILES = "SELECT file_id, id FROM chunks ORDER BY file_id";
-    /// Of all entities, whatever is asked of them: a few folders.
+    /// Paths of all entities, whatever is asked of them: a few folders.
     PATHS_OF_ENTITIES = "SELECT f.path FROM entities e CROSS JOIN files f ON f.id = e.file_id";
 }
 
@@ -46,8 +46,8 @@ pub enum ScopeOf<'a> {
 pub struct Scope {
     chunks: Bitmap,
     of_entities: bool,
-    /// What matches in all of them, and in little else; `None` where nothing says so. Made when it is needed: where
-    /// there is much else.
+    /// A query that matches in all of the chunks and in little else; `None` if there is no such query. Made when it is
+    /// needed: where there is much else.
     around: OnceLock<Option<FtsQuery>>,
 }
 
@@ -134,8 +134,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The chunks of the files whose path and language are admitted; `by` says by what, for as long as that means the
-    /// same.
+    /// The chunks of the files whose path and language are admitted; `by` is the cache key of the filter.
     pub fn scope_of_files(&self, by: &str, admits: impl Fn(&str, &str) -> bool) -> Result<Arc<Scope>> {
         self.remembered(&format!("Files {by}"), || {
             let mut statement = self.connection.prepare_cached(FILES)?;

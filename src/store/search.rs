@@ -64,7 +64,7 @@ pub(super) struct Frequencies {
 }
 
 impl Frequencies {
-    /// Forgets everything unless it is of that state of the index.
+    /// Forgets everything unless it belongs to that state of the index.
     fn follow(&mut self, now: &Option<String>) {
         if self.as_of != *now {
             *self = Self { as_of: now.clone(), ..Self::default() };
@@ -156,7 +156,7 @@ impl Snapshot<'_> {
         self.rows(FILES, named_params! { ":query": query.as_str(), ":language": language }, |row| row.get(0))
     }
 
-    /// The same of several languages: paths with their languages.
+    /// Paths of files of several languages in which something matches, with their languages.
     pub fn files_matching_any(&self, query: &FtsQuery, languages: &[&str]) -> Result<Vec<(String, String)>> {
         let languages = serde_json::Value::from(languages).to_string();
         let params = named_params! { ":query": query.as_str(), ":languages": languages };
@@ -170,7 +170,7 @@ impl Snapshot<'_> {
         self.rows_by_name(&DEFINING_NAME, FtsQuery::names(name), params, |row| row.get(0).map(ChunkId))
     }
 
-    /// Those whose symbol is of one of these kinds, and whose name begins with an uppercase letter.
+    /// Chunks that define a name as a symbol of one of these kinds, if its name begins with an uppercase letter.
     pub fn chunks_defining_kinds(&self, name: &str, kinds: &[&str], most: usize) -> Result<Vec<ChunkId>> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let kinds = serde_json::Value::from(kinds).to_string();

@@ -3,7 +3,7 @@
 //! Owns the lock `.ixmcp/open.lock`, shared while a connection is opened or closed, exclusive while the file is
 //! replaced, and the connections that take it. SQLite finds the log and the shared memory of a database by its path: a
 //! connection opened in the middle of a replacement would pair one database with the log of another, and one closed
-//! then could delete a log that is in use. Does not own what replaces the file, or when (`index`).
+//! then could delete a log that is in use. Does not own what replaces the file, or when (`update`).
 
 use std::fs::{self, File, TryLockError};
 use std::ops::{Deref, DerefMut};

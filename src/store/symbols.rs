@@ -95,7 +95,8 @@ statements! {
     BETWEEN = definitions!("s.signature", "s.id >= :from AND s.id < :to ORDER BY s.line, s.column");
     UNSIGNED_BETWEEN = definitions!("NULL", "s.id >= :from AND s.id < :to ORDER BY s.line, s.column");
     HAS_KIND = "SELECT 1 FROM kinds k JOIN symbol_rows r ON r.kind_id = k.id WHERE k.name = :kind LIMIT 1";
-    /// The same by names alone: where a file has few, a look at each is as quick as a search.
+    /// Name of the innermost definition around a line, for files with few definitions: reading each is as quick as a
+    /// search.
     NAME_AROUND = "SELECT n.name, r.container FROM symbol_rows r JOIN names n ON n.id = r.name_id
         WHERE r.id >= :file << 20 AND r.id < :before AND r.line + r.below >= :line AND r.line - r.above <= :line
         ORDER BY r.id DESC LIMIT 1";
@@ -115,13 +116,6 @@ pub(super) const UNSIGNED: ByName = ByName { indexed: UNSIGNED_ANY_CASE, by_fts:
 pub(super) const NAMED_BY_PREFIX: ByName =
     ByName { indexed: DEFINITIONS_BY_PREFIX, by_fts: DEFINITIONS_BY_PREFIX_BY_FTS };
 
-/// As the schema has them.
-pub(super) const DROP_INDEXES: &str = "DROP INDEX IF EXISTS symbols_by_name; DROP INDEX IF EXISTS references_by_name";
-pub(super) const MAKE_INDEXES: &str = "
-    CREATE INDEX IF NOT EXISTS symbols_by_name ON symbol_rows (name_id);
-    CREATE INDEX IF NOT EXISTS references_by_name ON reference_rows (name_id);
-";
-
 /// A definition with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
@@ -137,7 +131,7 @@ pub struct Definition {
     pub end_line: u32,
 }
 
-/// What a definition is called.
+/// Name of a definition, with its container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     pub name: String,
@@ -220,7 +214,8 @@ impl Snapshot<'_> {
         )
     }
 
-    /// The same in no order, at most so many, and without their signatures, which are read from the text.
+    /// Definitions of that name in any (ASCII) case, at most `most`, in no order, without their signatures, which are
+    /// read from the text.
     pub fn unsigned_any_case(&self, name: &str, most: usize) -> Result<Vec<Definition>> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let params: &[(&str, &dyn ToSql)] = named_params! { ":name": name, ":most": most };
@@ -241,7 +236,7 @@ impl Snapshot<'_> {
         self.rows(statement, [], |row| row.get(0))
     }
 
-    /// Those of the names that something defines for which `is_wanted`, with what it says of them, in no order.
+    /// Names that something defines and for which `is_wanted` returns a value, with that value, in no order.
     pub fn defined_names_where<T>(&self, mut is_wanted: impl FnMut(&str) -> Option<T>) -> Result<Vec<(T, String)>> {
         let is_indexed = self.has_indexes_by_name()?;
         let mut names = self.connection.prepare_cached(NAMES)?;
@@ -306,7 +301,8 @@ impl Snapshot<'_> {
         self.between(BETWEEN, path, from, to)
     }
 
-    /// The same without their signatures, which are read from the text.
+    /// Definitions that begin on lines `from..=to` of a file, in order, without their signatures, which are read from
+    /// the text.
     pub fn unsigned_between(&self, path: &str, from: u32, to: u32) -> Result<Vec<Definition>> {
         self.between(UNSIGNED_BETWEEN, path, from, to)
     }

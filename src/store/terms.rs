@@ -50,8 +50,8 @@ pub(super) const AFTER_BULK: &str = "
 pub(super) const OPTIMIZE: &str = "INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')";
 const FORGET_ALL: &str = "INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')";
 
-/// Compares the FTS with what `chunk_text` shows: in a transaction that is rolled back, all that it indexes.
-/// Without the rank, FTS5 compares its index with itself alone: findings/fts5-lost-row.sh.
+/// Compares the FTS with the terms that it should have: in a transaction that is rolled back, `chunk_text` shows all
+/// that is indexed. Without the rank, FTS5 compares its index with itself alone: findings/fts5-lost-row.sh.
 const CHECK: &str = "
     DROP VIEW chunk_text;
     CREATE VIEW chunk_text AS
@@ -88,7 +88,7 @@ impl<'a> Terms<'a> {
         Self { text, words, path, names, sum: u32::from_le_bytes(sum) }
     }
 
-    /// Of a chunk as it was extracted; `path` is what [`Snapshot::path_terms`] says.
+    /// Terms of a chunk as it was extracted; `path` is what [`Snapshot::path_terms`] says.
     pub(super) fn of(chunk: &'a Chunk, path: &'a str) -> Self {
         let (words, names) = (Cow::Borrowed(chunk.words.as_str()), Cow::Borrowed(chunk.names.as_str()));
         Self::new(&chunk.lead, &chunk.text, words, path, &chunk.headings, names)
@@ -183,7 +183,7 @@ impl Batch<'_> {
         chunks.iter().zip(&terms).try_for_each(|(chunk, terms)| terms.run(&mut unindex, chunk.id))
     }
 
-    /// Rebuilds the whole FTS from what is stored.
+    /// Rebuilds the whole FTS from the stored chunks.
     fn rebuild_fts(&self) -> Result<()> {
         self.connection.execute(FORGET_ALL, [])?;
         let files: Vec<(i64, String)> = {
@@ -225,7 +225,7 @@ impl Store {
     }
 }
 
-/// Whether the FTS has what the chunks are to be found by, as FTS5's own check sees it; `Err` says what it says.
+/// Whether the FTS has the terms of all chunks, by FTS5's own check; `Err` is its error.
 pub(super) fn check(connection: &Connection) -> rusqlite::Result<()> {
     fn terms(context: &Context) -> rusqlite::Result<words::Terms> {
         let names: Vec<String> = serde_json::from_str(context.get_raw(1).as_str()?)
@@ -289,7 +289,7 @@ mod tests {
         store.read(&Budget::unlimited(), |snapshot| snapshot.count_matches(&query)).unwrap()
     }
 
-    /// As if a program that splits identifiers differently had written the row.
+    /// Rewrites the row as a program would that splits identifiers differently.
     fn split_otherwise(store: &Store) {
         let change = |batch: &mut Batch| {
             let connection = batch.connection;

@@ -46,7 +46,7 @@ pub const MAX_SLOTS: usize = 1 << SLOT_BITS;
 const SLICE: usize = 4_000;
 const SLICE_OF_FILES: usize = 500;
 
-/// What a text must have for a pattern to match in it.
+/// Trigrams that a text must have for a pattern to match in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrigramNeed {
     Anything,
@@ -156,7 +156,7 @@ impl SlotSet {
         (0..self.0.len() * 64).filter(|&slot| self.has(slot))
     }
 
-    /// As the table has them: see the schema.
+    /// Encodes slots as the table stores them: see the schema.
     fn encode(slots: impl Iterator<Item = usize>, files: usize, into: &mut Vec<u8>) {
         into.clear();
         let mut bits = vec![0_u8; files.div_ceil(8)];

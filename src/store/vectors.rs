@@ -41,7 +41,7 @@ const A_LOOK_AT_EACH: i64 = 10_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SpaceId(pub(super) i64);
 
-/// What names a space: the model, a hash of its files, and how many numbers a vector has.
+/// Name of a space: the model, a hash of its files, and the number of dimensions.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceKey<'a> {
     pub model: &'a str,
@@ -53,7 +53,7 @@ pub struct SpaceKey<'a> {
 #[derive(Clone, Debug)]
 pub struct Unembedded {
     pub id: ChunkId,
-    /// Of the text: a chunk that has changed since is not given this text's vector.
+    /// Hash of the text: a chunk that has changed since is not given this text's vector.
     pub hash: Vec<u8>,
     pub text: String,
 }
@@ -71,11 +71,11 @@ pub(super) struct SpaceState {
     pub embedded: i64,
     pub vectors: i64,
     pub dimension: usize,
-    /// Another build of the index has other ids.
+    /// Build of the index: another build has other ids.
     pub build: [u8; 8],
 }
 
-/// As stored: a signed byte per dimension.
+/// Encodes a vector as it is stored: a signed byte per dimension.
 pub(super) fn blob(components: &[i8]) -> Vec<u8> {
     components.iter().map(|component| component.cast_unsigned()).collect()
 }
@@ -90,7 +90,7 @@ pub fn text_to_embed(headings: &str, lead: &str, text: &str) -> String {
     [headings, line_break, lead, text].concat()
 }
 
-/// Of columns `id, hash, headings, overlap, text`.
+/// Reads a row with the columns `id, hash, headings, overlap, text`.
 pub(super) fn unembedded(row: &Row) -> rusqlite::Result<Unembedded> {
     let part = |at: usize| Ok::<_, rusqlite::Error>(row.get_ref(at)?.as_str_or_null()?.unwrap_or_default());
     let text = text_to_embed(part(2)?, part(3)?, part(4)?);
@@ -115,7 +115,8 @@ impl Snapshot<'_> {
         self.vectors_missing(key, None, None)
     }
 
-    /// The same of a scope, where `reached` says up to which chunk of a space vectors count.
+    /// Chunks of a scope that have no vector in this space yet; `reached` says up to which chunk of a space vectors
+    /// count.
     pub(super) fn vectors_missing(
         &self,
         key: &SpaceKey,
@@ -257,7 +258,7 @@ impl Batch<'_> {
     }
 }
 
-/// As SQLite counts.
+/// Converts a count to SQLite's integer type.
 pub(super) fn count(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns which tools can be asked so, that the repositories work at the same time while their answers are combined in the
 //! order of their roots, and what is reported of those that cannot answer. Does not own which repositories a call names
-//! (`index`), or the ranking of several ([`crate::query::corpus`]).
+//! (`workspace`), or the ranking of several ([`crate::query::corpus`]).
 
 mod lists;
 mod search;
@@ -19,7 +19,6 @@ use super::incomplete::Prepared;
 use super::{Call, Declaration, Request, Tools, get_symbol, query, render, run};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Members, Unindexed, Workspace, name_of};
 use crate::locked::locked;
 use crate::model::first_of;
 use crate::organisation::{Mirror, MirrorRequest};
@@ -28,7 +27,9 @@ use crate::query::corpus::Corpus;
 use crate::query::symbols::OtherFiles;
 use crate::store::{HeldState, Snapshot};
 use crate::threads::{WorkList, on_threads};
+use crate::unindexed::Unindexed;
 use crate::wording::Argument;
+use crate::workspace::{Members, Workspace, name_of};
 
 /// The daemons of other repositories that are running. None is started.
 pub trait Daemons: Send + Sync {
@@ -63,7 +64,7 @@ pub(super) fn is_combined(tool: &str) -> bool {
     COMBINED.iter().any(|(name, _)| *name == tool)
 }
 
-/// What a call needs of published repositories, if they are many.
+/// Returns the files of published repositories that a call needs, if the repositories are many.
 pub(super) fn mirror_request(tool: &Declaration, arguments: &Map<String, Value>) -> Result<MirrorRequest> {
     match tool.name {
         "query" => query::mirror_request(arguments),
@@ -80,15 +81,15 @@ pub(super) struct ScopedCall<'t> {
     pub arguments: &'t Map<String, Value>,
     roots: Vec<PathBuf>,
     published: BTreeMap<PathBuf, Mirror>,
-    /// Of the published ones, what files the mirrors may lack.
+    /// Whether the mirrors of published repositories may lack files.
     other_files: OtherFiles,
     /// How many repositories are named, with those that cannot be asked.
     named: usize,
-    /// What is to be said of the answer.
+    /// Notes to add to the answer.
     remarks: Mutex<Remarks>,
 }
 
-/// What answers say about themselves.
+/// Notes on the answers of single repositories.
 #[derive(Default)]
 struct Remarks {
     failed: Vec<(String, Error)>,
@@ -129,7 +130,7 @@ impl ScopedCall<'_> {
         self.each_of(self.roots.iter().map(|root| (root.clone(), ())).collect(), |root, ()| ask(root))
     }
 
-    /// The same of some of them, each with what is known of it.
+    /// Asks these repositories in parallel; `known` is passed to each query.
     fn each_of<K: Sync, T: Send>(
         &self,
         known: Vec<(PathBuf, K)>,
@@ -191,8 +192,8 @@ impl ScopedCall<'_> {
         name_of(root, &self.published)
     }
 
-    /// Says which repository an item is of, and of which commit if that is published. Of a path alone, the repository
-    /// becomes the beginning.
+    /// Adds the repository to an item, and the commit if that is published. A path alone gets the repository as its
+    /// beginning.
     fn name_repository(&self, item: &mut Value, root: &Path) {
         match item {
             Value::Object(fields) => {
@@ -220,7 +221,8 @@ impl ScopedCall<'_> {
         self.ask_for(root, arguments, true)
     }
 
-    /// The same with or without what is only said if nothing is found.
+    /// Asks one repository, without a limit on the answer's size; `is_part` leaves out what is only said if nothing is
+    /// found.
     fn ask_for(&self, root: &Path, arguments: &Map<String, Value>, is_part: bool) -> Result<Value> {
         let budget = self.budget();
         let mut params = Map::new();
@@ -333,7 +335,8 @@ impl ScopedCall<'_> {
         }
     }
 
-    /// The same of those that are ready. An error says in which of them it happened, if in one.
+    /// Ranks the repositories that are ready together. An error names the one in which it happened, if it happened in
+    /// one.
     fn rank_ready(
         &self,
         ready: &[(PathBuf, Ready)],
@@ -426,7 +429,7 @@ pub(super) struct RankedMember<'r> {
     across: &'r ScopedCall<'r>,
     root: &'r Path,
     pub workspace: &'r Workspace,
-    /// What is not indexed yet.
+    /// Files that are not indexed yet.
     unindexed: Option<Arc<Unindexed>>,
 }
 

@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 use super::{ClientScope, DEADLINE, Declaration, MODEL_BYTES, Request, Tools, across, arguments, normalize, render};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::Members;
 use crate::locked::locked;
 use crate::organisation::MirrorRequest;
 use crate::wording::Command;
+use crate::workspace::Members;
 
 /// The maximum size of an answer that a model reads if no argument sets the size: clients cut larger ones.
 const DEFAULT_BYTES: usize = 10_000;
@@ -25,7 +25,7 @@ const WARNING_FIELD: usize = 12;
 /// A call before it runs.
 pub struct CallPlan {
     pub(super) tool: &'static Declaration,
-    /// As the tool's schema describes them, without those that all tools take.
+    /// Arguments by the tool's own schema, without those that all tools take.
     pub(super) arguments: Map<String, Value>,
     pub(super) scope: CallScope,
     /// The request of the caller, with the maximum size of the answer and the deadline.

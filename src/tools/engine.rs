@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, Weak};
 
 use super::Call;
 use crate::error::{Error, Result};
-use crate::index::{Changes, FeedPosition, Workspace};
 use crate::locked::locked;
-use crate::model::printable;
-use crate::pytypes::values::{Answer, Position, Query};
+use crate::model::{Position, printable};
+use crate::pytypes::values::{Answer, Query};
 use crate::pytypes::{ChangeFeed, EngineSpec, FileChanges, MemoryBudget, TypeService};
 use crate::wording::Argument;
+use crate::workspace::{Changes, FeedPosition, Workspace};
 
 /// A file named in a call.
 pub(super) struct File {

@@ -11,7 +11,8 @@ use super::target::{Candidate, Located, Subject, has_target};
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
 use crate::extract::position::Named;
-use crate::pytypes::values::{Answer as Answered, Position, Query, Reference};
+use crate::model::{Position, Reference};
+use crate::pytypes::values::{Answer as Answered, Query};
 use crate::query::Page;
 use crate::query::occurrences::{self, Mention, Mentions, ReadingTime};
 use crate::query::positions;
@@ -283,7 +284,7 @@ fn why_unstated(count: usize) -> Option<String> {
     })
 }
 
-/// What syntax alone cannot know of the references.
+/// Explains why syntax alone may miss or misread references.
 fn why_incomplete(found: &Mentions, is_name: bool) -> Option<String> {
     if is_name && found.found.is_empty() {
         return Some("Without types, nothing is known of this name: it may be local, or defined elsewhere.".to_owned());

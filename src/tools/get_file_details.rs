@@ -48,21 +48,21 @@ pub(crate) struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_index: Option<u64>,
     pub total_chunks: usize,
-    /// Of the content before `offset`, in the document's text.
+    /// First line of the content without `offset`, in the document's text.
     pub start_line: u32,
     pub end_line: u32,
     pub total_lines: u32,
     pub file_size: u64,
     pub last_modified: String,
-    /// What the file is read as.
+    /// Language or format by which the file is read.
     pub language: String,
-    /// What was detected; absent for a document that is not text on disk, such as a PDF.
+    /// Detected encoding; absent for a document that is not text on disk, such as a PDF.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
     /// content and its lines are those of the text that was taken out of the file: on disk there are others, or none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub extracted: bool,
-    /// What of the document is not in the index, and why.
+    /// Parts of the document that are not in the index, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<FileProblem>,
     #[serde(skip_serializing_if = "Option::is_none")]

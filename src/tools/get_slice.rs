@@ -44,7 +44,7 @@ pub(crate) struct Answer {
     pub end_line: u64,
     pub content: String,
     pub total_lines: u64,
-    /// Of the file, where it is not UTF-8: its lines are decoded.
+    /// Encoding of the file, where it is not UTF-8: its lines are decoded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -8,8 +8,8 @@ use super::target::{Candidate, Subject, has_target};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::extract::position::{self, Named};
-use crate::model::RepoPath;
-use crate::pytypes::values::{Answer as Answered, Definition, Query, Span};
+use crate::model::{Definition, RepoPath, Span};
+use crate::pytypes::values::{Answer as Answered, Query};
 use crate::query::positions;
 use crate::query::scip::{self, ScipSubject};
 use crate::query::slice;
@@ -116,7 +116,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     Ok(answer(items.collect(), "syntax"))
 }
 
-/// What is known of a name.
+/// Definitions that were found for a name.
 enum Found {
     /// By a SCIP file, with kinds.
     Stated(ScipSubject, Vec<(ScipOccurrence, String)>),

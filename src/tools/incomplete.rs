@@ -1,7 +1,7 @@
 //! Reads that do not wait for a long update of the index.
 //!
 //! Owns what such a read does instead: it looks at files on disk, or has the files that it needs indexed first. Does not own
-//! which files those are, or what the index lacks (`index`).
+//! which files those are, or what the index lacks (`unindexed`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,17 +11,19 @@ use serde_json::{Value, json};
 use super::Call;
 use crate::budget;
 use crate::error::{Error, Result};
-use crate::index::{DiskListing, Freshness, NeededFiles, SymbolAround, Unindexed, UnindexedMatches};
 use crate::model::RepoPath;
 use crate::query::corpus::Corpus;
 use crate::query::exact::DiskFiles;
 use crate::query::qualified_name::qualified_name;
 use crate::query::smart::Expectation;
 use crate::query::{PathFilter, smart};
+use crate::repository::DiskListing;
 use crate::store::Snapshot;
+use crate::unindexed::{NeededFiles, SymbolAround, Unindexed, UnindexedMatches};
+use crate::update::Freshness;
 use crate::words::search_words::{PieceOfFile, SearchWords};
 
-/// What a read needs of the index.
+/// Files that a read needs to be indexed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Needs<'n> {
     /// Entities, which are indexed before everything else.
@@ -32,11 +34,11 @@ pub(super) enum Needs<'n> {
 
 /// Which files a read needs, of those that are not indexed.
 enum ReadTarget<'w> {
-    /// This one.
+    /// The file at this path.
     File(&'w str),
-    /// Those with these words.
+    /// Files with these words.
     Words(SearchWords),
-    /// Those in which a search for the text finds most.
+    /// Files in which a search for the text finds most.
     Search(&'w str, &'w PathFilter),
 }
 
@@ -57,7 +59,7 @@ impl UnindexedWords {
     }
 }
 
-/// What a read without the end of an update is based on.
+/// State of the disk and the index for a read that does not wait for the end of an update.
 pub(super) struct Prepared {
     pub listed: Arc<DiskListing>,
     needed: NeededFiles,
@@ -82,18 +84,18 @@ impl Prepared {
 const SCANNED_WITHIN: Duration = Duration::from_millis(1_500);
 const MIN_SCAN: Duration = Duration::from_millis(500);
 
-/// What becomes of a read whose files are not indexed in time.
+/// Fallback for a read whose files are not indexed in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Otherwise {
-    /// It shows what there is.
+    /// Show what there is.
     Partial,
     Busy,
 }
 
-/// What an answer lacks.
+/// Files that an answer lacks.
 pub(super) struct Incomplete {
     unindexed: Arc<Unindexed>,
-    /// Its items may be of files that have changed since.
+    /// Whether items of the answer may be of files that have changed since.
     has_outdated: bool,
 }
 
@@ -133,7 +135,7 @@ impl Call<'_> {
     }
 
     /// Reads the index, and what it lacks if an update takes long.
-    pub(super) fn read_now<T>(&self, query: impl Fn(&Snapshot, Option<&Arc<Unindexed>>) -> Result<T>) -> Result<T> {
+    pub(crate) fn read_now<T>(&self, query: impl Fn(&Snapshot, Option<&Arc<Unindexed>>) -> Result<T>) -> Result<T> {
         let Some(listed) = self.freshen_or_list()? else {
             return self.read_index(|snapshot| query(snapshot, None));
         };
@@ -144,7 +146,7 @@ impl Call<'_> {
         })
     }
 
-    /// The same for a query that searches everything that the index lacks: its answer is complete.
+    /// Reads the index for a query that also searches everything that the index lacks: its answer is complete.
     pub(super) fn read_completed<T>(
         &self,
         query: impl Fn(&Snapshot, Option<&Arc<Unindexed>>) -> Result<T>,
@@ -163,7 +165,8 @@ impl Call<'_> {
         self.read_after(&ReadTarget::Words(SearchWords::name(name)), Otherwise::Partial, query)
     }
 
-    /// The same for names that are similar to one, or begin with it.
+    /// Reads the index for names that are similar to one, or begin with it. If an update takes long, the files with its
+    /// words are indexed first.
     pub(super) fn read_names_like<T>(&self, name: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
         self.read_after(&ReadTarget::Words(SearchWords::words(name)), Otherwise::Partial, query)
     }
@@ -178,7 +181,7 @@ impl Call<'_> {
     }
 
     /// Reads one file of the index, which is indexed first if an update takes long. The answer is complete.
-    pub(super) fn read_file<T>(&self, path: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
+    pub(crate) fn read_file<T>(&self, path: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
         self.without_mark(|| self.read_after(&ReadTarget::File(path), Otherwise::Busy, query))
     }
 

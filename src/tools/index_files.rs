@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::index::{FolderOptions, FolderReport};
 use crate::model::first_of;
 use crate::query::Page;
 use crate::store::FileProblem;
+use crate::update::{FolderOptions, FolderReport};
 use crate::wording::Argument;
 
 pub(super) static INDEX_FILES: Declaration = declare! {
@@ -56,7 +56,7 @@ struct Options {
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answer {
-    /// As in the index: relative to the repository, which is `.`; absolute if outside.
+    /// Path in the index: relative to the repository, which is `.`; absolute if outside.
     pub folder_path: String,
     pub total_files: usize,
     pub processed_files: usize,
@@ -124,7 +124,7 @@ const DEFAULT_SIZE: u64 = 1000;
 const DEFAULT_OVERLAP: u64 = 200;
 const DEFAULT_FILES: u64 = 10_000;
 const SIZES: std::ops::RangeInclusive<u64> = 50..=100_000;
-/// Of one list of types.
+/// Entries of one list of types.
 pub(super) const MOST_TYPES: usize = 200;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {

@@ -45,7 +45,7 @@ pub(crate) struct Answer {
     pub truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
-    /// Pieces of what was searched that are found by their words alone until their vectors come.
+    /// Chunks in the search that are found by their words alone until their vectors are made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vectors_pending: Option<u64>,
     /// Filters that matched nothing, with near values; why the chosen model was not used.

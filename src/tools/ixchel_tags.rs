@@ -47,7 +47,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// What is to be said of any list.
+    /// The fields that any list has.
     fn about<T>(page: &Page<T>) -> Self {
         Self {
             total: page.total.unwrap_or(0),

@@ -24,7 +24,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 #[derive(Default)]
 pub struct Jobs(Mutex<HashMap<String, Arc<Job>>>);
 
-/// What a caller gets.
+/// Answer to a caller: the result, or how far the job is.
 #[derive(Debug)]
 pub(super) enum Outcome {
     Done(Value),

@@ -9,10 +9,10 @@ use crate::model::printable;
 use crate::query::near;
 use crate::wording::{Argument, Name, Wording};
 
-/// What serde quotes back may be as long as the argument.
+/// Characters of serde's message that are kept: it quotes arguments of any length.
 const MAX_CHARS: usize = 300;
 
-/// What serde expects, in its words and in ours.
+/// Types that serde expects, in its words and in ours.
 const EXPECTED: &[(&str, &str)] = &[
     ("u64", "a whole number of 0 or more"),
     ("u32", "a whole number of 0 or more"),
@@ -98,7 +98,7 @@ fn properties(schema: &Value) -> Option<&Map<String, Value>> {
     schema["properties"].as_object()
 }
 
-/// What the schema says of an argument.
+/// The schema's description of an argument.
 fn described<'s>(path: &str, schema: &'s Value) -> Option<&'s str> {
     let mut at = schema;
     for name in path.split('.') {
@@ -107,7 +107,7 @@ fn described<'s>(path: &str, schema: &'s Value) -> Option<&'s str> {
     at["description"].as_str()
 }
 
-/// ` must be a number, not text`, of what serde says.
+/// Rewrites serde's message: ` must be a number, not text`.
 fn misfit(said: &str) -> Option<String> {
     if let Some(rest) = said.strip_prefix("unknown variant `") {
         let (got, expected) = rest.split_once("`, expected ")?;
@@ -120,7 +120,7 @@ fn misfit(said: &str) -> Option<String> {
     Some(format!(" must be {expected}, not {}", seen(got)))
 }
 
-/// What was given.
+/// The value that was given, in our words.
 fn seen(got: &str) -> &str {
     let number = |kind: &str| got.strip_prefix(kind)?.strip_prefix(" `")?.strip_suffix('`');
     match got {

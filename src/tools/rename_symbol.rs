@@ -7,8 +7,8 @@ use super::find_references::candidates;
 use super::target::{Candidate, Subject, has_target};
 use super::{Access, Call, Declaration, declare, engine, render};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::printable;
-use crate::pytypes::values::{Answer as Answered, Query, Refusal, Span, TextEdit};
+use crate::model::{Span, TextEdit, printable};
+use crate::pytypes::values::{Answer as Answered, Query, Refusal};
 use crate::query::{Page, patch};
 use crate::wording::{Argument, Name, Tool, Wording};
 

@@ -1,5 +1,5 @@
-//! Keeping an answer small: whole items are left out at the end of its list, and only of one that is too large alone its
-//! longest texts and lists are cut; and masking it.
+//! Keeps an answer small, and masks it. Whole items are left out at the end of its list; only an item that is too large
+//! alone is cut, in its longest texts and lists.
 
 use std::borrow::Cow;
 
@@ -78,7 +78,7 @@ pub(super) fn warn(answer: &mut Value, sentence: &str) {
     answer["warning"] = json!(before + sentence);
 }
 
-/// Masks the tokens in all texts of an answer: what an engine says of a file comes from the disk.
+/// Masks the tokens in all texts of an answer: texts from an engine come from the disk.
 pub(super) fn mask(answer: &mut Value) {
     match answer {
         Value::String(text) => {
@@ -108,7 +108,7 @@ pub(super) fn shrunk<T: Serialize>(items: usize, cap: Option<usize>, make: impl 
     answer
 }
 
-/// How much of `text` fits so many bytes of JSON, in bytes of the text.
+/// Returns how much of `text` fits `limit` bytes of JSON, in bytes of the text.
 pub(super) fn fitting(text: &str, limit: usize) -> usize {
     let mut used = 0;
     let ends = text.char_indices().find(|(_, c)| {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::budget::Budget;
-use crate::index::IndexWait;
 use crate::query::symbols::OtherFiles;
+use crate::update::IndexWait;
 
 #[derive(Clone)]
 pub struct Request {
@@ -33,7 +33,7 @@ pub struct Request {
     pub index_wait: IndexWait,
     /// Receives progress, if the caller wants it.
     pub on_progress: Option<OnProgress>,
-    /// Other repositories answer the same call: what an answer says if nothing is found is not needed.
+    /// Whether other repositories answer the same call, so that what an answer says if nothing is found is not needed.
     pub is_part: bool,
     /// Whether the index may lack files that do not contain what is asked for.
     pub other_files: OtherFiles,

@@ -28,7 +28,7 @@ pub(super) fn input_schema<A: JsonSchema>() -> Value {
     schema
 }
 
-/// JSON Schema of a tool's answer, with what any answer may say of itself.
+/// JSON Schema of a tool's answer, with the fields that any answer may have.
 pub(super) fn output_schema<O: JsonSchema>() -> Value {
     let mut schema = schema::<O>(Contract::Serialize);
     for notice in ["stale", "warning"] {
@@ -68,8 +68,8 @@ fn schema<T: JsonSchema>(contract: Contract) -> Value {
     schema
 }
 
-/// Removes what some clients reject and what only costs tokens: number formats, `null` for what may be absent, null
-/// defaults, whether there may be further properties, and what each of a few texts means.
+/// Removes what some clients reject and what only costs tokens: number formats, `null` for optional values, null
+/// defaults, whether there may be further properties, and the descriptions of single values.
 fn simplify(schema: &mut Value) {
     match schema {
         Value::Object(object) => {

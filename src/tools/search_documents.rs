@@ -8,11 +8,11 @@ use super::index_files::MOST_TYPES;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
-use crate::index::{DocumentFolder, unread_types};
 use crate::model::{first_of, printable};
 use crate::query::PathFilter;
 use crate::query::documents::{self, Answer as Found};
 use crate::store::Snapshot;
+use crate::update::{DocumentFolder, unread_types};
 use crate::wording::{Argument, Command, Tool, Wording};
 
 pub(super) static SEARCH_DOCUMENTS: Declaration = declare! {
@@ -32,7 +32,7 @@ pub(super) static SEARCH_DOCUMENTS: Declaration = declare! {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// What to look for, in words.
+    /// Query in words.
     query: String,
     options: Option<Options>,
     /// Results to skip (default 0).

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::Result;
-use crate::index::DocumentFolder;
 use crate::store::{Fact, schema_version};
+use crate::update::DocumentFolder;
 
 pub(super) static STATS: Declaration = declare! {
     run;
@@ -62,7 +62,7 @@ pub(crate) struct Answer {
     pub watch_mode: String,
 }
 
-/// What texts are embedded with.
+/// The model that embeds texts.
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Model {
     pub name: String,
@@ -74,7 +74,7 @@ pub(crate) struct Model {
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Transformer {
     pub name: String,
-    /// What it runs on; absent until a query loads it, and if it cannot be used.
+    /// Device that it runs on; absent until a query loads it, and if it cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Absent where nothing was ever embedded with it.
@@ -103,7 +103,7 @@ pub(crate) fn instant(ns: i64) -> String {
     Timestamp::from_nanosecond(ns.into()).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
 }
 
-/// The worktree that a database is of.
+/// The worktree that a database belongs to.
 fn worktree_of(database: &str) -> Option<String> {
     Path::new(database).parent()?.parent()?.to_str().map(str::to_owned)
 }

@@ -7,7 +7,8 @@ use super::engine;
 use super::target::{Candidate, Subject, has_target};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Definition, Query};
+use crate::model::Definition;
+use crate::pytypes::values::{Answer as Answered, Query};
 use crate::wording::{Argument, Tool, Wording};
 
 pub(super) static TYPE_AT: Declaration = Declaration {

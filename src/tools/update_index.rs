@@ -40,7 +40,7 @@ struct Arguments {
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answer {
-    /// As in the index: relative to the repository, which is `.`; absolute if outside.
+    /// Path in the index: relative to the repository, which is `.`; absolute if outside.
     pub folder_path: String,
     pub added: usize,
     pub updated: usize,

@@ -1,7 +1,7 @@
-//! Which names in a text that is not parsed look defined.
+//! Names in a text that look defined, without parsing it.
 //!
-//! Owns the guess from the line of a name, the text around it, and its braces, in most languages. Does not own what a parser
-//! finds (`extract`).
+//! Owns the guess from the line of a name, the text around it, and its braces, in most languages. Does not own what a
+//! parser finds (`extract`).
 
 use super::search_words::MAX_TOKEN;
 
@@ -11,7 +11,7 @@ const MAX_BEFORE: usize = 200;
 const MAX_BEFORE_PART: usize = 120;
 const MAX_AROUND: usize = 4_000;
 
-/// Keywords before a name, with the kind of what is defined.
+/// Keywords before a name, with the kind of definition.
 const KEYWORDS: &[(&str, &str)] = &[
     ("def", "function"),
     ("fn", "function"),
@@ -117,13 +117,13 @@ const ON_LINE: &[&str] = &[
     "#define",
 ];
 
-/// What is around a line.
+/// Braces around a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
     Nothing,
     /// The braces of a type.
     Type,
-    /// Those of a function, or of a value.
+    /// The braces of a function, or of a value.
     Code,
 }
 
@@ -160,7 +160,7 @@ pub fn looks_defined(text: &[u8], at: usize) -> bool {
         || (before.is_empty() && after.starts_with(b"=") && !after.starts_with(b"=="))
 }
 
-/// The kind of what is defined by the name at `start..end` of a text, if it looks like that.
+/// The kind of the definition whose name is at `start..end` of a text, if it looks like one.
 pub fn defined_kind(text: &[u8], start: usize, end: usize) -> Option<&'static str> {
     let line = line_start(text, start, MAX_BEFORE);
     let before = std::str::from_utf8(&text[line..start]).ok()?;
@@ -243,7 +243,7 @@ fn is_underlined(text: &[u8], line: usize) -> bool {
     is_mark && next.len() >= LEAST.max(own.trim_ascii().len()) && next.iter().all(|byte| *byte == next[0])
 }
 
-/// What the innermost open brace before a line belongs to.
+/// Finds out what the innermost open brace before a line belongs to.
 fn around(text: &[u8], line: usize) -> Around {
     let from = line.saturating_sub(MAX_AROUND);
     let mut closed = 0;

@@ -1,7 +1,7 @@
 //! Words that a query looks for, and finding them in files that no index has yet, as the FTS would.
 //!
 //! Owns which bytes of a text are such a word. Does not own which of them look like the name of a definition ([`super::definitions`]),
-//! which words a query looks for (`query`), nor which files are looked at (`index`).
+//! which words a query looks for (`query`), nor which files are looked at (`unindexed`).
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ pub const MAX_SEARCH_WORDS: usize = 64;
 /// Longer tokens are compared as far as that.
 pub(super) const MAX_TOKEN: usize = 80;
 
-/// What a query looks for.
+/// Words that a query looks for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SearchWords {
     pub words: Vec<SearchWord>,
@@ -31,7 +31,7 @@ pub struct SearchWords {
 pub struct SearchWord {
     /// In lower case.
     pub text: String,
-    /// What it counts, of what a word of the query itself counts.
+    /// Weight relative to a word of the query itself.
     pub counts: f64,
     /// The words of the query that it represents, as bits.
     pub represents: u64,
@@ -47,7 +47,7 @@ pub struct SearchWord {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldByPiece {
     pub weight: f64,
-    /// It has all words.
+    /// Whether it has all words.
     pub is_whole: bool,
 }
 
@@ -63,7 +63,7 @@ pub struct LastPicked {
 pub struct PieceOfFile<'p> {
     pub path: &'p str,
     pub text: &'p str,
-    /// It is among those that hold most; the others may only be near the query.
+    /// Whether it is among those that hold most; the others may only be near the query.
     pub holds_most: bool,
 }
 
@@ -110,7 +110,7 @@ pub struct FoundWord {
     pub at: usize,
     /// Where the token ends that it is; `None` if it is a part of one.
     pub end: Option<usize>,
-    /// Its index among the words.
+    /// Index among the words.
     pub word: usize,
 }
 
@@ -175,7 +175,7 @@ impl WordFinder {
     }
 }
 
-/// What all words with this stem begin with.
+/// Returns the beginning that all words with this stem have.
 fn beginning(stem: &str) -> &str {
     let cut = stem.len().saturating_sub(1);
     if stem.is_ascii() && cut >= 2 && stem.ends_with(['i', 'e']) { &stem[..cut] } else { stem }

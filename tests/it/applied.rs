@@ -1,4 +1,4 @@
-//! What `rename --apply` and `infer --apply` write: all files or none, whatever comes in between.
+//! Files that `rename --apply` and `infer --apply` write: all files or none, whatever comes in between.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

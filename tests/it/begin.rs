@@ -43,7 +43,7 @@ fn the_program_alone_reports_the_state_of_the_repository() {
     assert!(repo.ok(&[]).contains("\nixmcp doctor "));
 }
 
-/// What the program alone prints, without what differs from run to run.
+/// Output of the program without a command, without the parts that differ from run to run.
 fn overview(repo: &Repo) -> String {
     let line = |line: &str| match line.split(", ").collect::<Vec<_>>()[..] {
         [files, symbols, size, changed]
@@ -165,7 +165,7 @@ fn a_shell_completes_commands_and_options() {
     }
 }
 
-/// What each shell offers behind words whose argument has known values.
+/// Completions that each shell offers after words whose argument has known values.
 const OFFERED: &[(&str, &[&str])] = &[
     ("setup", &["claude-code", "cursor", "opencode"]),
     ("completions", &["bash", "fish", "powershell"]),

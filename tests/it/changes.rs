@@ -1,4 +1,4 @@
-//! What differs from a commit and what depends on it: the tool `changes`, on real repositories of git.
+//! The tool `changes`: definitions that differ from a commit and their dependents, on real repositories of git.
 
 use std::fs;
 use std::path::Path;
@@ -194,6 +194,18 @@ fn what_was_removed_lists_what_still_refers_to_it() {
     let class = change(&answer, "Cart");
     assert_eq!((&class["change"], &class["members"]), (&json!(["removed"]), &json!(3)), "{class}");
     assert_eq!(dependents(class, "callers"), ["shop/views.py:5 buy [syntax import]"]);
+}
+
+#[test]
+fn a_file_that_git_no_longer_tracks_and_ignores_is_removed() {
+    let repo = committed(SHOP);
+    repo.write(".gitignore", "cart.py\n");
+    git(repo.path(), &["rm", "-q", "--cached", "shop/cart.py"]);
+    let status = Command::new("git").args(["status", "--porcelain", "shop"]).current_dir(repo.path()).output().unwrap();
+    assert_eq!(status.stdout, b"D  shop/cart.py\n");
+    let answer = changes(&repo, json!({}));
+    assert_eq!(change(&answer, "Cart")["change"], json!(["removed"]), "{answer}");
+    assert_eq!(answer["files"], 1, "{answer}");
 }
 
 #[test]

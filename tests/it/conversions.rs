@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::index::Workspace;
+use ixmcp::workspace::Workspace;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
 use crate::sound::sync;
 use crate::worktrees::{committed, git};
 
-/// What git says of a repository, in the environment that the program has.
+/// Runs git in the environment that the program has; returns its output.
 fn git_says(repo: &Repo, arguments: &[&str]) -> String {
     let mut git = Command::new("git");
     git.args(arguments)

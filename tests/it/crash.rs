@@ -1,7 +1,8 @@
-//! What must not harm the index: processes killed, disks full, writers at once, readers that stay, folders that cannot
-//! be written. Whatever happened, it has no faults, and the next sync makes of it what a fresh build would be.
+//! Accidents that must not harm the index: processes killed, disks full, writers at once, readers that stay, folders
+//! that cannot be written. Whatever happened, it has no faults, and the next sync makes of it what a fresh build would
+//! be.
 //!
-//! `IXMCP_KILLS=N` kills so often (`.ci/soak` does).
+//! `IXMCP_KILLS=N` kills N times (`.ci/soak` does).
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -14,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use ixmcp::budget::Budget;
 use ixmcp::error::ErrorKind;
-use ixmcp::index::Thoroughness;
 use ixmcp::model::{ContentHash, RepoPath};
+use ixmcp::repository::Thoroughness;
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
@@ -105,7 +106,8 @@ fn a_process_that_is_killed_leaves_a_sound_index() {
     assert!(at_commits * 5 >= kills, "only {at_commits} of {kills} were killed as they wrote");
 }
 
-/// Returns when the process has begun to write one of its first `most` batches into the log, or moments after: a commit takes about as long.
+/// Returns when the process has begun to write one of its first `most` batches into the log, or moments after: a commit
+/// takes about as long.
 fn wait_for_commit(child: &mut Child, folder: &Path, most: u64, random: &mut Random) {
     let logs = ["index.db-wal", "index.db.new-wal"].map(|name| folder.join(name));
     let lengths = || logs.clone().map(|log| fs::metadata(log).map_or(0, |found| found.len()));
@@ -147,7 +149,7 @@ impl SmallDisk {
         assert!(mount.status.success(), "{options}: {}", String::from_utf8_lossy(&mount.stderr));
     }
 
-    /// Leaves so much next to what is on it, as the system counts: a list of its files misses those without a name.
+    /// Leaves this many kilobytes free, as the system counts: a list of its files misses those without a name.
     pub fn leave(&self, free_kilobytes: u64) {
         let found = rustix::fs::statvfs(&self.0).unwrap();
         let used = (found.f_blocks - found.f_bfree) * found.f_frsize;
@@ -534,7 +536,7 @@ fn a_read_only_checkout_is_served_from_its_index_and_refused_without() {
 }
 
 /// Root runs the check itself, so the index must belong to root then.
-fn open_as_root(owner: &Owner) -> Arc<ixmcp::index::Workspace> {
+fn open_as_root(owner: &Owner) -> Arc<ixmcp::workspace::Workspace> {
     for entry in Owner::entries(&owner.repo.path().join(".ixmcp")) {
         chown(entry, Some(0), Some(0)).unwrap();
     }

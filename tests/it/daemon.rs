@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ixmcp::config::{self, Environment, Flags, Sources};
-use ixmcp::index::{Watching, Workspaces};
 use ixmcp::serve::ToolListing;
 use ixmcp::serve::daemon::DaemonSettings;
 use ixmcp::serve::socket_path::SocketPath;
+use ixmcp::workspace::{Watching, Workspaces};
 use serde_json::{Value, json};
 
 use crate::harness::Repo;

@@ -26,7 +26,7 @@ struct Heads {
     patterns: &'static [&'static str],
 }
 
-/// What is not code.
+/// Comments and strings of a language, which are not code.
 struct Quotes {
     line: &'static [&'static str],
     /// Between two words, without escapes, over several lines.
@@ -223,7 +223,7 @@ const TYPESCRIPT: &[&str] = &[
 /// Names that a pattern of a line takes for a definition's, and that are keywords.
 const KEYWORDS: &[&str] = &["if", "while", "for", "switch", "return", "else", "do", "defined", "catch", "new", "in"];
 
-/// What was compared in one language.
+/// Result of the comparison in one language.
 #[derive(Default)]
 struct Compared {
     matches: usize,

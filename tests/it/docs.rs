@@ -115,7 +115,7 @@ fn every_command_and_option_in_the_documentation_exists() {
     assert!(seen.len() > 40, "only {seen:?} were found");
 }
 
-/// As GitHub names the headings of a page.
+/// Anchors that GitHub gives the headings of a page.
 fn anchors(page: &str) -> BTreeSet<String> {
     let headings = page.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
     headings

@@ -32,7 +32,7 @@ fn fixtures() -> Vec<String> {
     names
 }
 
-/// As a file of a folder that somebody had indexed.
+/// Options of a folder that is indexed as documents.
 pub fn in_folder(size: usize, overlap: usize) -> Options {
     Options { folder: Some(Chunking { size, overlap }), ..Options::default() }
 }
@@ -245,7 +245,7 @@ fn mail_of_an_unknown_type_is_text() {
     }
 }
 
-/// What is in tags of its own keeps its distance where white space counts.
+/// Text between elements keeps its distance where white space counts.
 #[test]
 fn code_on_a_page_keeps_its_words_lines_and_indentation() {
     let page = "<pre>\n<span>async</span> <span>def</span> <em>main</em>():\n    <span>await</span><span> </span><b>bell</b>()\n\n  \n\

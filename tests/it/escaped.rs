@@ -1,4 +1,4 @@
-//! What a file can do to the terminal on which a command shows it: nothing, whichever command that is.
+//! A file's text cannot control the terminal on which a command shows it, whichever command that is.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::worktrees::git;
 
 /// Sets the title and the color, rings, reorders and hides text, returns to the start of the line.
 const HOSTILE: &str = "\u{1b}]0;title\u{7}\u{1b}[31m\u{9b}31m\u{202e}\u{2066}\u{61c}\u{200b}\u{2028}\u{e0041}\r.";
-/// The same for the names of files.
+/// Changes the color, rings and reorders text: for the names of files, which cannot contain all of `HOSTILE`.
 const IN_NAMES: &str = "\u{1b}[31m\u{7}\u{9b}m\u{202e}";
 
 /// Whether a terminal would not show a character as it is. By the Unicode character database: `Cc`, `Bidi_Control`, and what
@@ -151,7 +151,7 @@ fn without_progress(shown: &str) -> String {
     shown.split("\r\u{1b}[2K").filter(|part| !part.starts_with("indexing ")).collect()
 }
 
-/// They serve until they are stopped, and print addresses.
+/// Commands that serve until they are stopped, and print addresses.
 const SERVERS: &[&str] = &["mcp", "http", "ui"];
 
 #[test]

@@ -12,8 +12,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use ixmcp::budget::Budget;
-use ixmcp::index::Workspace;
 use ixmcp::query::{Page, PathFilter, exact};
+use ixmcp::workspace::Workspace;
 use serde_json::json;
 
 use self::patterns::{Asked, Maker};
@@ -155,7 +155,7 @@ impl Tree {
         Some(lines)
     }
 
-    /// What differs, in words. `None` where both agree, or ripgrep takes no such pattern.
+    /// Describes a difference. `None` where both agree, or ripgrep rejects the pattern.
     fn difference(&self, asked: &Asked, random: &mut Random, refused: &mut usize) -> Option<String> {
         const PAGE: usize = 300;
         let Some(theirs) = self.theirs(asked) else {
@@ -258,7 +258,7 @@ fn patterns_find_in_a_real_tree_what_ripgrep_finds() {
     tree.compare(Maker::new(seed, &texts).take(usize::try_from(number("IXMCP_TREE_PATTERNS", 500)).unwrap()), seed);
 }
 
-/// What is around a byte that is not UTF-8 is found where ripgrep finds it, and shown as it is on disk.
+/// Text around a byte that is not UTF-8 is found where ripgrep finds it, and shown as it is on disk.
 #[test]
 fn a_stray_byte_moves_no_line_and_no_column() {
     let repo = Repo::new("");

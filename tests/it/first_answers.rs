@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ixmcp::budget::Budget;
 use ixmcp::error::ErrorKind;
-use ixmcp::index::Workspace;
 use ixmcp::model::RepoPath;
+use ixmcp::workspace::Workspace;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::tree::Random;
 use crate::wire::until;
 use crate::worktrees::git;
 
-/// So many files keep a build busy while some requests are answered.
+/// Number of files that keep a build busy while some requests are answered.
 fn many() -> u64 {
     number("IXMCP_FIRST_FILES", 2_500)
 }
@@ -214,7 +214,7 @@ fn a_command_answers_first_and_leaves_a_complete_index() {
     }
 }
 
-/// What another process has written of the first build: the files, and whether it is complete.
+/// Counts the files that another process has written of the first build, and whether it is complete.
 fn written(repo: &Repo) -> (usize, bool) {
     let query = "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM meta WHERE key = 'built')";
     let output = Command::new("sqlite3").arg("-readonly").arg(repo.database()).arg(query).output().unwrap();
@@ -248,7 +248,7 @@ impl Drop for Stopped {
     }
 }
 
-/// As long as another process updates most of an index, answers show the files as they are.
+/// Answers show the files as they are while another process updates most of an index.
 #[test]
 fn a_command_answers_and_ends_while_another_process_updates_much_of_the_index() {
     let repo = large(many());
@@ -361,7 +361,7 @@ Buy more.
     assert_sound(&workspace, "commands answered during the build");
 }
 
-/// What a killed command left is removed by the next one that needs such an index.
+/// A provisional index that a killed command left is removed by the next command that needs one.
 #[test]
 fn a_provisional_index_that_was_left_is_removed() {
     let repo = Repo::new("//- /a.py\ndef walrus(): pass\n//- /.ixmcp/asking/1-0/index.db\nnothing\n");

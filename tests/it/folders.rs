@@ -485,7 +485,7 @@ first words
     assert_ne!(id("first words"), before);
 }
 
-/// As many as say the same, in one file or in several.
+/// Chunks with equal text have different ids, in one file or in several.
 #[test]
 fn no_two_chunks_have_one_id() {
     let repo = Repo::new(
@@ -543,7 +543,7 @@ fn a_clone_reaches_no_folder_that_its_user_did_not_name() {
     assert_eq!(repo.call("list_files", &json!({}))["total"], 6);
 }
 
-/// What was chosen is a folder, not what a link in its place leads to.
+/// A chosen folder is indexed, not the target of a link that replaces it.
 #[test]
 fn a_folder_that_became_a_link_is_gone_and_leads_nowhere() {
     let repo = Repo::new("//- /a.md\n# A\n");
@@ -663,7 +663,7 @@ fn a_folder_outside_is_watched() {
     let (repo, papers) = (Repo::new("//- /a.md\n# A\n"), papers());
     let at = text(&papers);
     let workspace = watched(repo.path());
-    let options = ixmcp::index::FolderOptions { chunk_size: 500, overlap: 50, max_files: 100, file_types: Vec::new() };
+    let options = ixmcp::update::FolderOptions { chunk_size: 500, overlap: 50, max_files: 100, file_types: Vec::new() };
     let budget = ixmcp::budget::Budget::unlimited();
     workspace.documents.index_folder(&at, &options, &std::sync::Arc::default(), &budget).unwrap();
     let has = |path: &str| {
@@ -696,7 +696,7 @@ fn a_folder_outside_is_followed_whatever_happens_above_it() {
     put("old.txt");
     let at = folder_above.join("papers").to_str().unwrap().to_owned();
     let workspace = watched(repo.path());
-    let options = ixmcp::index::FolderOptions { chunk_size: 500, overlap: 50, max_files: 100, file_types: Vec::new() };
+    let options = ixmcp::update::FolderOptions { chunk_size: 500, overlap: 50, max_files: 100, file_types: Vec::new() };
     let budget = ixmcp::budget::Budget::unlimited();
     workspace.documents.index_folder(&at, &options, &std::sync::Arc::default(), &budget).unwrap();
     let names = || -> Vec<String> {

@@ -1,6 +1,6 @@
 //! A read that begins after a write returned sees that write, through the daemon and without one.
 //!
-//! `IXMCP_FRESH_ROUNDS=N` makes so many rounds (`.ci/soak` thousands); `IXMCP_SOAK_TREE` has them made in a copy of that tree,
+//! `IXMCP_FRESH_ROUNDS=N` makes N rounds (`.ci/soak` thousands); `IXMCP_SOAK_TREE` has them made in a copy of that tree,
 //! and how long reads took is printed.
 
 use std::fs;
@@ -17,7 +17,7 @@ use crate::watch::with_watches;
 
 const CLIENTS: u64 = 2;
 
-/// What a client asked, and what came.
+/// Results of a client's calls.
 #[derive(Default)]
 struct Asked {
     stale: Vec<String>,

@@ -36,7 +36,7 @@ fn files_branches_and_changes_are_those_of_git_in_every_layout() {
     assert!(differing.is_empty(), "{} layouts differ\n{}", differing.len(), differing.join("\n\n"));
 }
 
-/// What ixmcp and git say differently of the work tree at `root`.
+/// Lists the differences between ixmcp and git about the work tree at `root`.
 fn differences(layout: &Layout, root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let name = root.strip_prefix(layout.repo.path()).unwrap().display().to_string();
@@ -50,7 +50,10 @@ fn differences(layout: &Layout, root: &Path) -> Vec<String> {
     };
     let mut listed = BTreeSet::new();
     list(layout, root, root, "", &mut listed);
-    compare("files", indexed_and_skipped(layout, root), listed);
+    let (files, special) = indexed_and_skipped(layout, root);
+    // Git lists no pipe that it does not track.
+    let special = special.into_iter().filter(|path| listed.contains(path));
+    compare("files", files.into_iter().chain(special).collect(), listed.clone());
     let branch = |branch: Option<&str>| branch.into_iter().map(str::to_owned).collect();
     let stats = call(layout, root, "stats", &json!({}));
     let gits = layout.is_one_of_several(root).then(|| layout.git(root, &["branch", "--show-current"]));
@@ -75,15 +78,20 @@ fn call(layout: &Layout, root: &Path, tool: &str, arguments: &Value) -> Value {
     serde_json::from_str(&layout.repo.ok(&["--repo", root, "call", tool, "--args", &arguments.to_string()])).unwrap()
 }
 
-fn indexed_and_skipped(layout: &Layout, root: &Path) -> BTreeSet<String> {
+/// Files that are indexed or skipped, and skipped ones that are no files for git.
+fn indexed_and_skipped(layout: &Layout, root: &Path) -> (BTreeSet<String>, BTreeSet<String>) {
     let root = root.to_str().unwrap();
     // It exits with 1 if there are none.
     let read = |arguments: &[&str]| -> Value { serde_json::from_slice(&layout.repo.run(arguments).stdout).unwrap() };
     let files = read(&["--repo", root, "files", "--json"]);
     let skipped = read(&["--repo", root, "files", "--skipped", "--json"]);
     let files = files["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap());
-    let skipped = skipped["skipped"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap());
-    files.chain(skipped).filter(|path| !is_own(path)).map(str::to_owned).collect()
+    let (special, skipped): (Vec<&Value>, Vec<&Value>) =
+        skipped["skipped"].as_array().unwrap().iter().partition(|file| file["reason"] == "special");
+    let path = |file: &'_ Value| file["path"].as_str().unwrap().to_owned();
+    let skipped = skipped.into_iter().map(path);
+    let files = files.map(str::to_owned).chain(skipped).filter(|path| !is_own(path)).collect();
+    (files, special.into_iter().map(path).collect())
 }
 
 fn is_own(path: &str) -> bool {
@@ -101,14 +109,14 @@ fn list(layout: &Layout, root: &Path, folder: &Path, prefix: &str, listed: &mut 
             // Git lists what is gone, too.
             None => {}
             Some(found) if !found.is_dir() => drop(listed.insert(format!("{prefix}{path}"))),
-            Some(_) if !full.join(".git").exists() => {}
+            Some(_) if !full.join(".git").exists() || layout.is_ignored_folder(folder, path) => {}
             Some(_) if layout.common(&full) == layout.common(root) => drop(listed.insert(format!("{prefix}{path}"))),
             Some(_) => list(layout, root, &full, &format!("{prefix}{path}/"), listed),
         }
     }
 }
 
-/// What is at a path, unless a link is on the way.
+/// Type of the file at a path, unless a link is on the way.
 fn kind(root: &Path, path: &str) -> Option<fs::FileType> {
     let kind = |path: &str| fs::symlink_metadata(root.join(path)).ok().map(|found| found.file_type());
     let mut folders = path.match_indices('/').map(|(end, _)| &path[..end]);
@@ -116,7 +124,7 @@ fn kind(root: &Path, path: &str) -> Option<fs::FileType> {
 }
 
 /// The source files that `git status` lists and whose content differs from that of the last commit: what is only staged
-/// and was changed back in the work tree does not.
+/// and was changed back in the work tree does not. A file that git no longer tracks and ignores is gone.
 fn changed(layout: &Layout, root: &Path) -> BTreeSet<String> {
     let status = ["status", "--porcelain", "-z", "-uall", "--no-renames", "--ignore-submodules=all"];
     let status = layout.git(root, &status);
@@ -124,7 +132,11 @@ fn changed(layout: &Layout, root: &Path) -> BTreeSet<String> {
         true => layout.git(root, &["ls-tree", "-r", "-z", "HEAD"]).split('\0').filter_map(regular).collect(),
         false => BTreeMap::new(),
     };
+    let listed: BTreeSet<(&str, &str)> = status.split('\0').filter_map(|line| line.split_at_checked(3)).collect();
     let is_changed = |path: &&str| {
+        if listed.contains(&("D  ", path)) && !listed.contains(&("?? ", path)) {
+            return committed.contains_key(*path);
+        }
         let is_file = kind(root, path).is_some_and(|found| found.is_file());
         match committed.get(*path) {
             None => is_file,

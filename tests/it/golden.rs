@@ -72,8 +72,8 @@ fn differences(repo: &Repo) -> (BTreeSet<String>, usize) {
     (ours.symmetric_difference(&theirs).cloned().collect(), ours.len())
 }
 
-/// Both report the same diagnostics. Returns their number. In cyclic definitions the result of the release itself varies
-/// between runs (Django's `mutable_list.py`), so a difference counts if all runs show it.
+/// Asserts that both report the same diagnostics. Returns their number. In cyclic definitions the result of the release
+/// itself varies between runs (Django's `mutable_list.py`), so a difference counts if all runs show it.
 fn assert_parity(repo: &Repo, name: &str) -> usize {
     const RUNS: usize = 4;
     let (mut different, count) = differences(repo);
@@ -275,8 +275,9 @@ fn compared(repo: &Repo, asked: &[Value]) -> Vec<Compared> {
     compared
 }
 
-/// Their references leave out positions whose definition they resolve: attributes assigned to `self`, in other files;
-/// components of `from .module import`. Such a reference of ours agrees with their definitions and is not a difference.
+/// The references of the released server leave out positions whose definition it resolves: attributes assigned to
+/// `self`, in other files; components of `from .module import`. Such a reference of ours agrees with their definitions
+/// and is not a difference.
 #[test]
 fn definitions_and_references_match_the_released_server() {
     let (mut asked, mut equal, mut vouched, mut different) = ([0, 0], [0, 0], 0, Vec::new());

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use expect_test::expect;
 use ixmcp::budget::Budget;
-use ixmcp::index::Part;
 use ixmcp::store::Snapshot;
+use ixmcp::update::Part;
 use serde_json::{Value, json};
 
 use crate::entities::fixture;

@@ -60,7 +60,7 @@ pub fn repeatedly<T>(mut other: impl FnMut(u64) + Send, work: impl FnOnce() -> T
 /// A repository in a folder of its own, which goes when this does.
 pub struct Repo {
     folder: TempDir,
-    /// What the program takes for the person's home: nothing of the real one may be read.
+    /// The home folder that the program is given: nothing of the real one may be read.
     home: TempDir,
 }
 
@@ -76,7 +76,7 @@ impl Repo {
         repo
     }
 
-    /// The same into this one.
+    /// Writes files given as blocks, each headed by `//- /path`.
     pub fn write_files(&self, files: &str) {
         for block in files.split("//- /").skip(1) {
             let (path, text) = block.split_once('\n').unwrap();
@@ -205,7 +205,7 @@ impl Repo {
         shown
     }
 
-    /// The same of calls of tools.
+    /// A transcript of calls of tools that must fail.
     pub fn refusals(&self, calls: &[(&str, Value)], paths: &[(&str, &str)]) -> String {
         let arguments: Vec<(&str, String)> = calls.iter().map(|(tool, given)| (*tool, given.to_string())).collect();
         let commands: Vec<[&str; 4]> = arguments.iter().map(|(tool, given)| ["call", tool, "--args", given]).collect();
@@ -223,7 +223,7 @@ impl Repo {
         self.path().join(".flashgrep/mcp.sock")
     }
 
-    /// What its daemon says of itself; `running` is false without one.
+    /// The daemon's status; `running` is false without one.
     pub fn status(&self) -> Value {
         serde_json::from_slice(&self.run(&["daemon", "status", "--json"]).stdout).unwrap()
     }
@@ -275,7 +275,7 @@ impl Server {
         rustix::process::Pid::from_child(&self.child)
     }
 
-    /// The same for a client of MCP, which has said hello.
+    /// Starts a server for a client of MCP, and performs the handshake.
     pub fn start_mcp(command: Command) -> Self {
         let mut server = Self::start(command);
         let client = serde_json::json!({ "name": "test", "version": "1" });
@@ -287,7 +287,7 @@ impl Server {
         server
     }
 
-    /// What a tool answers over MCP from the whole index; a call is repeated while the index is being built.
+    /// Calls a tool over MCP on the whole index; a call is repeated while the index is being built.
     pub fn tool(&mut self, tool: &str, arguments: &Value) -> Value {
         let call = serde_json::json!({ "name": tool, "arguments": arguments });
         let started = Instant::now();

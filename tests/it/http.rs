@@ -20,7 +20,7 @@ const MODERN: &str = "2026-07-28";
 /// `ixmcp http` at work.
 struct Http {
     child: Child,
-    /// Of each repository: its address.
+    /// The address of each repository.
     addresses: Vec<String>,
     token: String,
 }

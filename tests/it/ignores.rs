@@ -52,14 +52,14 @@ impl Home {
         let xdg = self.xdg.iter().map(|xdg| ("XDG_CONFIG_HOME".to_owned(), xdg.to_str().unwrap().to_owned()));
         let environment =
             Environment::new([("PATH".to_owned(), path)].into_iter().chain(xdg), self.path(), self.path());
-        Rules::default().with_user(environment.git_folders())
+        Rules::default().with_environment(&environment)
     }
 
     fn list(&self, root: &str) -> Listing {
         scan::list(&self.path().join(root), &self.rules(), &Budget::unlimited()).unwrap()
     }
 
-    /// What git sees in some work trees at and below `root`, joined.
+    /// Files that git lists in some work trees at and below `root`, joined.
     fn git_sees(&self, root: &str, trees: &[&str]) -> BTreeSet<String> {
         let mut all = BTreeSet::new();
         for tree in trees {
@@ -857,6 +857,42 @@ const NAMES: &[&[u8]] = &[
     b"[",
     b"]",
 ];
+
+#[test]
+fn ignore_files_that_a_sparse_checkout_leaves_out_still_count() {
+    for options in [&["--cone"][..], &["--cone", "--sparse-index"], &["--no-cone"]] {
+        let home = Home::new();
+        home.git("", &["init", "-q", "proj"]);
+        home.write("proj/.gitignore", "*.log\n");
+        home.write("proj/a/x.py", "x");
+        home.write("proj/b/.gitignore", "build/\n!kept.log\n");
+        home.write("proj/b/x.py", "x");
+        home.write("proj/b/deep er/.gitignore", "/*.tmp\n");
+        home.write("proj/b/deep er/x.py", "x");
+        home.git("proj", &["add", "."]);
+        home.git("proj", &["commit", "-qm", "all"]);
+        let kept = if options == ["--no-cone"] { "/a/" } else { "a" };
+        home.git("proj", &[&["sparse-checkout", "set"][..], options, &[kept]].concat());
+        assert!(!home.path().join("proj/b/.gitignore").exists(), "{options:?}");
+        for left in ["build/out.py", "kept.log", "lost.log", "new.py", "deep er/a.tmp", "deep er/a.py", "other/b.tmp"] {
+            home.write(&format!("proj/b/{left}"), "x");
+        }
+        home.check("proj", &[""], &format!("{options:?}"));
+        // Asked in a subfolder, git misses an ignore file above it: findings/git-ls-files-below-a-sparse-top.sh.
+        let below: BTreeSet<String> =
+            home.git_sees("proj", &[""]).iter().filter_map(|path| path.strip_prefix("b/").map(str::to_owned)).collect();
+        assert_eq!(seen(&home.list("proj/b")), below, "{options:?}, a root below the top");
+        // A file that is there counts, whatever git has.
+        home.write("proj/b/.gitignore", "*.py\n");
+        home.check("proj", &[""], &format!("{options:?}, written again"));
+        // As a repository in another.
+        home.write("outer/README.md", "x");
+        home.git("outer", &["init", "-q"]);
+        fs::remove_file(home.path().join("proj/b/.gitignore")).unwrap();
+        fs::rename(home.path().join("proj"), home.path().join("outer/proj")).unwrap();
+        home.check("outer", &["", "proj"], &format!("{options:?}, nested"));
+    }
+}
 
 #[test]
 fn random_ignore_files_over_random_trees_leave_what_git_sees() {

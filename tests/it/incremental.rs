@@ -1,7 +1,7 @@
 //! The central promise: after any sequence of changes, updated step by step, the index is what a fresh build makes.
 //!
 //! Sequences are random and reproducible: a failure prints its seed, and `IXMCP_SEED=N cargo test incremental` runs
-//! that one alone. `IXMCP_SEQUENCES=N` runs so many in each test (`.ci/soak` does).
+//! that one alone. `IXMCP_SEQUENCES=N` runs N in each test (`.ci/soak` does).
 
 use std::fs;
 use std::path::Path;
@@ -11,9 +11,11 @@ use std::time::Duration;
 
 use ixmcp::budget::{Budget, Progress};
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::index::{IndexWait, Thoroughness, Watching, Workspace, Workspaces, rebuild};
+use ixmcp::repository::Thoroughness;
 use ixmcp::store::Fact;
 use ixmcp::tools::{Request, Tools};
+use ixmcp::update::{IndexWait, rebuild};
+use ixmcp::workspace::{Watching, Workspace, Workspaces};
 use serde_json::json;
 
 use crate::harness::Repo;
@@ -73,7 +75,6 @@ fn swept_sequences_equal_a_fresh_build_4() {
     swept(4);
 }
 
-/// Bursts of steps in a watched tree, each followed by a read.
 /// Long enough for times of the file system to tell a later change from an earlier.
 const PAUSE: Duration = Duration::from_millis(70);
 
@@ -85,7 +86,7 @@ fn settle(workspace: &Workspace) {
     assert!(fingerprint.is_some_and(|fingerprint| !fingerprint.is_empty()), "nothing to compare the next sync with");
 }
 
-/// As the others, at the pace of people: then a sync that finds all times as they were does not walk the tree.
+/// Changes come at the pace of people: then a sync that finds all times as they were does not walk the tree.
 #[test]
 fn slow_sequences_equal_a_fresh_build() {
     for seed in seeds(6).into_iter().take(usize::try_from(number("IXMCP_SLOW_SEQUENCES", 3)).unwrap()) {
@@ -234,7 +235,7 @@ fn ask_at_once(tools: &Tools, root: &Path, random: &mut Random) {
 
 const MANY: u64 = 200;
 
-/// As the watched ones, while callers ask that do not wait for updates: what they need is indexed first, and they pause builds.
+/// Callers that do not wait for updates ask during builds: files that they need are indexed first, and builds pause.
 #[test]
 fn sequences_with_queries_during_builds_equal_a_fresh_build() {
     for seed in seeds(7).into_iter().step_by(4) {

@@ -65,8 +65,8 @@ def f(**rest: str) -> str:
 
 #[test]
 fn an_exit_that_hides_no_exception_is_not_a_bool() {
-    // The specification of Python's types has `Literal[False]` or `None` for one that hides nothing; with `bool`, type checkers think that the
-    // code after the `with` statement is reached.
+    // The specification of Python's types has `Literal[False]` or `None` for one that hides nothing; with `bool`, type
+    // checkers think that the code after the `with` statement is reached.
     let repo = Repo::new(
         r"
 //- /a.py

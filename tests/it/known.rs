@@ -78,7 +78,7 @@ func (c Cart) Close() {}
     assert_eq!(outline(&repo, "cart.go"), ["Cart(Open Close)"]);
 }
 
-/// As in fmt's `format.h`: macros around namespaces, before types, and in place of keywords.
+/// Code like fmt's `format.h`: macros around namespaces, before types, and instead of keywords.
 const FORMAT: &str = "\
 //- /fmt/format.h
 #ifndef FMT_FORMAT_H_

@@ -96,7 +96,7 @@ fn every_language_gives_its_golden_rows() {
     }
 }
 
-/// What the index holds is what was extracted, although names are stored once and signatures are read off the text.
+/// The index returns all that was extracted, although names are stored once and signatures are read off the text.
 #[test]
 fn the_index_gives_back_the_symbols_and_references_of_every_fixture() {
     let repo = Repo::new("");
@@ -244,7 +244,7 @@ fn definitions_after_a_syntax_error_are_symbols() {
     }
 }
 
-/// The same numbers on every machine, from one seed (SplitMix64).
+/// Generates equal numbers on every machine, from one seed (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -291,8 +291,8 @@ fn hostile(sample: &str, size: usize, random: &mut Random) -> Vec<(&'static str,
     ]
 }
 
-/// A parser is given up after so many steps, which take some seconds on a good machine and several times that on a busy
-/// one.
+/// A parser is given up after a number of steps that takes some seconds on a good machine and several times that on a
+/// busy one.
 const SECONDS_NOT_HOURS: Duration = Duration::from_secs(20);
 
 #[test]

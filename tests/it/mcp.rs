@@ -597,7 +597,7 @@ fn captured(wire: &mut Wire, revision: &str, method: &str) -> Value {
     json!({ "revision": revision, "method": method, "lines": lines })
 }
 
-/// What no revision takes: broken JSON, no request, no such method.
+/// Messages that are errors in every revision: broken JSON, no request, no such method.
 fn faults(wire: &mut Wire, revision: &str) -> Vec<Value> {
     let broken = ["{ not json\n", "{\"jsonrpc\":\"2.0\",\"id\":[],\"method\":\"tools/list\"}\n"];
     let exchanges = broken.iter().map(|line| {

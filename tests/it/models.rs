@@ -18,7 +18,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/models").join(name)
 }
 
-/// What a request of a hub gets.
+/// A hub's answer to a request.
 #[derive(Clone, Copy, PartialEq)]
 enum Manner {
     Whole,

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::harness::Repo;
 use crate::worktrees::{committed, git};
 
-/// What git prints.
+/// Runs git; returns its output.
 fn says(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git").args(arguments).current_dir(folder).output().unwrap();
     String::from_utf8(output.stdout).unwrap()

@@ -323,7 +323,7 @@ fn in_browser(script: &str, repo: &Repo, mut plan: Value) -> Value {
     said
 }
 
-/// What makes a page that trusts its repository run scripts, ask other sites, hide or turn text.
+/// Text that makes a page that trusts its repository run scripts, ask other sites, hide or turn text.
 const HOSTILE: &str = r#"//- /hostile.md
 # Hostile <script>alert(1)</script>
 

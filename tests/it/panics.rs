@@ -1,4 +1,4 @@
-//! What a panic leaves behind: the place in the source and no text of the repository, and the rest of an answer.
+//! Traces of a panic: the place in the source and no text of the repository, and the rest of an answer.
 
 use std::process::Command;
 

@@ -28,7 +28,7 @@ struct Worktree {
     branch: Mutex<u64>,
 }
 
-/// What all clients share.
+/// State that all clients share.
 struct Shared {
     repo: Repo,
     worktrees: Vec<Worktree>,

@@ -121,9 +121,9 @@ fn call(repo: &Repo, tool: &str, arguments: &Value) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Of a table of words alone no one can ask for more than this: `reset my login credentials` shares nothing that it
-/// knows with a forgotten password. A score that keeps right answers in a small folder shows some wrong ones too, which
-/// the table takes for as near. What comes out is in `fixtures/search/README.md`.
+/// Limits of the built-in static embeddings: `reset my login credentials` shares nothing that it knows with a forgotten
+/// password. A score that keeps right answers in a small folder shows some wrong ones too, which are as similar by the
+/// table. The results are in `fixtures/search/README.md`.
 const RIGHT: usize = 7;
 const WRONG: usize = 6;
 const ANSWERED: usize = 2;
@@ -162,7 +162,8 @@ fn what_shares_no_word_with_a_query_is_scored_semantically() {
 
 /// Documents of a household and an office, and what is asked about them: the half that no weight was chosen by.
 const REPORTED: &str = "fixtures/search/mixed/report";
-/// Of 47 queries by the static embeddings, with a margin of a few; 23 when a score was by the cosine alone.
+/// Answers out of 47 that are kept by the static embeddings, with a margin of a few; 23 when a score was by the cosine
+/// alone.
 const KEPT: usize = 32;
 const UNKEPT: usize = 7;
 

@@ -60,7 +60,7 @@ fn run_in(repo: &Repo, folder: &str, arguments: &[&str]) -> Output {
     repo.command(arguments).current_dir(repo.path().join(folder)).output().unwrap()
 }
 
-/// What it prints, to both.
+/// Runs the program in a folder; returns its stdout and stderr.
 fn printed_in(repo: &Repo, folder: &str, arguments: &[&str]) -> String {
     let output = run_in(repo, folder, arguments);
     let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());

@@ -32,7 +32,7 @@ fn stream(dictionary: &str, data: &[u8]) -> Vec<u8> {
     [format!("<<{dictionary}/Length {}>>\nstream\n", data.len()).as_bytes(), data, b"\nendstream"].concat()
 }
 
-/// One page drawn by that stream, and so often in the document.
+/// One page drawn by that stream, `count` times in the document.
 fn pages(count: usize, content: Vec<u8>) -> Vec<Vec<u8>> {
     vec![
         b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),
@@ -243,7 +243,7 @@ fn words_are_parted_where_a_page_leaves_a_gap() {
     }
 }
 
-/// As by pdftotext 22.12: a glyph without a character leaves its gap.
+/// A glyph without a character leaves its gap, as in pdftotext 22.12.
 #[test]
 fn an_unreadable_glyph_does_not_glue_its_neighbours() {
     let map =

@@ -1,4 +1,4 @@
-//! What goes over the wire, byte for byte.
+//! Messages of the protocol, byte for byte.
 
 mod bench;
 

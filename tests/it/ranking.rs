@@ -1,4 +1,4 @@
-//! What a search puts first: definitions, forms of words, messages of programs, copies.
+//! Order of search results: definitions, forms of words, messages of programs, copies.
 
 use serde_json::{Value, json};
 

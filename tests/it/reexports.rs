@@ -22,7 +22,7 @@ fn references(repo: &Repo, name: &str) -> (Vec<String>, Value) {
     (found.iter().map(shown).collect(), answer)
 }
 
-/// As Angular and NestJS name modules, and generators theirs.
+/// Angular, NestJS and their generators name modules like this.
 #[test]
 fn modules_with_a_dot_in_their_name_are_found() {
     let repo = Repo::new(

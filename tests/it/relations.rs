@@ -1,4 +1,4 @@
-//! What names mean across files, asked as a person would: `ixmcp symbol NAME --relations`.
+//! Names resolved across files, asked as a person would: `ixmcp symbol NAME --relations`.
 
 use std::time::Duration;
 

@@ -85,7 +85,7 @@ fn kept(repo: &Repo) -> Vec<String> {
     names
 }
 
-/// As it is reported to an agent.
+/// Asserts that an agent is informed of the repair.
 fn assert_reported(answer: &Value, context: &str) {
     let warning = answer["warning"].as_str().unwrap_or_default();
     assert!(warning.contains("was damaged") && warning.contains("index.db.bad"), "{context}: {answer}");

@@ -1,4 +1,4 @@
-//! What is listed, against the two programs whose rules we promise: `rg --files` and git.
+//! Listed files, compared with the two programs whose rules we promise: `rg --files` and git.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

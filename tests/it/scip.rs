@@ -494,7 +494,7 @@ fn statements_about_all_files_of_a_typescript_library_are_answered() {
     assert!(compared > 2_500, "{compared}");
 }
 
-/// What scip-typescript states, compared with what the tools answer.
+/// Statements of scip-typescript, compared with the tools' answers.
 #[test]
 fn every_statement_of_scip_typescript_about_unchanged_files_is_answered() {
     let repo = Repo::new(

@@ -59,7 +59,7 @@ fn positions(answer: &Value) -> BTreeSet<String> {
     answer["definitions"].as_array().unwrap().iter().filter_map(of).collect()
 }
 
-/// What the two say of each global symbol that a file uses: how many are equal, and the others.
+/// Compares the two for each global symbol that a file references: counts the equal ones, and lists the others.
 fn compared(repo: &Repo, index: &Index) -> (usize, BTreeMap<&'static str, BTreeSet<String>>) {
     let text = |path: &str| fs::read_to_string(repo.path().join(path)).unwrap();
     let texts: BTreeMap<&str, String> = index

@@ -79,7 +79,7 @@ impl Several {
         self.own.refusals(calls, &[(around.to_str().unwrap(), "AROUND"), (home.to_str().unwrap(), "HOME")])
     }
 
-    /// The same of queries, one for each scope.
+    /// A transcript of queries that must fail, one for each scope.
     fn refused_scopes(&self, scopes: &[&str]) -> String {
         let calls: Vec<(&str, Value)> =
             scopes.iter().map(|repo| ("query", json!({ "repo": repo, "text": "x" }))).collect();
@@ -177,7 +177,7 @@ fn copy_sources(from: &str, to: &Path) {
 
 #[test]
 fn several_repositories_are_ranked_like_one_index_over_their_parent() {
-    const FOLDERS: &[&str] = &["store", "index", "serve"];
+    const FOLDERS: &[&str] = &["store", "repository", "update", "serve"];
     const QUERIES: &[&str] = &[
         "how are changed files noticed",
         "update lock of a repository",

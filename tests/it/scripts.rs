@@ -45,7 +45,7 @@ The resume of Mr Muller names a facade and a role in Sao Paulo.
 An unrelated line about ropes and anchors.
 ";
 
-/// What is asked, and where it is.
+/// Queries, each with the file that answers it.
 const ASKED: &[(&str, &str)] = &[
     ("图书馆", "library_zh.md"),
     ("图书馆几点开门", "library_zh.md"),
@@ -108,7 +108,7 @@ fn a_query_that_nothing_answers_finds_nothing_in_any_script() {
     }
 }
 
-/// What is in every text of a language is not an answer.
+/// A word in every text of a language is not a query.
 #[test]
 fn a_function_word_alone_is_not_a_query_in_any_language() {
     let repo = Repo::new(

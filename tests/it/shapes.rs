@@ -1,4 +1,4 @@
-//! What `--json` prints: as each command's `--help` says, and as it was in the version before.
+//! Output of `--json`: as each command's `--help` says, and as it was in the version before.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::harness::Repo;
 use crate::organisation::server::Organisation;
 
-/// What `--help` says of an answer.
+/// Shape of an answer in `--help`.
 #[derive(Debug)]
 enum Shape {
     Object(Vec<Field>),
@@ -87,7 +87,7 @@ impl Shape {
     }
 }
 
-/// What the help of a command says of its JSON: in general, and with an option.
+/// Shapes of a command's JSON in its help: in general, and with an option.
 fn reported(repo: &Repo, command: &str) -> Vec<String> {
     let words: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
     let help = repo.ok(&words);
@@ -200,8 +200,11 @@ def pay(cart):
             crate::worktrees::git(repo.path(), &["commit", "-qm", "first"]);
         }
         let is_of_organisation = matches!(words[0], "publish" | "unpublish" | "org");
-        let mut run =
-            if is_of_organisation { organisation.command(&repo, "postgres", &words) } else { repo.command(&words) };
+        let mut run = if is_of_organisation {
+            organisation.command(&repo, organisation.administrator(), &words)
+        } else {
+            repo.command(&words)
+        };
         let output = run.output().unwrap();
         let stdout = String::from_utf8(output.stdout).unwrap();
         assert!(!stdout.is_empty(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));

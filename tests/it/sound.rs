@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use ixmcp::budget::{Budget, Progress};
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::index::{Freshness, Thoroughness, Workspace};
+use ixmcp::repository::Thoroughness;
+use ixmcp::update::Freshness;
+use ixmcp::workspace::Workspace;
 
 /// Settings of no one's, but that the smallest tree has trigrams.
 pub fn sources(root: &Path) -> Arc<Sources> {
@@ -28,7 +30,7 @@ pub fn watched(root: &Path) -> Arc<Workspace> {
     workspace
 }
 
-/// As every read begins, with a longer timeout than a user would accept.
+/// Brings the index up to date as every read does, with a longer timeout than a user would accept.
 pub fn freshen(workspace: &Arc<Workspace>) {
     let freshness = workspace.freshen(Some(Duration::from_secs(120)), &Budget::unlimited()).unwrap();
     assert_eq!(freshness, Freshness::Fresh);
@@ -38,7 +40,7 @@ pub fn sync(workspace: &Workspace) {
     workspace.sync(Thoroughness::Changed, &Arc::<Progress>::default(), &Budget::unlimited()).unwrap();
 }
 
-/// As it is when no vector is pending.
+/// Dumps the index after the pending vectors are made.
 pub fn dump(workspace: &Workspace) -> Vec<String> {
     workspace.embeddings.embed(&Budget::unlimited()).unwrap();
     let mut lines = Vec::new();

@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use ixmcp::budget::Budget;
 use ixmcp::error::ErrorKind;
 use ixmcp::extract::{self, LANGUAGES, Options, languages, position};
-use ixmcp::index::Workspace;
 use ixmcp::model::RepoPath;
 use ixmcp::query::corpus::Corpus;
 use ixmcp::query::occurrences::{self, ReadingTime};
@@ -22,6 +21,7 @@ use ixmcp::query::relations::{self, Resolver};
 use ixmcp::query::symbols::{self, Match, OtherFiles};
 use ixmcp::query::{PathFilter, positions, slice, smart};
 use ixmcp::store::{DefinitionNode, Reference, Snapshot};
+use ixmcp::workspace::Workspace;
 
 use crate::harness::Repo;
 use crate::sound::{number, open, sync};
@@ -44,7 +44,7 @@ const SAMPLE: usize = 4 << 10;
 /// Files of one language that are taken from the trees.
 const POOLED: usize = 3_000;
 
-/// What does not belong: halves of pairs, operators that end in a bracket, letters of several bytes, marks.
+/// Text in wrong positions: halves of pairs, operators that end in a bracket, letters of several bytes, marks.
 const PIECES: &[&str] = &[
     "<",
     ">",
@@ -254,7 +254,7 @@ fn ask_of_symbol(snapshot: &Snapshot, resolver: &mut Resolver, declared: &Defini
     }
 }
 
-/// As `goto_definition` and `find_references` do without types.
+/// Asks about a position as `goto_definition` and `find_references` do without types.
 fn ask_at(snapshot: &Snapshot, path: &str, bytes: &[u8], line: u32, column: u32) {
     if answered(slice::slice(bytes, line.into(), line.into(), 1, None)).is_none() {
         return;

@@ -1,4 +1,4 @@
-//! What others see of the tools: the tables in `docs/`, descriptions, schemas, examples.
+//! Public surface of the tools: the tables in `docs/`, descriptions, schemas, examples.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -179,9 +179,14 @@ pub fn project() -> Repo {
     let repo = Repo::new("");
     // Before the first commit, every definition is a change.
     crate::worktrees::git(repo.path(), &["init", "-q"]);
-    for file in
-        ["README.md", "migrations/V1__schema.sql", "src/index/mod.rs", "src/lib.rs", "tests/clients/python_mcp.py"]
-    {
+    for file in [
+        "README.md",
+        "migrations/V1__schema.sql",
+        "src/update/mod.rs",
+        "src/workspace/mod.rs",
+        "src/lib.rs",
+        "tests/clients/python_mcp.py",
+    ] {
         repo.write(file, std::fs::read(top.join(file)).unwrap());
     }
     let entity = std::fs::read(top.join("fixtures/entities/.ixchel/decisions/dec-1a2b3c.md")).unwrap();
@@ -264,9 +269,12 @@ blocks: [iss-gone]
 ---
 ",
     );
+    crate::worktrees::git(repo.path(), &["init", "-q"]);
+    crate::worktrees::git(repo.path(), &["add", "."]);
+    crate::worktrees::git(repo.path(), &["commit", "-qm", "Save the user"]);
     repo.sync();
     let queries = queries_of("sql");
-    assert_eq!(queries.len(), 9);
+    assert_eq!(queries.len(), 12);
     for query in queries {
         let rows = stock_sqlite3(&repo, &query);
         assert!(!rows.is_empty(), "{query} gives no row");

@@ -36,7 +36,7 @@ fn below(folder: &Path, extensions: &[&str], files: &mut Vec<PathBuf>) {
     }
 }
 
-/// What a parser reads in files.
+/// Definitions that a parser reads in files.
 #[derive(Default)]
 struct Authority {
     /// Files that it does not reject.
@@ -74,6 +74,7 @@ impl Authority {
     }
 }
 
+/// Runs a parser on files.
 fn authority(command: &str, files: &[PathBuf]) -> Authority {
     let mut child =
         Command::new("sh").args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -91,7 +92,7 @@ fn authority(command: &str, files: &[PathBuf]) -> Authority {
     authority
 }
 
-/// What ixmcp extracts from a file: the kind of each symbol, and what is around it.
+/// Extracts a file; returns the kind of each symbol, and what is around it.
 fn symbols(file: &Path) -> BTreeMap<Position, (&'static str, String)> {
     let options = Options { skip_generated: false, skip_minified: false, ..Options::default() };
     let name = RepoPath::new(file.file_name().unwrap().to_string_lossy()).unwrap();

@@ -1,4 +1,4 @@
-//! What a terminal shows and what a pipe gets: colours, links, readers that go away, exit codes.
+//! Output on a terminal and in a pipe: colours, links, readers that go away, exit codes.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -8,14 +8,14 @@ use crate::harness::Repo;
 
 const SHOP: &str = "//- /shop.py\nclass Cart:\n    def checkout(self):\n        return pay_order(self)\n\n\ndef pay_order(cart):\n    return 1\n//- /notes.md\n# Paying\n\nOrders are\tpaid at checkout.\n";
 
-/// What a terminal would be given, with these variables set.
+/// Output on a terminal, with these variables set.
 fn on_terminal(repo: &Repo, variables: &[(&str, &str)], arguments: &[&str]) -> String {
     let (code, shown) = run_on_terminal(repo, variables, arguments);
     assert!(matches!(code, Some(0 | 1)), "{arguments:?}: {shown}");
     shown
 }
 
-/// The same with the exit code, whatever it is. Lines do not end as a terminal needs them.
+/// Output on a terminal, with the exit code, whatever it is. Lines do not end as a terminal needs them.
 pub fn run_on_terminal(repo: &Repo, variables: &[(&str, &str)], arguments: &[&str]) -> (Option<i32>, String) {
     let asked = repo.command(arguments);
     let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_str().unwrap());
@@ -37,7 +37,7 @@ pub fn run_on_terminal(repo: &Repo, variables: &[(&str, &str)], arguments: &[&st
     (output.status.code(), String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n"))
 }
 
-/// The same without colours and links.
+/// Output without colours and links.
 fn bare(shown: &str) -> String {
     let mut text = String::new();
     let mut rest = shown;
@@ -90,26 +90,38 @@ x = 1
 # words
 ",
     );
-    for arguments in [
-        &["query", "zzznowhere"][..],
-        &["query", "-m", "literal", "zzznowhere"],
-        &["symbol", "zzznowhere"],
-        &["symbol", "zzznowhere", "--relations"],
-        &["def", "a.py:2:3"],
-        &["refs", "a.py:2:3"],
-        &["files", "--include", "*.rs"],
-        &["documents", "search", "zzz"],
-        &["documents", "list"],
-        &["entity", "list"],
-        &["entity", "ready"],
-        &["entity", "tags"],
-        &["entity", "search", "zzz"],
-    ] {
-        assert!(on_terminal(&repo, &[], arguments).contains("nothing found"), "{arguments:?}");
+    let found: [(&[&str], &str); 17] = [
+        (&["query", "zzznowhere"], "nothing found"),
+        (&["query", "-m", "literal", "zzznowhere"], "nothing found"),
+        (&["query", "-m", "literal", "x = 1", "-g", "*.md"], "nothing found with these filters; 1 result without them"),
+        (&["query", "-m", "literal", "x = 1", "--offset", "7"], "1 result; the offset is past the last"),
+        (&["symbol", "zzznowhere"], "nothing is named zzznowhere"),
+        (&["symbol", "zzznowhere", "--relations"], "no definition is named zzznowhere"),
+        (&["def", "a.py:2:3"], "nothing found: no definition is known for this position"),
+        (&["refs", "a.py:2:3"], "nothing found: no reference is known for this position"),
+        (&["files", "--include", "*.rs"], "no indexed file matches"),
+        (&["files", "--skipped"], "no file is skipped"),
+        (&["documents", "search", "zzz"], "no document matches"),
+        (&["documents", "list"], "no folder is indexed as documents; `ixmcp documents index FOLDER` adds one"),
+        (
+            &["scip", "list"],
+            "no SCIP file is indexed; `ixmcp scip make` runs the indexers of this repository's languages",
+        ),
+        (&["entity", "list"], "there are no entities; `ixmcp entity init` makes the folder for them"),
+        (&["entity", "ready"], "no open issue is ready: there is none, or each waits for another"),
+        (&["entity", "tags"], "nothing has a tag"),
+        (&["entity", "search", "zzz"], "no entity matches"),
+    ];
+    for (arguments, said) in found {
+        assert!(on_terminal(&repo, &[], arguments).contains(said), "{arguments:?}");
         let output = repo.run(arguments);
         assert_eq!((output.status.code(), &*output.stdout), (Some(1), &b""[..]), "{arguments:?}");
-        assert!(String::from_utf8(output.stderr).unwrap().contains("nothing found"), "{arguments:?}");
+        assert_eq!(String::from_utf8(output.stderr).unwrap().trim_end(), said, "{arguments:?}");
     }
+    repo.ok(&["entity", "init"]);
+    repo.ok(&["entity", "create", "issue", "Late"]);
+    let listed = repo.run(&["entity", "list", "isue"]);
+    assert_eq!(String::from_utf8(listed.stderr).unwrap(), "there is no entity of kind isue; there are: issue\n");
     let output = repo.run(&["query", "zzznowhere", "--json"]);
     assert_eq!((output.status.code(), &*output.stderr), (Some(1), &b""[..]), "JSON says it by itself");
 }

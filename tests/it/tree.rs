@@ -34,7 +34,7 @@ pub struct Tree {
     pub repo: Repo,
     pub random: Random,
     with_git: bool,
-    /// What the steps did, for a failure to tell.
+    /// Steps that were done, for a failure to report.
     pub log: Vec<String>,
 }
 

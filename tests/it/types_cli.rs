@@ -24,6 +24,20 @@ def f() -> int:
 ";
 
 #[test]
+fn a_check_without_the_packages_of_the_project_says_what_to_do() {
+    let imports: String = ["attrs", "httpx", "numpy", "rich", "yaml"].map(|name| format!("import {name}\n")).concat();
+    let repo = Repo::new("");
+    repo.write("a.py", format!("{imports}x: int = ''\n"));
+    let (_, _, said) = check_in(&repo, "", &["--output-format", "concise"]);
+    let hint = "5 of 6 are modules that are not found: install the project's packages in `.venv`; `ixmcp doctor python` \
+        shows where they are looked for";
+    assert_eq!(said.lines().collect::<Vec<_>>(), ["1 file checked: 6 diagnostics", hint]);
+    repo.write("a.py", "x: int = ''\nimport numpy\n");
+    let (_, _, said) = check_in(&repo, "", &["--output-format", "concise"]);
+    assert_eq!(said.trim(), "1 file checked: 2 diagnostics");
+}
+
+#[test]
 fn warnings_do_not_fail_a_check_for_errors_only() {
     let repo = Repo::new(WARNED);
     let code = |arguments: &[&str]| check_in(&repo, "", arguments).0;

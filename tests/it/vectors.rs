@@ -2,13 +2,13 @@
 
 use ixmcp::budget::Budget;
 use ixmcp::embed::Purpose;
-use ixmcp::index::Workspace;
+use ixmcp::workspace::Workspace;
 use serde_json::json;
 
 use crate::harness::Repo;
 use crate::sound::{assert_sound, freshen, open, sync, watched};
 
-/// What the vectors say of a query: the paths of the nearest chunks, nearest first.
+/// Paths of the nearest chunks to a query by their vectors, nearest first.
 fn nearest(workspace: &Workspace, query: &str) -> Vec<String> {
     let vector = workspace.embeddings.embedder().embed(Purpose::Query, &[query]).unwrap().remove(0);
     workspace

@@ -1,6 +1,6 @@
 //! A watched repository: whatever happens to its tree, the next read answers from what is on disk.
 //!
-//! `IXMCP_SWITCH_FILES=N` switches branches that differ in so many files, `IXMCP_ROUNDS=N` repeats the races so often
+//! `IXMCP_SWITCH_FILES=N` switches branches that differ in N files, `IXMCP_ROUNDS=N` repeats the races N times
 //! (`.ci/soak` does both).
 
 use std::fs;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::index::Workspace;
+use ixmcp::workspace::Workspace;
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
@@ -32,7 +32,7 @@ fn paths(workspace: &Workspace) -> Vec<String> {
     paths.into_iter().map(|(path, _)| path).collect()
 }
 
-/// What a read finds now, as promised.
+/// Brings the index up to date and returns its paths.
 fn ask(workspace: &Arc<Workspace>) -> Vec<String> {
     freshen(workspace);
     paths(workspace)
@@ -276,7 +276,7 @@ other
     }
 }
 
-/// What git sees with the settings of that home.
+/// Files that git lists with the settings of that home.
 fn git_sees(root: &Path, home: &Path) -> Vec<String> {
     let mut git = Command::new("git");
     git.current_dir(root).env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", home);

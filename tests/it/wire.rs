@@ -76,7 +76,7 @@ impl Wire {
         self.ask(&request(1, method, params))
     }
 
-    /// Both halves, for a thread each.
+    /// Takes the connection apart: each half is for a thread.
     #[allow(clippy::type_complexity, reason = "said once, taken apart at once")]
     pub fn halves(mut self) -> (BufReader<Box<dyn Read + Send>>, Box<dyn Write + Send>, Option<Child>) {
         let writer = self.writer.take().unwrap();

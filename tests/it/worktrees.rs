@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::index::{Watching, Workspace, Workspaces, rebuild};
 use ixmcp::store::Fact;
 use ixmcp::tools::{Request, Tools};
+use ixmcp::update::rebuild;
+use ixmcp::workspace::{Watching, Workspace, Workspaces};
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server, repeatedly};
@@ -169,7 +170,7 @@ pub fn seeded_from(workspace: &Workspace) -> Option<PathBuf> {
     from.map(PathBuf::from)
 }
 
-/// What `stats` reports of the tree at `root`, whose index is built first.
+/// Statistics of the tree at `root`, whose index is built first.
 fn stats_of(repo: &Repo, root: &Path) -> Value {
     serde_json::from_str(&repo.ok(&["--repo", root.to_str().unwrap(), "call", "stats"])).unwrap()
 }

@@ -7,10 +7,11 @@ use super::super::sync::size;
 use super::{DoctorContext, Finding, Level, output};
 use crate::budget::{Budget, Progress};
 use crate::error::{ErrorKind, Result};
-use crate::index::{self, Thoroughness};
 use crate::platform::files;
+use crate::repository::{self, Thoroughness};
 use crate::scan::Rules;
-use crate::store::{Fact, Mode, Store};
+use crate::store::{Mode, Store};
+use crate::update;
 use crate::{scan, store};
 
 pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
@@ -54,7 +55,7 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
 
 /// That the index is not in the repository.
 fn elsewhere(context: &DoctorContext, path: &Path) -> Option<Finding> {
-    let folder = path.parent().filter(|folder| index::is_elsewhere(&context.root, folder))?;
+    let folder = path.parent().filter(|folder| repository::is_elsewhere(&context.root, folder))?;
     let reason = if files::may_write(&context.root) { "its file system has no locks" } else { "it cannot be written" };
     let message = format!("the index is in {}, not in the repository: {reason}", folder.display());
     Some(Finding::new(Level::Note, message).remedy("Nothing to do. The index can be deleted at any time."))
@@ -65,10 +66,10 @@ fn none_yet() -> Finding {
     Finding::new(Level::Note, "there is no index yet").remedy(remedy)
 }
 
-/// What an index holds that has no faults.
+/// Reports the contents of an index that has no faults.
 fn content(context: &DoctorContext, path: &Path, was_looked_through: bool) -> Result<Finding> {
     let (files, is_built, skipped) = Store::open(path, Mode::Read)?.read(&Budget::unlimited(), |snapshot| {
-        Ok((snapshot.file_count()?, snapshot.fact(Fact::Built)?.is_some(), snapshot.skipped_counts()?))
+        Ok((snapshot.file_count()?, snapshot.is_built()?, snapshot.skipped_counts()?))
     })?;
     let held = output::count(files, "file", "files");
     Ok(if !is_built && files == 0 {
@@ -82,8 +83,8 @@ fn content(context: &DoctorContext, path: &Path, was_looked_through: bool) -> Re
             .fixed_by(sync)
     } else if files == 0 {
         let sources = &context.session.sources;
-        let rules = Rules::new(&sources.load(&context.root)?.index).with_user(sources.environment.git_folders());
-        Finding::new(Level::Warning, index::without_files(&context.root, &rules, &skipped))
+        let rules = Rules::new(&sources.load(&context.root)?.index).with_environment(&sources.environment);
+        Finding::new(Level::Warning, repository::without_files(&context.root, &rules, &skipped))
     } else if was_looked_through {
         Finding::new(Level::Ok, format!("the index is sound: {held}, schema {}", store::schema_version()))
     } else {
@@ -109,7 +110,7 @@ const REBUILD: &str =
 
 fn rebuild(context: &DoctorContext) -> Result<()> {
     let sources = Arc::clone(&context.session.sources);
-    index::rebuild(&context.root, sources, &Progress::default(), &Budget::unlimited()).map(drop)
+    update::rebuild(&context.root, sources, &Progress::default(), &Budget::unlimited()).map(drop)
 }
 
 fn sync(context: &DoctorContext) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Whether a command that was replacing files was killed, and left some replaced and others not.
+//! Whether a command was killed while it replaced files, so that some are replaced and others are not.
 
 use super::{DoctorContext, Finding, Level, output};
 use crate::cli::rewrite::{self, Interrupted};

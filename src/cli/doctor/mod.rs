@@ -1,6 +1,7 @@
 //! `ixmcp doctor`: findings about the installation and the repository, with remedies.
 //!
-//! Owns the list of checks and how findings are reported. Each check has a file of its own; it looks and changes nothing. A finding that is safe to fix has a fix, which `--fix` applies.
+//! Owns the list of checks and how findings are reported. Each check has a file of its own; it looks and changes
+//! nothing. A finding that is safe to fix has a fix, which `--fix` applies.
 //!
 
 mod clients;
@@ -28,10 +29,10 @@ use super::paint::Paint;
 use super::{Outcome, Session, output};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::index;
 use crate::model::printable;
 use crate::query::near;
-use crate::store::{Fact, Mode, Snapshot, Store};
+use crate::repository;
+use crate::store::{Mode, Snapshot, Store};
 
 /// Diagnose problems with ixmcp in this repository and suggest fixes
 ///
@@ -60,7 +61,7 @@ impl Level {
         self.into()
     }
 
-    /// Of the terminal.
+    /// Color code of the terminal.
     const fn color(self) -> &'static str {
         match self {
             Self::Ok => "32",
@@ -71,11 +72,11 @@ impl Level {
     }
 }
 
-/// What a check found.
+/// Result of a check.
 struct Finding {
     level: Level,
     message: String,
-    /// What a person can do about it.
+    /// A step that a person can take.
     remedy: Option<String>,
     fix: Option<fn(&DoctorContext) -> Result<()>>,
 }
@@ -106,7 +107,7 @@ struct DoctorContext<'s> {
 
 impl DoctorContext<'_> {
     fn database(&self) -> PathBuf {
-        index::database(&self.root, &self.session.sources.environment)
+        repository::database(&self.root, &self.session.sources.environment)
     }
 
     /// Asks the index as it is, where one was built that can be asked.
@@ -115,10 +116,7 @@ impl DoctorContext<'_> {
         if !path.exists() {
             return None;
         }
-        let ask_built = |snapshot: &Snapshot| match snapshot.fact(Fact::Built)? {
-            Some(_) => ask(snapshot).map(Some),
-            None => Ok(None),
-        };
+        let ask_built = |snapshot: &Snapshot| if snapshot.is_built()? { ask(snapshot).map(Some) } else { Ok(None) };
         Store::open(&path, Mode::Read).ok()?.read(&Budget::unlimited(), ask_built).ok()?
     }
 }

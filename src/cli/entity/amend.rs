@@ -15,7 +15,7 @@ use crate::model::printable;
 pub enum Change {
     /// The field is this text alone.
     Set(String),
-    /// The same, of which numbers, dates and truth values are written as such.
+    /// The field is this value alone: numbers, dates and truth values are written as such.
     SetValue(String),
     /// The list has this item too; one value becomes a list of two.
     Add(String),
@@ -52,7 +52,7 @@ struct File<'t> {
     front: &'t FrontMatter,
 }
 
-/// What to replace, and by what.
+/// The bytes to replace, and the new text.
 type Edit = Option<(Range<usize>, String)>;
 
 impl File<'_> {
@@ -236,7 +236,7 @@ impl File<'_> {
         }
     }
 
-    /// What is on the line before an item of a block list: its indent and dash.
+    /// Returns the indent and dash on the line before an item of a block list.
     fn dash_before(&self, item: &Node) -> Option<&str> {
         let start = self.text[..item.range.start].rfind('\n').map_or(0, |newline| newline + 1);
         let lead = &self.text[start..item.range.start];

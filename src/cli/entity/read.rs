@@ -97,9 +97,30 @@ pub(super) fn list(session: &Session, typed: &List) -> Result<Outcome> {
             "status": entity.status, "created_at": entity.created_at, "updated_at": entity.updated_at,
         })
     });
-    session.show_list(&json!({ "total": all.len(), "items": items.collect::<Vec<_>>() }), &all, |entity| {
+    let json = json!({ "total": all.len(), "items": items.collect::<Vec<_>>() });
+    let empty = if all.is_empty() { nothing_listed(session, typed, kind.as_deref())? } else { String::new() };
+    session.show_list(&json, &all, &empty, |entity| {
         output::line(&row(&entity.key, &entity.kind, &entity.title, entity.status.as_deref()));
     })
+}
+
+/// Explains why no entity is listed.
+fn nothing_listed(session: &Session, typed: &List, kind: Option<&str>) -> Result<String> {
+    let others = session.read_entities(|snapshot| snapshot.entities(None))?;
+    if others.is_empty() {
+        return Ok("there are no entities; `ixmcp entity init` makes the folder for them".to_owned());
+    }
+    let Some(kind) = kind.filter(|kind| others.iter().all(|entity| entity.kind != *kind)) else {
+        let open = if typed.open { "open " } else { "" };
+        return Ok(format!(
+            "there is no {open}entity{}",
+            kind.map_or_else(String::new, |kind| format!(" of kind {kind}"))
+        ));
+    };
+    let mut kinds: Vec<&str> = others.iter().map(|entity| entity.kind.as_str()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    Ok(printable(&format!("there is no entity of kind {kind}; there are: {}", kinds.join(", "))))
 }
 
 pub(super) fn show(session: &Session, typed: &Show) -> Result<Outcome> {
@@ -120,7 +141,7 @@ pub(super) fn search(session: &Session, typed: &Search) -> Result<Outcome> {
                 output::line(&format!("    {}", printable(&hit.snippet)));
             }
         }
-        answer.note_rest(hits.len());
+        answer.note_rest(hits.len(), "no entity matches");
     })
 }
 
@@ -159,7 +180,7 @@ pub(super) fn tags(session: &Session, typed: &Tags) -> Result<Outcome> {
             output::line(&row(&item.id, &item.kind, &item.title, None));
         }
         if answer.total == 0 {
-            output::note_nothing();
+            output::note(if typed.untagged { "every entity has a tag" } else { "nothing has a tag" });
         }
     })
 }

@@ -64,7 +64,8 @@ pub(super) fn ready(session: &Session) -> Result<Outcome> {
             "path": issue.path,
         })
     });
-    session.show_list(&json!({ "total": issues.len(), "items": items.collect::<Vec<_>>() }), &issues, |issue| {
+    let json = json!({ "total": issues.len(), "items": items.collect::<Vec<_>>() });
+    session.show_list(&json, &issues, "no open issue is ready: there is none, or each waits for another", |issue| {
         let priority =
             issue.priority.as_deref().map_or_else(String::new, |priority| format!("  (priority {priority})"));
         output::line(&printable(&format!("{:<14} {}{priority}", issue.key, issue.title)));

@@ -382,7 +382,7 @@ fn bare_tag(tag: &str) -> Result<String> {
     Ok(bare.to_owned())
 }
 
-/// Replaces an entity's file by what `amended` makes of it. `false` when that is nothing new.
+/// Replaces an entity's file by the text that `amended` returns. `false` when that changes nothing.
 fn change(
     session: &Session,
     entity: &StoredEntity,

@@ -36,7 +36,7 @@ const MAX_OUTPUT: u64 = 64 << 20;
 enum Policy {
     /// ripgrep for any of the words, then the named files in the order of their paths.
     RipgrepByPath,
-    /// The same, the files with most matching lines first.
+    /// ripgrep for any of the words, then the files with most matching lines first.
     RipgrepByCount,
     /// `query`, then `get_slice` around each hit.
     Ixmcp,
@@ -117,7 +117,7 @@ pub(super) fn run(session: &Session, typed: &Arguments, queries: &[LabelledQuery
 struct Reader<'r> {
     session: &'r Session,
     root: &'r Path,
-    /// What is still to be read.
+    /// Lines still to be read.
     open: Vec<Target>,
     /// Lines that were read, by path.
     read: BTreeMap<String, BTreeSet<u32>>,
@@ -274,7 +274,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// What to search for: the words of a query, without those that say nothing.
+/// Words to search for: those of a query, without function words.
 fn words(query: &str) -> Vec<String> {
     let all = query.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|word| !word.is_empty());
     let mut words: Vec<String> = all.map(str::to_owned).collect();

@@ -1,8 +1,9 @@
-//! `ixmcp eval --pairs`: queries next to texts that answer them and texts that do not, and what is known of each pair.
+//! `ixmcp eval --pairs`: queries paired with texts that answer them and texts that do not, and the evidence for each
+//! pair.
 //!
-//! What the score of documents is fitted from, by `fixtures/search/calibrate.py`. Right are the spans that a query names
-//! (of a file, all its chunks: one of them answers), and of prose what follows a first sentence, or is under a heading that was removed.
-//! Unrelated are chunks drawn from the query's tree, its own files left out, and from other trees.
+//! `fixtures/search/calibrate.py` fits the score of documents to these pairs. Right texts are the spans that a query
+//! names (for a file, any of its chunks) and, in prose, the text after a first sentence or under a heading that was
+//! removed. Unrelated texts are chunks drawn from other files of the query's tree, and from other trees.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};

@@ -12,7 +12,7 @@ const DIGITS: usize = 3;
 /// A letter that is not ASCII costs about as much as these.
 const FOREIGN: usize = 3;
 
-/// What letters of one piece cost, by their number.
+/// Cost of a piece with this many letters, in hundredths of a token.
 const fn of_letters(count: usize) -> usize {
     match count {
         0..3 => TOKEN,
@@ -96,9 +96,13 @@ mod tests {
     fn the_estimate_is_near_the_number_of_a_real_tokenizer() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
-        for path in
-            ["src/index/watch.rs", "README.md", "fixtures/search/fit.py", "migrations/V1__schema.sql", "Cargo.toml"]
-        {
+        for path in [
+            "src/repository/watch.rs",
+            "README.md",
+            "fixtures/search/fit.py",
+            "migrations/V1__schema.sql",
+            "Cargo.toml",
+        ] {
             let text = read(path);
             is_near(&text, 10, path);
             // As an answer of a tool.

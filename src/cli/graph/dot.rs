@@ -27,7 +27,7 @@ pub(super) fn draw(picture: &Picture) -> String {
     text
 }
 
-/// A string of that language: `\` would begin an escape of its own.
+/// Quotes a string in Graphviz's language, in which `\` begins an escape.
 fn quoted(text: &str) -> String {
     let lines: Vec<String> =
         text.split('\n').map(|line| printable(line).replace('\\', "\\\\").replace('"', "\\\"")).collect();

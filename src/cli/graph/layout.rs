@@ -26,7 +26,7 @@ pub(super) struct Layout {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct PlacedItem {
-    /// Of the middle.
+    /// Horizontal position of the middle.
     pub x: f64,
     pub y: f64,
     pub width: f64,
@@ -41,7 +41,7 @@ pub(super) struct Route {
     pub label: (f64, f64),
 }
 
-/// What one character of the drawing's fonts takes, about.
+/// Width of a character in the drawing's fonts, about.
 pub(super) const CHAR: f64 = 6.6;
 pub(super) const SMALL_CHAR: f64 = 5.2;
 pub(super) const LINE: f64 = 15.0;
@@ -174,7 +174,7 @@ fn packed(picture: &Picture, boxes: Vec<PlacedItem>) -> Layout {
     layout
 }
 
-/// What has no edge, in rows.
+/// Places nodes without edges, in rows.
 fn grid(layout: &mut Layout, single: &[usize], row_width: f64, top: f64) {
     let gap = GAP / 2.0;
     let (mut x, mut y, mut row) = (GAP, top, 0.0_f64);
@@ -363,8 +363,8 @@ impl Items {
     }
 }
 
-/// Edges over so many layers that a corner in each would be too many corners in all: those are drawn straight, whatever
-/// lies between, and do not affect the layers.
+/// Edges that span too many layers: a corner in each would make too many corners in all. They are drawn straight,
+/// whatever lies between, and do not affect the layers.
 fn far_edges(picture: &Picture, nodes: &[usize], edges: &[usize]) -> BTreeSet<usize> {
     let layers = rough_layers(picture, nodes, edges);
     let layer = |node: usize| layers.get(&node).copied().unwrap_or(0);

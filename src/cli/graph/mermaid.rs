@@ -29,7 +29,7 @@ pub(super) fn draw(picture: &Picture) -> String {
     text
 }
 
-/// A kind as a name of that language: kinds may be any words.
+/// Turns a kind into a name of Mermaid's language: kinds may be any words.
 fn class(kind: Option<&str>) -> String {
     let Some(kind) = kind else { return "missing".to_owned() };
     format!("k_{}", kind.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect::<String>())

@@ -64,7 +64,7 @@ enum Format {
     Svg,
 }
 
-/// What is drawn.
+/// The nodes and edges to draw.
 #[derive(Debug, Default)]
 struct Picture {
     /// By id.
@@ -115,7 +115,7 @@ const COLORS: &[(&str, &str, &str)] = &[
     ("session", "#ffedd5", "#c2410c"),
     ("note", "#f1f5f9", "#475569"),
 ];
-/// The same of a graph of calls.
+/// Colours of a graph of calls, by kind: fill and line.
 const CALL_COLORS: &[(&str, &str, &str)] =
     &[("caller", "#dcfce7", "#15803d"), ("symbol", "#fef9c3", "#a16207"), ("callee", "#dbeafe", "#1d4ed8")];
 const OTHER_COLOR: (&str, &str) = ("#f5f5f4", "#57534e");

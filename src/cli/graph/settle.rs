@@ -14,11 +14,11 @@ pub(super) struct Item {
     pub half: f64,
     /// How much it resists.
     pub weight: f64,
-    /// What it is tied to.
+    /// Items that it is tied to.
     pub near: Vec<usize>,
 }
 
-/// Back and forth so often; more moves nothing that an eye would see.
+/// Sweeps back and forth; more move nothing that an eye would see.
 const SWEEPS: usize = 30;
 
 pub(super) fn settle(items: &mut [Item]) {

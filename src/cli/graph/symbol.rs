@@ -8,7 +8,7 @@ use crate::query::relations::call_graph::{MAX_DEPTH, call_graph};
 use crate::query::symbols;
 use crate::store::Snapshot;
 
-/// Callers lead to the symbol, and the symbol to what it calls.
+/// Draws edges from callers to the symbol, and from the symbol to the definitions that it calls.
 pub(super) fn calls(
     snapshot: &Snapshot,
     name: &str,

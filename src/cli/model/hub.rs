@@ -20,7 +20,7 @@ use crate::model::printable;
 const HUB: &str = "https://huggingface.co";
 /// A file is on a store that the hub sends on to, and that perhaps once more.
 const MOST_REDIRECTS: usize = 5;
-/// A transfer that breaks off is gone on with so often, as long as each brings something.
+/// Times that a transfer that breaks off is continued, as long as each brings something.
 const MOST_TRIES: usize = 5;
 const LARGEST: u64 = 2 << 30;
 const CONNECT: Duration = Duration::from_secs(20);
@@ -34,7 +34,7 @@ pub(super) struct Hub {
     token: Option<String>,
 }
 
-/// What the hub says of a file before it comes.
+/// Facts that the hub sends about a file before its bytes.
 struct Download {
     /// SHA-256, hexadecimal, of a large file.
     checksum: Option<String>,
@@ -186,7 +186,7 @@ impl Hub {
 const NO_WAY: &[ErrorKind] =
     &[ErrorKind::ConnectionRefused, ErrorKind::HostUnreachable, ErrorKind::NetworkUnreachable, ErrorKind::NotFound];
 
-/// What the standard library reports for an unknown name: its kind has no name of its own.
+/// Message of the standard library for an unknown host name: its error kind has no name of its own.
 const NO_NAME: &str = "failed to lookup address";
 
 const WAYS: &str = "Check the network, HTTPS_PROXY, NO_PROXY, and HF_ENDPOINT if you use a mirror; or copy the model's folder from another \
@@ -197,7 +197,7 @@ fn unreachable(message: String) -> Error {
 }
 
 enum Failed {
-    /// To be gone on with.
+    /// A transfer that broke off and can be continued.
     Broken(String),
     Refused(Error),
 }

@@ -58,7 +58,7 @@ struct Remove {
     name: String,
 }
 
-/// What the table is called where a model is to be named.
+/// Name of the static embeddings where a model is to be named.
 const BUILT_IN: &str = "built-in";
 
 pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
@@ -71,7 +71,7 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     }
 }
 
-/// What a model is tried with.
+/// Settings with which a model is tried.
 fn runner_config(session: &Session) -> RunnerConfig {
     RunnerConfig::of(&session.config.model, session.sources.environment.program())
 }

@@ -14,8 +14,8 @@ use super::{name_of, value};
 use crate::budget::Budget;
 use crate::cli::{Outcome, Session, output};
 use crate::error::{Error, Result};
-use crate::index::Workspace;
 use crate::model::printable;
+use crate::workspace::Workspace;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -29,9 +29,9 @@ pub(super) struct Arguments {
 /// A program that writes SCIP files.
 struct Indexer {
     name: &'static str,
-    /// It has something to index if one of these files, or a file with one of these extensions, is in the root.
+    /// Files or extensions of files in the root, one of which makes the indexer useful.
     files: &'static [&'static str],
-    /// Its arguments before the name of the file that it writes.
+    /// Arguments before the name of the file that it writes.
     arguments: &'static [&'static str],
     /// The option for that file, which follows as the next argument, or after `=`.
     output: &'static str,

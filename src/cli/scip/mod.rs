@@ -60,7 +60,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         Verb::List => {
             let files = workspace.scip.list(&budget)?;
             let json = json!({ "total": files.len(), "files": files.iter().map(value).collect::<Vec<_>>() });
-            session.show_list(&json, &files, print)
+            let empty = "no SCIP file is indexed; `ixmcp scip make` runs the indexers of this repository's languages";
+            session.show_list(&json, &files, empty, print)
         }
         Verb::Remove { name } => {
             workspace.scip.unload(name, &budget)?;

@@ -19,18 +19,18 @@ pub(in crate::cli) struct Client {
     /// `None`: it has no settings of a project.
     pub project: Option<fn(&ConfigFolders) -> PathBuf>,
     pub user: fn(&ConfigFolders) -> Option<PathBuf>,
-    /// What shows that a person uses it.
+    /// Files and folders that exist if a person uses it.
     pub traces: &'static [&'static str],
-    /// What a file that was not there begins with, next to the entry.
+    /// Settings in addition to the entry, for a new file.
     pub head: fn() -> Value,
     entry: fn(&str, &Path) -> Value,
-    /// Whether its entry does.
+    /// Whether its entry names the repository.
     pub names_repository: bool,
     /// Whether it has the PATH of a shell. Programs that are started from a menu often lack folders of it.
     pub is_started_from_shell: bool,
     /// The file that it reads for instructions.
     pub rules: fn(Scope, &ConfigFolders) -> Option<RulesFile>,
-    /// What else a person must do before it starts what a project's settings name.
+    /// A further step that a person must take before it starts servers that a project's settings name.
     pub trust: Option<&'static str>,
 }
 
@@ -44,7 +44,7 @@ pub(in crate::cli) enum Format {
 /// A file of instructions for a model.
 pub(in crate::cli) struct RulesFile {
     pub path: PathBuf,
-    /// What a new file begins with.
+    /// Beginning of a new file.
     pub head: &'static str,
 }
 
@@ -94,7 +94,7 @@ fn stdio(command: &str, arguments: &[&str]) -> Value {
 /// The variable that editors replace by the folder.
 const WORKSPACE: &str = "${workspaceFolder}";
 
-/// What most of them have.
+/// Settings that most clients have in common.
 const PLAIN: Client = Client {
     name: "",
     format: Format::Json,
@@ -321,7 +321,7 @@ impl Client {
         CLIENTS.iter().find(|client| client.name == name)
     }
 
-    /// What is written for a server that is started by `command`.
+    /// The entry of a server that is started by `command`.
     pub fn entry(&self, command: &str, root: &Path) -> Value {
         (self.entry)(command, root)
     }

@@ -1,7 +1,7 @@
 //! The entry of ixmcp in a client's settings: added, fixed and removed.
 //!
-//! Owns that nothing else in the settings changes: a text is returned only if its value is the old one except for the
-//! entry. How a text is changed is owned by `json` and `toml`.
+//! Owns the guarantee that nothing else in the settings changes: a text is returned only if its value equals the old
+//! one except for the entry. `json` and `toml` own how a text is changed.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::clients::{self, Client, Format};
 use super::{NAME, json, toml};
 use crate::error::{Error, Result};
 
-/// What a client's text says.
+/// Parses a client's settings.
 pub(in crate::cli) fn value(client: &Client, text: &str) -> Option<Value> {
     match client.format {
         Format::Json => json::value(text),

@@ -1,7 +1,7 @@
 //! The files that setup changes: finding, reading and writing them.
 //!
-//! Owns that nothing is lost: a file is replaced as a whole, and only while it still is what was read. Does not own what
-//! is written into it.
+//! Owns the guarantee that nothing is lost: a file is replaced as a whole, and only if it has not changed since it was
+//! read. Does not own what is written into it.
 
 use std::fs;
 use std::io;

@@ -1,7 +1,7 @@
-//! JSON with comments, edited in one place: every other byte stays.
+//! Changes JSON with comments in one position: every other byte stays.
 //!
-//! Owns where a text is changed; `jsonc_parser` finds its members. Does not own what the result must say: the caller
-//! checks its value.
+//! Owns where a text is changed; `jsonc_parser` finds its members. Does not own the intended result: the caller checks
+//! its value.
 
 use std::ops::Range;
 
@@ -172,7 +172,7 @@ fn parse(text: &str) -> Result<Option<ast::Value<'_>>> {
     parsed.map(|parsed| parsed.value).map_err(|error| not_json().caused_by(error))
 }
 
-/// Of several members with the same name, readers use the last.
+/// Returns the member with that name; of several the last, as readers do.
 fn member<'o, 't>(object: &'o Object<'t>, name: &str) -> Option<&'o ObjectProp<'t>> {
     object.properties.iter().rfind(|member| member.name.as_str() == name)
 }

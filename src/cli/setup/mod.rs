@@ -85,7 +85,7 @@ const ATTEMPTS: usize = 20;
 /// How long a client may take to write its file, which cannot be read until then.
 const SETTLE: Duration = Duration::from_millis(100);
 
-/// What is added to a file, or removed from it.
+/// A change of one file: an addition or a removal.
 enum SettingsChange {
     Entry { client: &'static Client, entry: Value, needs_path: bool },
     Rules(RulesFile),
@@ -158,7 +158,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     Ok(Outcome::of(!declined))
 }
 
-/// What to change for a client, in which files and of which scope.
+/// Lists the changes for a client, with their files and scopes.
 fn parts(
     client: &'static Client,
     typed: &Arguments,
@@ -286,7 +286,7 @@ fn planned(
     Ok(Edit { file: file.to_owned(), before, after })
 }
 
-/// What stays of a file; `None`: nothing.
+/// Returns a file's text without the entry or the rules; `None`: nothing is left.
 fn without(
     part: &SettingsChange,
     file: &Path,
@@ -368,7 +368,7 @@ pub(super) fn file(client: &Client, scope: Scope, config_files: &ConfigFolders) 
     }
 }
 
-/// What a client's settings are given. A program that npx or uvx fetched is in their cache: they start it there.
+/// The entry for a client's settings. A program that npx or uvx fetched is in their cache: they start it there.
 fn entry_of(client: &Client, scope: Scope, config_files: &ConfigFolders) -> Value {
     let environment = &config_files.environment;
     let launcher = Installation::of(environment).and_then(|installation| installation.launcher);

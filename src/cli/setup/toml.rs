@@ -1,13 +1,13 @@
-//! TOML, changed in one table: every other byte stays.
+//! Changes one table of a TOML text: every other byte stays.
 //!
-//! Owns finding the table by its header, as people and programs write it. A table that is written in another way is left to
-//! them: the caller checks the result.
+//! Owns finding the table by its header, as people and programs write it. A table that is written in another way is
+//! left to them: the caller checks the result.
 
 use serde_json::Value;
 
 use super::clients::ordered;
 
-/// What a text says.
+/// Parses TOML into a JSON value.
 pub(super) fn value(text: &str) -> Option<Value> {
     let table: toml::Table = text.trim_start_matches('\u{feff}').parse().ok()?;
     serde_json::to_value(table).ok()

@@ -1,4 +1,4 @@
-//! What a file was before setup changed it, kept so that `--remove` can restore it.
+//! The state of a file before setup changed it, kept so that `--remove` can restore it.
 //!
 //! Owns `$XDG_STATE_HOME/ixmcp/setup/<hash of the file's path>.json`, which only this user can read. It holds what differs
 //! between the two texts, not the rest of the file, which may contain keys. It counts as long as the file is what setup
@@ -17,7 +17,7 @@ use crate::platform::replace::{Durability, Permissions, replace};
 pub(super) struct Undo {
     /// For people who read the file; `load` checks it as well.
     file: PathBuf,
-    /// The hash of what setup wrote.
+    /// Hash of the text that setup wrote.
     written: String,
     /// `None`: there was no file.
     previous: Option<Previous>,
@@ -31,12 +31,13 @@ struct Previous {
     /// Bytes at the beginning and at the end that both texts have.
     start: usize,
     end: usize,
-    /// What the previous text had between them.
+    /// The previous text between them.
     text: String,
 }
 
 impl Undo {
-    /// What to keep about an edit that creates `folders`. If the file was what an `earlier` edit wrote, that counts on.
+    /// Records an edit that creates `folders`. If the file was still as an `earlier` edit left it, its previous text
+    /// remains the one to restore.
     pub fn of(edit: &Edit, earlier: Option<Self>, folders: Vec<PathBuf>) -> Self {
         let original = earlier.and_then(|undo| Some((undo.previous(edit.before.as_deref()?)?, undo.folders)));
         let (before, folders) = original.unwrap_or_else(|| (edit.before.clone(), folders));
@@ -62,7 +63,7 @@ impl Undo {
         }
     }
 
-    /// What the file was before, if `text` is what setup wrote; the inner `None`: there was no file.
+    /// The file's previous text, if `text` is what setup wrote; the inner `None`: there was no file.
     pub fn previous(&self, text: &str) -> Option<Option<String>> {
         if hash(text) != self.written {
             return None;

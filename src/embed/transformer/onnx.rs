@@ -12,7 +12,7 @@ const MAX_NODES: usize = 100_000;
 /// Messages inside messages. A loop body within a function takes about ten; deeper files only exhaust the stack of a parser.
 const MAX_DEPTH: usize = 32;
 
-/// What a model declares about itself.
+/// Names and sizes that a model declares.
 #[derive(Debug, Default)]
 pub struct Outline {
     inputs: Vec<String>,
@@ -161,7 +161,7 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Of a graph's outputs the one that holds the vectors.
+/// Chooses the output that holds the vectors.
 pub fn preferred_output<'o>(outputs: &(impl Iterator<Item = &'o str> + Clone)) -> &'o str {
     let known = ["last_hidden_state", "token_embeddings", "sentence_embedding"];
     let named = known.iter().find_map(|known| outputs.clone().find(|name| name == known));

@@ -65,7 +65,7 @@ impl RtenSession {
     }
 }
 
-/// The first line of what rten reports.
+/// The first line of rten's error.
 fn refused(error: &dyn std::fmt::Display) -> Error {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();

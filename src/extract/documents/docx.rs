@@ -36,7 +36,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     flow.finish()
 }
 
-/// The other parts of a part, or of the whole file where that has no name, by what they are to it.
+/// Parts that the part `of` refers to, or the whole file if `of` is empty: each by the kind of its relationship.
 fn relations(archive: &mut Archive, of: &str) -> Result<HashMap<String, String>, SkipReason> {
     let (folder, name) = of.rsplit_once('/').map_or(("", of), |(folder, name)| (folder, name));
     let below = |path: &str| if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };

@@ -1,5 +1,5 @@
-//! EPUB: the chapters of a book, in the order in which they are read. What they are to a parser of HTML:
-//! findings/html-parser-on-a-chapter.sh.
+//! EPUB: the chapters of a book in reading order. Chapters are parsed as XML, because an HTML parser can lose a whole
+//! one: findings/html-parser-on-a-chapter.sh.
 
 use std::collections::HashMap;
 

@@ -14,7 +14,7 @@ pub(super) struct Flow {
     text: String,
     outline: Outline,
     problems: Vec<String>,
-    /// What separates the next word from the text.
+    /// White space between the text and the next word.
     gap: Gap,
     /// White space that counts where more text follows on the line.
     held: String,
@@ -152,7 +152,7 @@ impl Flow {
         *is_header = None;
     }
 
-    /// What follows, up to [`Self::end_heading`], is a heading.
+    /// Begins a heading, which lasts up to [`Self::end_heading`].
     pub fn begin_heading(&mut self, level: u8) {
         self.end_heading();
         self.block();

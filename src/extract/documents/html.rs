@@ -1,7 +1,7 @@
 //! HTML as a page to be read: its text, block by block.
 //!
-//! Tags are taken as they come, open or closed, nested or not, as browsers do; nothing is kept of them. A page that is XML is read
-//! as that: there an element without content, such as `<title/>`, ends where it begins.
+//! Tags are handled in the order in which they come, open or closed, nested or not, as browsers do; no tree is kept. A
+//! page that is XML is read as XML, in which an element without content, such as `<title/>`, ends where it begins.
 
 use encoding_rs::Encoding;
 use html5gum::emitters::default::DefaultEmitter;

@@ -12,17 +12,17 @@ use crate::model::SkipReason;
 
 /// The format of pages.
 const HTML: &str = "html";
-/// Messages within messages are read down to here.
+/// Depth down to which messages within messages are read.
 const DEEPEST: usize = 5;
 
-/// And parts within parts of one message.
+/// Depth down to which parts within parts of one message are read.
 const DEEPEST_PART: usize = 50;
 
 /// Multipart parts of a message whose end is checked.
 const MOST_DIVIDED: usize = 16;
-/// Of a longer attachment only the name is indexed. A text file is read up to this size, too.
+/// Bytes of an attachment: only the name of a longer one is indexed. A text file is read up to this size, too.
 const MAX_ATTACHMENT_BYTES: usize = 2 << 20;
-/// What attachments have together, so that those of one message leave some for the others.
+/// Bytes of all attachments of the messages in one file, so that those of one message leave some for the others.
 const MOST_ATTACHED: usize = 8 << 20;
 
 /// Attached text that says little without the program that it is for.

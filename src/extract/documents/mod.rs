@@ -1,7 +1,7 @@
 //! Documents: their text with headings and pages, without formatting.
 //!
 //! Owns the formats, their detection, and the readers: one file per reader, one row each in `FORMATS`. Readers are pure
-//! and bounded by work, not by a clock. `chunk` cuts the text into chunks, and `index` runs risky readers in a child
+//! and bounded by work, not by a clock. `chunk` cuts the text into chunks, and `update` runs risky readers in a child
 //! process.
 
 mod archive;
@@ -53,7 +53,7 @@ pub struct Format {
     pub extensions: &'static [&'static str],
     /// Only folders indexed as documents have documents of this format: elsewhere it is source.
     pub only_in_folders: bool,
-    /// Its reader must run in a child process.
+    /// Whether its reader must run in a child process.
     pub is_risky: bool,
     reader: Reader,
 }
@@ -72,7 +72,7 @@ pub struct Document {
     pub outline: Outline,
     /// Messages about what was left out.
     pub problems: Vec<String>,
-    /// Of a file that is text, as detected; `None` is UTF-8.
+    /// Detected encoding of a file that is text; `None` is UTF-8.
     #[serde(skip)]
     pub encoding: Option<&'static str>,
 }

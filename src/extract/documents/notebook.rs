@@ -1,13 +1,13 @@
-//! Jupyter notebooks: prose and code of the cells, and what they printed.
+//! Jupyter notebooks: prose and code of the cells, and their output.
 
 use serde_json::Value;
 
 use super::Document;
 use super::flow::Flow;
-use crate::extract::markdown;
+use crate::extract::{heading_text, markdown};
 use crate::model::SkipReason;
 
-/// What a cell printed is kept as far as this: the rest is a listing.
+/// Output of a cell that is kept: the rest is a listing.
 const MOST_OUTPUT: usize = 1000;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
@@ -170,7 +170,7 @@ fn prose(source: &str, flow: &mut Flow) {
         flow.verbatim(&source[at..range.start]);
         at = range.end;
         match part {
-            markdown::Part::Heading { level, title, .. } => flow.heading(level, &title),
+            markdown::Part::Heading { level, title, .. } => flow.heading(level, &heading_text::shown(&title)),
             markdown::Part::Table { at, rows } => {
                 flow.block();
                 flow.begin_table();

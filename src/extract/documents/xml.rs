@@ -1,4 +1,4 @@
-//! XML as a row of events, with nothing kept open: depth costs nothing, and no entity is ever expanded but the five of
+//! XML as a sequence of events. No element is kept open, so depth costs nothing. No entity is expanded but the five of
 //! the language itself and the characters that XHTML names.
 
 use std::borrow::Cow;

@@ -1,10 +1,10 @@
-//! What the kinds of nodes are, by their names: the same rules for all grammars.
+//! Classes of nodes, by the names of their kinds: the same rules for all grammars.
 
 use super::{Class, EnclosingNode};
 use crate::extract::languages::{self, Language};
 use crate::extract::syntax::{Node, Syntax};
 
-/// What the name of a node's kind says.
+/// Traits of a node that the name of its kind shows.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Kind {
     pub(super) base: Base,

@@ -18,7 +18,7 @@ use super::languages::{self, Language};
 use super::parse;
 use super::syntax::{Node, ROOT, Syntax};
 
-/// What a part of a text is. The page knows the classes by their numbers.
+/// Class of a part of a text. The page knows the classes by their numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Class {
@@ -215,7 +215,7 @@ enum Painted {
     Reset,
     /// With everything in it, except escapes and code.
     Solid(Class),
-    /// What is in it may have other classes.
+    /// A class for the node, whose parts may have other classes.
     Background(Class),
 }
 

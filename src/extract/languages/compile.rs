@@ -1,7 +1,7 @@
 //! Compiles a language's grammar, patterns and heads.
 //!
-//! Owns when that happens, which is at the first file of the language, and what is wrong with one that cannot be used. Does not own
-//! what the patterns may capture (`captures`).
+//! Owns when that happens, which is at the first file of the language, and the error for a language that cannot be
+//! compiled. Does not own what the patterns may capture (`captures`).
 
 use super::{Language, heads};
 use crate::extract::captures::{Capture, Compiled};
@@ -18,21 +18,21 @@ pub fn fault_of(language: &Language) -> Option<String> {
 }
 
 impl Language {
-    /// Its grammar and patterns; `None` for text without syntax.
+    /// The language's grammar and patterns; `None` for text without syntax.
     pub(in crate::extract) fn compiled(&self) -> Option<&Compiled> {
         let grammar = self.grammar?;
         let compile = || Compiled::new(self, grammar()).unwrap_or_else(|fault| panic!("{fault}"));
         Some(self.compiled.get_or_init(compile))
     }
 
-    /// Its grammar and the patterns of its scopes; `None` if nothing is known of them.
+    /// The language's grammar and the patterns of its scopes; `None` if it has no such patterns.
     pub(in crate::extract) fn compiled_scopes(&self) -> Option<&local_scopes::Compiled> {
         let compile = || scopes(self).map(|read| read.unwrap_or_else(|fault| panic!("{fault}")));
         self.compiled_scopes.get_or_init(compile).as_ref()
     }
 }
 
-/// The patterns of a language's scopes; `None` if nothing is known of them.
+/// The patterns of a language's scopes; `None` if it has none.
 fn scopes(language: &Language) -> Option<Result<local_scopes::Compiled, String>> {
     let grammar = language.grammar.filter(|_| !language.scopes.is_empty())?();
     Some(local_scopes::Compiled::read(language.name, grammar, language.scopes))

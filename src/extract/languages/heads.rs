@@ -1,31 +1,32 @@
-//! How lines show definitions, for where a grammar fails.
+//! Definitions recognized by their lines, where a grammar fails.
 //!
 //! Owns the patterns of lines, and of words that keep a grammar from reading a head. `recover` decides what is parsed
-//! again. Texts that parse without errors never see them, but in languages whose grammars parse valid text into wrong
-//! trees.
+//! again. Texts that parse without errors are not compared with them, except in languages whose grammars parse valid
+//! text into wrong trees.
 
 use regex_automata::meta::{BuildError, Regex};
 use regex_automata::util::syntax;
 
 /// How lines of a language show definitions.
 pub struct Heads {
-    /// The kind of what a line defines, and the line from its beginning to the end of the definition's name. Where the
-    /// grammar cannot read it at all, it is a symbol of that kind; of none where that is not for the line to say.
+    /// Kinds of definitions, each with a pattern that matches a line from its beginning to the end of the definition's
+    /// name. Where the grammar cannot read the definition at all, it becomes a symbol of that kind; `None`: the line
+    /// does not show the kind.
     rules: &'static [(Option<&'static str>, &'static str)],
     /// Words of a head that the grammar may not know. They are blanked if it cannot be read with them.
     noise: &'static str,
-    /// What ends a head, where only one with a body defines something: else nothing does.
+    /// Bytes that end a head, in languages where only a head with a body defines something. Empty elsewhere.
     stops: &'static [u8],
     layout: Layout,
     /// Bytes of names, other than letters, digits and `_`.
     letters: &'static [u8],
-    /// What must follow the name.
+    /// Pattern that must follow the name.
     after: Option<&'static str>,
     /// A word that a text must contain to be compared although it parsed without errors.
     always: Option<&'static str>,
 }
 
-/// What shows where a definition ends.
+/// End of a definition, as lines show it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::extract) enum Layout {
     Braces,
@@ -39,7 +40,7 @@ pub(in crate::extract) enum Layout {
     Statement,
 }
 
-/// The same, ready to run.
+/// Patterns of [`Heads`], compiled.
 pub(in crate::extract) struct Compiled {
     pub(in crate::extract) pattern: Regex,
     /// By pattern.
@@ -221,7 +222,7 @@ pub(super) static JAVA: Heads = Heads::new(
     ],
 );
 
-/// What JavaScript shares with its typed kin.
+/// Patterns that JavaScript shares with its typed kin.
 pub(super) static ECMASCRIPT: Heads = Heads::new(
     Layout::Braces,
     &[

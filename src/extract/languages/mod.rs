@@ -22,7 +22,7 @@ use crate::model::RepoPath;
 /// The language whose files may be entities, and carry tags.
 pub const MARKDOWN: &str = "markdown";
 
-/// Finds the parts of a text that are of a grammar, in order.
+/// Finds the parts of a text that the grammar reads, in order.
 pub(super) type Parts = fn(&str) -> Vec<Range<usize>>;
 
 /// One language, as data.
@@ -52,11 +52,11 @@ pub struct Language {
     pub(super) gaps: &'static [Gap],
     /// Whether a declaration without a body ends with itself. In other languages its line does.
     pub(super) whole_heads: bool,
-    /// The parts of a text that are of the grammar, where that is not all of it.
+    /// Finds the parts of a text that the grammar reads, if it does not read all of it.
     pub(super) parts: Option<Parts>,
-    /// The language of what is outside of those parts.
+    /// The language outside of those parts.
     pub(super) outside: Option<fn() -> &'static Self>,
-    /// The patterns of what its blocks bind: files of `scopes`, one after the other. None where nothing is known of that.
+    /// Patterns of local bindings: files of `scopes`, one after the other. Empty for a language without such patterns.
     pub(super) scopes: &'static [&'static str],
     /// Read when the first file of the language comes.
     pub(super) compiled: OnceLock<Compiled>,

@@ -1,4 +1,4 @@
-//! What a text would make a grammar do, before the grammar sees it.
+//! Texts that would overload a grammar, recognized before the grammar sees them.
 //!
 //! Owns the estimates for `Language::overfills`. They are quick, and err to the safe side: a text that
 //! seems to nest deeper than it does is indexed without syntax.

@@ -1,5 +1,5 @@
-//! Which parts of a text are of a grammar, where another part is not: the scripts of Vue, Svelte and Astro components,
-//! and the Objective-C of Objective-C++.
+//! The parts of a text that one grammar reads: the scripts of Vue, Svelte and Astro components, and the Objective-C of
+//! Objective-C++.
 //!
 //! Owns the ranges. Scripts are read as TypeScript, of which JavaScript is a part.
 

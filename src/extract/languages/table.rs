@@ -1,6 +1,6 @@
 //! The rows of all languages.
 //!
-//! Owns what a language is called, which files are its own, and what reads them.
+//! Owns a language's names, its files, and the grammar and patterns that read them.
 
 use super::{Language, MARKDOWN, by_name, gaps, heads, nesting, parts};
 

@@ -1,8 +1,8 @@
-//! What a text shows of its language, where a file's name does not.
+//! Languages recognized by a text, where a file's name does not show it.
 //!
-//! Owns what shows C++ and Objective-C in headers, MATLAB in `.m`, and types in JavaScript.
+//! Owns the evidence for C++ and Objective-C in headers, for MATLAB in `.m`, and for types in JavaScript.
 
-/// The language of a header: what C lacks decides, outside of what C headers say to C++ compilers alone.
+/// The language of a header, by syntax that C lacks. Lines that C headers have for C++ compilers alone do not count.
 pub(super) fn of_header(text: &str) -> Option<&'static str> {
     const OBJC: [&str; 7] =
         ["@interface", "@protocol", "@property", "@class", "NS_ASSUME_NONNULL_BEGIN", "FOUNDATION_EXPORT", "#import "];

@@ -53,7 +53,7 @@ struct Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     One(u16),
-    /// Of a supertype.
+    /// Kinds of a supertype.
     AnyOf(Vec<u16>),
     Named,
     Any,
@@ -83,7 +83,7 @@ enum Many {
 struct Predicate {
     capture: usize,
     test: Test,
-    /// What the test must come to.
+    /// Result of the test with which the predicate holds.
     wanted: bool,
 }
 
@@ -93,7 +93,7 @@ enum Test {
     Matches(Box<Regex>),
 }
 
-/// What is still to match after the children of a node: the steps after it, in its parent.
+/// Steps that are still to match after the children of a node, in its parent.
 struct RemainingSteps<'a> {
     steps: &'a [Step],
     from: Node,
@@ -210,7 +210,7 @@ impl Attempt<'_> {
         Attempt { patterns, syntax, text, predicates: &[], captured, found }.shape(shape, node, None)
     }
 
-    /// As many as are adjacent from `first` on, or as few fewer as leave enough to the others.
+    /// Matches as many adjacent nodes from `first` on as leave enough for the other steps.
     fn repeated(
         &mut self,
         step: &Step,
@@ -303,7 +303,7 @@ mod tests {
         described(matches)
     }
 
-    /// In no order: what follows takes the first pattern, and of one pattern what the text has first.
+    /// Lists matches in no order: callers take the first pattern, and of one pattern the first match in the text.
     fn described(matches: Vec<Match>) -> BTreeSet<String> {
         let line = |(pattern, mut captured): Match| {
             captured.sort_by(|one, other| (one.1.start, &one.0).cmp(&(other.1.start, &other.0)));

@@ -10,7 +10,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use super::{is_escaped, is_source, markdown};
 
 const FENCE: &str = "%%";
-/// A letter without a meaning in Markdown, which takes the place of what a comment hides.
+/// A letter without a meaning in Markdown, which replaces the text that a comment hides.
 const FILLER: char = '\u{1}';
 /// How often a text is parsed again because a comment held markup.
 const MOST_ROUNDS: usize = 8;

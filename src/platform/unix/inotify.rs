@@ -168,7 +168,7 @@ impl Receiver {
 
 type KindOf = fn(bool) -> EventKind;
 
-/// What `notify` calls each event, of a folder or not.
+/// Event of `notify` for each flag, of a folder or not.
 const KINDS: &[(ReadFlags, KindOf)] = &[
     (ReadFlags::MOVED_FROM, |_| EventKind::Modify(ModifyKind::Name(RenameMode::From))),
     (ReadFlags::MOVED_TO, |_| EventKind::Modify(ModifyKind::Name(RenameMode::To))),

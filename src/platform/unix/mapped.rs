@@ -1,6 +1,8 @@
-//! Says why the process ends when a file that it has mapped into memory is cut: reading what is gone raises SIGBUS.
+//! Explains why the process ends when a file that it has mapped into memory is cut: reading the missing part raises
+//! SIGBUS.
 //!
-//! SQLite maps the index and its `-shm` file. What follows the message is what the system does without it: the process ends.
+//! SQLite maps the index and its `-shm` file. The message is printed first; then the process ends, as it would without
+//! it.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, BorrowedFd};

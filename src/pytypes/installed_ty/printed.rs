@@ -1,4 +1,4 @@
-//! What ty prints, as plain values.
+//! Output of ty as plain values.
 //!
 //! Owns the formats. All of them list the same diagnostics in the same order. What one format adds to another is left out if
 //! their lists differ, which happens when a file changes between two runs.
@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
-use crate::pytypes::values::{Diagnostic, Note, PANICKED, Severity, Span};
+use crate::model::Span;
+use crate::pytypes::values::{Diagnostic, Note, PANICKED, Severity};
 
 pub(super) struct Printed<'r> {
     /// The repository, which ty was started in.

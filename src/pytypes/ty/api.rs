@@ -1,4 +1,4 @@
-//! What the type engine's crates offer, under the names that the rest of this module uses.
+//! Items of the type engine's crates, under the names that the rest of this module uses.
 //!
 //! Owns every path into the `ty_*` and `ruff_*` crates, and replacements for items that were removed from them or that change between
 //! releases. Their interface has no stability promise: after an upgrade, most errors are to be fixed here (CONTRIBUTING.md describes

@@ -15,13 +15,14 @@ use super::display::PathDisplay;
 use super::file_diagnostics::diagnostics;
 use super::lines::Lines;
 use crate::locked::locked;
+use crate::model::Span;
 use crate::pytypes::engine::Observer;
-use crate::pytypes::values::{Checked, Diagnostic, Note, Severity, Span};
+use crate::pytypes::values::{Checked, Diagnostic, Note, Severity};
 
 /// Optional parts of a diagnostic.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extras {
-    /// As the checker itself would print it.
+    /// The diagnostic in the format in which the checker itself prints it.
     pub rendered: bool,
     pub notes: bool,
 }

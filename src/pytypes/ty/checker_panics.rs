@@ -18,7 +18,8 @@ pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, PanicError> {
     })
 }
 
-/// The same in a memoized query: its result is not kept if the checker panics, since that may not happen the next time.
+/// Runs `work` in a memoized query: its result is not kept if the checker panics, since that may not happen the next
+/// time.
 pub(super) fn caught_in_query<T>(db: &dyn salsa::Database, work: impl FnOnce() -> T) -> Option<T> {
     caught(work).inspect_err(|_| db.report_untracked_read()).ok()
 }

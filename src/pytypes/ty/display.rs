@@ -12,10 +12,10 @@ use super::api::{
 };
 use super::db::Database;
 use super::lines::Lines;
+use crate::model::Definition;
 use crate::platform::files::is_own;
 use crate::platform::own_folder::hide_from_git;
 use crate::platform::replace::{Durability, Permissions, replace};
-use crate::pytypes::values::Definition;
 
 /// The folder for bundled stubs, relative to the repository.
 pub(super) const STUBS: &str = ".ixmcp/typeshed";

@@ -1,4 +1,4 @@
-//! What a keyword names: a parameter, or a member in class patterns and in calls that return a modified copy.
+//! The items that keywords name: a parameter, or a member in class patterns and in calls that return a modified copy.
 //!
 //! Owns the resolution of such a keyword, also of one that `functools.partial` forwards to another function.
 

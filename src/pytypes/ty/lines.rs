@@ -4,7 +4,7 @@
 //! restart in each cell. A byte order mark does not count as a column.
 
 use super::api::{SourceText, TextRange, TextSize};
-use crate::pytypes::values::Span;
+use crate::model::Span;
 
 /// Marks a text as UTF-8; editors do not show it.
 pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';

@@ -62,9 +62,9 @@ use self::lines::{CellPosition, Lines};
 use self::search_target::SearchTarget;
 use self::settings::Settings;
 use super::engine::{Answered, Observer};
-use super::values::{Answer, Changes, Checked, Confidence, Diagnostic, Libraries, Position, Query, Severity, Span};
+use super::values::{Answer, Changes, Checked, Confidence, Diagnostic, Libraries, Query, Severity};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::printable;
+use crate::model::{Position, Span, printable};
 use crate::wording::{Tool, Wording};
 
 /// The type checker for one repository.
@@ -254,7 +254,7 @@ impl Embedded {
     }
 }
 
-/// What answers one query, on a thread of its own.
+/// Answers one query on its own thread.
 pub enum Answerer {
     View(Box<View>),
     Isolated(Isolated),

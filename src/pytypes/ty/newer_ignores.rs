@@ -13,7 +13,7 @@ use super::rule_names::{self, RuleName};
 struct Ignore<'t> {
     /// The range of the name.
     name: TextRange,
-    /// Its name in the embedded release, if that has it.
+    /// The rule's name in the embedded release, if that has it.
     rule: Option<&'t str>,
     /// A diagnostic that begins or ends there is suppressed.
     suppressed: TextRange,

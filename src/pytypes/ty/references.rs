@@ -26,7 +26,8 @@ use super::quoted_names::{self, within_literal};
 use super::search_target::{Scope, SearchTarget, location, role_of};
 use super::stubs;
 use super::target::{self, Target, module_part};
-use crate::pytypes::values::{Reference, Role, Subject};
+use crate::model::Reference;
+use crate::pytypes::values::{Role, Subject};
 
 /// An occurrence of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,8 +30,8 @@ use super::target;
 use super::trial::{self, Trial};
 use super::{View, on_disk};
 use crate::error::{Error, Result};
-use crate::model::printable;
-use crate::pytypes::values::{Position, Refusal, Renamed, TextEdit};
+use crate::model::{Position, TextEdit, printable};
+use crate::pytypes::values::{Refusal, Renamed};
 use crate::wording::Argument;
 
 /// The maximum number of files without edits that are checked again. The search for references covers all files; these

@@ -49,7 +49,7 @@ const RENAMED: &[(&str, &str)] = &[
 /// Rules that the embedded release has under no name. They cannot be checked, so their level has no effect.
 const NEWER: &[&str] = &["renamed-rule-in-ignore-comment"];
 
-/// What a rule's name in the settings refers to.
+/// Rule that a name in the settings refers to.
 pub(super) enum RuleName<'n> {
     /// The rule of this name.
     Rule(&'n str),

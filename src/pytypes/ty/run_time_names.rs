@@ -10,7 +10,7 @@ use super::api::{
 };
 use super::expressions::last_name;
 
-/// What is known of the symbol whose name strings may contain.
+/// Facts about the symbol whose name strings may contain.
 pub(super) struct NamedSymbol<'w> {
     pub name: &'w str,
     /// It is a function or class.
@@ -63,7 +63,7 @@ pub(super) fn find(tree: AnyNodeRef<'_>, symbol: &NamedSymbol<'_>) -> Vec<(TextS
 /// Variables of a file that contain names or functions by name.
 struct Lookups<'w, 'a> {
     symbol: &'w NamedSymbol<'w>,
-    /// They are passed to functions that look up names.
+    /// Names of variables that are passed to functions that look up names.
     names: HashSet<&'a str>,
     /// Dictionaries with the name as key of a value with that name.
     dispatching: HashSet<&'a str>,

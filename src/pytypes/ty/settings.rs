@@ -14,11 +14,12 @@ use super::api::{
     UseDefaultStrategy, bundled_stubs, default_lint_registry,
 };
 use super::rule_names::{self, RuleName};
+use crate::model::Span;
 use crate::platform::paths::PATH_SEPARATOR;
 use crate::pytypes::globs::Filter;
 use crate::pytypes::options::{self, Environment, FileSpan, Level, Options, Problem, ProjectOptions, Rule};
 use crate::pytypes::supported;
-use crate::pytypes::values::{Diagnostic, INVALID_SETTING, Severity, Span};
+use crate::pytypes::values::{Diagnostic, INVALID_SETTING, Severity};
 
 /// Settings that apply to all files of a project, or to some.
 #[derive(Clone, Debug, PartialEq)]

@@ -37,7 +37,7 @@ pub(super) fn of(db: &Database, (file, range): Member) -> Vec<Member> {
     found
 }
 
-/// The same for a name bound by an import: the stub may define what the module re-exports.
+/// Finds the definitions in a stub for a name bound by an import: the stub may define what the module re-exports.
 pub(super) fn of_import(db: &Database, (file, range): Member) -> Vec<Member> {
     let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
     let nodes = covering_node(parsed.syntax().into(), range);

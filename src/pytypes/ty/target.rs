@@ -267,7 +267,7 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// Its range. For an attribute, the range of its name.
+    /// The range of the target. For an attribute, the range of its name.
     pub fn range(&self) -> TextRange {
         match self {
             Self::Expression(expression) | Self::Callee { callee: expression, .. } => match expression {

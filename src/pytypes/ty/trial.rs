@@ -98,7 +98,7 @@ impl Trial {
         self.noted(self.with(unwind_if_cancelled, |db| findings(db, files, &Unobserved)))
     }
 
-    /// The same, reporting each file that is checked.
+    /// Checks `files` and reports each file that is checked to `observer`.
     pub fn findings_observed(&self, files: &[String], observer: &dyn Observer) -> HashMap<String, Vec<Finding>> {
         self.noted(self.with(&|| {}, |db| findings(db, files, observer)))
     }

@@ -15,7 +15,8 @@ use super::display::{PathDisplay, preview};
 use super::expressions::unique;
 use super::lines::Lines;
 use super::target::{self, Target};
-use crate::pytypes::values::{Definition, Typed};
+use crate::model::Definition;
+use crate::pytypes::values::Typed;
 
 pub(super) fn type_at(db: &Database, file: ProgramFile<'_>, at: TextSize, display: &PathDisplay) -> Option<Typed> {
     let found = target::at(db, file, at, |model, target| {
@@ -58,7 +59,7 @@ pub(super) fn definitions(
     found.unwrap_or_default()
 }
 
-/// What is shown instead of the type at callees, keyword arguments and keys of typed dictionaries.
+/// Signature shown instead of the type at callees, keyword arguments and keys of typed dictionaries.
 fn signature(model: &SemanticModel<'_>, target: &Target<'_>) -> Option<String> {
     match target {
         Target::Callee { call, .. } => {

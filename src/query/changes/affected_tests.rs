@@ -12,28 +12,28 @@ use crate::query::relations::reach::Reach;
 use crate::store::Snapshot;
 use crate::words;
 
-/// What a reference counts if it is the only test that has one: certain, by name alone; an import of the file.
+/// Weight of a reference that only one test has: a certain one, one by name alone, an import of the file.
 const CERTAIN: f64 = 4.0;
 const BY_NAME: f64 = 1.5;
 const IMPORT: f64 = 2.0;
-/// What equal names of a test and a changed file count, and each word that they share.
+/// Weight of a test whose name equals that of a changed file, and of each word that their paths share.
 const SAME_NAME: f64 = 6.0;
 const SAME_WORD: f64 = 0.5;
 
 /// Parts of a test's name that say only that it is one.
 const TEST_WORDS: &[&str] = &["test", "tests", "spec", "specs", "it", "unit", "unittest"];
-/// Names of files that say nothing of what is in them.
+/// Names of files that say nothing about their contents.
 const HOLLOW: &[&str] = &["init", "index", "mod", "lib", "main", "src", "base", "utils", "util", "common", "helpers"];
 
 /// A test with the words of its path.
 struct TestFile {
     path: String,
-    /// Of its own name, without those that say that it is a test.
+    /// Words of the file name, without `test`, `spec`, …
     name: Vec<String>,
     words: HashSet<String>,
 }
 
-/// The tests with what speaks for each.
+/// The tests, each with its score.
 pub(super) struct Ranking {
     tests: Vec<TestFile>,
     scores: HashMap<String, f64>,

@@ -21,7 +21,7 @@ pub(super) struct Entry {
     pub end_line: u32,
     /// The enclosing definition, by its number in the same file.
     parent: Option<usize>,
-    /// What is its own of the text: the lines without those of definitions in it, as if it were not indented.
+    /// The lines without those of definitions inside, and without the indentation of the first.
     own: Vec<String>,
     /// The line of its name.
     pub head: String,
@@ -59,7 +59,7 @@ pub(super) struct Change {
     pub kinds: Vec<Kind>,
     /// The new version; the old one if it was removed.
     pub entry: Entry,
-    /// The old version of what both have.
+    /// The old version, if the definition is neither added nor removed.
     pub old: Option<Entry>,
     /// Definitions in it that share its fate, and are not listed themselves.
     pub members: usize,
@@ -85,7 +85,7 @@ const NOT_COMPARED: &[&str] = &[
     "module",
     "namespace",
 ];
-/// Of these the signature is the whole definition.
+/// Kinds whose signature is the whole definition.
 const DATA: &[&str] = &["variable", "constant", "field", "attribute", "property", "variant"];
 /// Pairs of definitions that are compared in search of a rename.
 const MAX_PAIRS: usize = 40_000;
@@ -189,7 +189,7 @@ impl Entry {
         self.own.iter().map(|line| line.replace(&self.name, "\0")).collect()
     }
 
-    /// Its own text in one line, without the signature.
+    /// The definition's own text in one line, without the signature.
     fn body(&self) -> String {
         let whole = collapsed(&self.own.join(" "));
         match self.signature.as_deref().map(collapsed) {
@@ -198,7 +198,7 @@ impl Entry {
         }
     }
 
-    /// What callers depend on: for data, what is before its value.
+    /// Returns the part that callers depend on: for data, everything before its value.
     fn interface(&self) -> String {
         let signature = self.signature.as_deref().map(collapsed).unwrap_or_default();
         match DATA.contains(&self.kind.as_str()) {
@@ -251,7 +251,7 @@ pub(super) fn changes(old: &[Entry], new: &[Entry]) -> Vec<Change> {
     changes
 }
 
-/// Rounds of renames: a type, what is in it, what is in that.
+/// Rounds of renames: a type, its members, their members.
 const ROUNDS: usize = 4;
 
 /// The enclosing definition of each that is compared, by its number in the list.
@@ -308,7 +308,7 @@ struct Matching<'e> {
     new: &'e [Entry],
     of_old: Vec<Option<usize>>,
     is_taken: Vec<bool>,
-    /// Files that only the old version has, by what they are called now.
+    /// Files that only the old version has, by their names in the new one.
     moved_files: HashMap<String, String>,
     /// Containers that were renamed, by their file in the new version.
     renamed: HashMap<(String, String), String>,
@@ -368,7 +368,7 @@ impl<'e> Matching<'e> {
         self.is_taken[new] = true;
     }
 
-    /// Those with the same name in the same file and container; of several, those with equal text first.
+    /// Pairs definitions with the same name in the same file and container; of several, those with equal text first.
     fn exactly(&mut self) {
         let mut by_key: HashMap<(&str, Option<&str>, &str, &str), Vec<usize>> = HashMap::new();
         for (at, entry) in self.new.iter().enumerate().filter(|(at, _)| !self.is_taken[*at]) {
@@ -392,7 +392,8 @@ impl<'e> Matching<'e> {
         }
     }
 
-    /// Those with another name and similar text in the same file and container. Returns whether there are any.
+    /// Pairs definitions with different names and similar text in the same file and container. Returns whether there
+    /// are any.
     fn renames(&mut self) -> bool {
         let mut groups: HashMap<(String, Option<String>, &str), Unmatched> = HashMap::new();
         for (at, entry) in
@@ -459,7 +460,7 @@ impl<'e> Matching<'e> {
         2.0 * as_f64(shared.count()) / as_f64(a.len() + b.len())
     }
 
-    /// Those with the same name in another file, if no other has it.
+    /// Pairs definitions with the same name in different files, if no further file has that name.
     fn across_files(&mut self) {
         let mut by_key: HashMap<(Option<&str>, &str, &str), Unmatched> = HashMap::new();
         let key = |entry: &'e Entry| (entry.container.as_deref(), entry.name.as_str(), entry.kind.as_str());

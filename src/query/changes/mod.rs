@@ -1,7 +1,7 @@
-//! What differs from a commit, definition by definition, and what depends on it.
+//! The definitions that differ from a commit, and the code, tests and documents that depend on them.
 //!
-//! Owns which definitions are shown, with what, and in which order. `diff` compares, `relations` resolves references, and `index`
-//! owns which files differ.
+//! Owns which definitions are shown, with what, and in which order. `diff` compares, `relations` resolves references,
+//! and `repository` owns which files differ.
 
 mod affected_tests;
 mod diff;
@@ -46,7 +46,7 @@ pub struct ChangedDefinition {
     pub kind: String,
     /// added, removed, renamed, moved, signature, body.
     pub change: Vec<String>,
-    /// That of the base if it was removed.
+    /// The file of the new version; of the base if it was removed.
     pub file_path: String,
     pub line: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,10 +63,10 @@ pub struct ChangedDefinition {
     pub members: Option<usize>,
     /// Whether code outside its package may refer to it.
     pub public: bool,
-    /// What refers to it outside of the change and of tests; to what was removed: what still does.
+    /// References to it outside of the change and of tests; to a removed definition, those that remain.
     pub callers: Vec<Dependent>,
     pub callers_total: usize,
-    /// What still refers to the old name or file.
+    /// References that remain to the old name or file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub old_callers: Vec<Dependent>,
     /// Types that inherit from it, methods that override it.
@@ -104,19 +104,19 @@ pub struct Dependent {
 pub struct MentionedIn {
     pub file_path: String,
     pub line: u32,
-    /// Of an entity.
+    /// The entity's id, if the text is an entity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
 
-/// What differs, and what it reaches.
+/// The definitions that differ, and the tests to run.
 pub struct Changes {
     pub page: Page<ChangedDefinition>,
     /// Files of tests, those that are the likeliest to notice the change first.
     pub tests: Vec<String>,
 }
 
-/// What depends on a definition, and on what it was.
+/// Dependents of a definition, and of its old version.
 type Reached = (Reach, Option<Reach>);
 
 /// Definitions whose references are looked up; further ones come last.
@@ -190,7 +190,7 @@ fn has_old_name(change: &Change) -> bool {
     change.kinds.iter().any(|kind| matches!(kind, Kind::Renamed | Kind::Moved))
 }
 
-/// What is looked up for a change: the definition, then the one that it was.
+/// Lists the subjects to look up for a change: the definition, then its old version if the name differs.
 fn subjects(change: &Change) -> impl Iterator<Item = Subject<'_>> {
     let old = change.old.as_ref().filter(|_| has_old_name(change)).map(subject);
     std::iter::once(subject(&change.entry)).chain(old)

@@ -1,9 +1,9 @@
-//! What a text must contain for a pattern to match in it, derived from the pattern alone: as trigrams for the own index, as literals
-//! for other systems.
+//! The trigrams (for the own index) or literals (for other systems) that a text must contain for a pattern to match in
+//! it, derived from the pattern alone.
 //!
-//! Owns the reading of a parsed pattern. A part of it is known by the letters it may begin and end with and by what
-//! lies between; parts next to each other are joined, so that the trigrams over their borders count too. Parts with too
-//! many alternatives count as anything: then more is searched, and nothing is missed.
+//! Owns the reading of a parsed pattern. A part of it is known by the letters it may begin and end with and by those
+//! between them; adjacent parts are joined, so that the trigrams across their borders count too. Parts with too many
+//! alternatives count as anything: then more is searched, and nothing is missed.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ const MOST_OF_TWO: usize = 2;
 /// Letters in a row.
 type Run = Vec<u8>;
 
-/// What a pattern needs.
+/// Trigrams that a text must have for the pattern to match in it.
 pub(super) fn of(pattern: &Hir) -> TrigramNeed {
     let need = trigrams_of(PatternShape::of(pattern).need());
     if count(&need) > MOST_ASKED { TrigramNeed::Anything } else { need }
@@ -65,7 +65,7 @@ fn names_beyond_ascii(pattern: &Hir) -> bool {
     }
 }
 
-/// The same for all words of a name.
+/// Lists of literals, as [`literals`] returns them, for all words of a name.
 pub(super) fn literals_of_name(name: &str) -> Option<Vec<Vec<String>>> {
     let is_within = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words =
@@ -74,7 +74,7 @@ pub(super) fn literals_of_name(name: &str) -> Option<Vec<Vec<String>>> {
     lists.iter().all(|list| !list.is_empty()).then_some(lists)
 }
 
-/// What a text must contain.
+/// Letters that a text must contain.
 enum Need {
     Anything,
     Run(Run),
@@ -154,7 +154,7 @@ fn written(run: &[u8], has_both: bool) -> Vec<String> {
     texts
 }
 
-/// What is known of the text that a part of a pattern matches.
+/// Letters that the text matched by a part of a pattern must have.
 struct PatternShape {
     /// It begins with one of these; if `rest` is absent, it is one of these.
     head: Vec<Run>,
@@ -162,7 +162,7 @@ struct PatternShape {
 }
 
 struct UnanchoredRest {
-    /// What it has somewhere, each of them.
+    /// Letters that it contains somewhere, all of them.
     needs: Vec<Need>,
     /// It ends with one of these.
     tail: Vec<Run>,
@@ -364,7 +364,7 @@ fn count(need: &TrigramNeed) -> usize {
 mod tests {
     use super::*;
 
-    /// As a formula of the letters, trigrams in the order of their letters.
+    /// Writes a formula of the letters, with trigrams in the order of their letters.
     fn shown(need: &TrigramNeed) -> String {
         let list = |needs: &[TrigramNeed], between: &str| {
             let mut needs: Vec<String> = needs.iter().map(shown).collect();

@@ -174,7 +174,8 @@ impl Resolver<'_> {
         Ok(found)
     }
 
-    /// The other names that a reference gives to what it refers to: by the import that it is in, or by exports of the file.
+    /// The other names that a reference gives to its definition: by the import that it is in, or by exports of the
+    /// file.
     pub fn aliases_at(&mut self, used: &Reference) -> Result<Vec<Alias>> {
         let Some(file) = self.library.open(&used.path)? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
@@ -218,7 +219,7 @@ impl Resolver<'_> {
         Ok(is_passed_on || self.imports(path, name)?)
     }
 
-    /// A name that a file gives to what it imports.
+    /// A name that a file gives to something that it imports.
     fn alias_in(&mut self, path: &str, name: &str) -> Result<Alias> {
         let Some(file) = self.library.open(path)? else {
             return Ok(Alias { name: name.to_owned(), only_in: Some(path.to_owned()) });

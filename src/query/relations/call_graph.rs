@@ -141,7 +141,7 @@ fn node(definition: &DefinitionNode, distance: i32) -> CallNode {
     }
 }
 
-/// What a definition calls, in the order of its text, and whether there is more.
+/// Lists the definitions that a definition calls, in the order of its text, and whether there are more.
 fn callees(resolver: &mut Resolver, of: &DefinitionNode) -> Result<(Vec<(Called, ResolutionRule)>, bool)> {
     let Some(file) = resolver.library.open(&of.definition.path)? else { return Ok((Vec::new(), false)) };
     let references = resolver.library.calls_within(&file, of)?;
@@ -161,7 +161,7 @@ fn callees(resolver: &mut Resolver, of: &DefinitionNode) -> Result<(Vec<(Called,
     Ok((found, is_cut))
 }
 
-/// What calls a definition, in path order, and whether there is more.
+/// Lists the callers of a definition in path order, and whether there are more.
 fn callers(resolver: &mut Resolver, of: &DefinitionNode) -> Result<(Vec<(Called, ResolutionRule)>, bool)> {
     let (mut references, _) = resolver.library.snapshot.references(&of.definition.name, 0, usize::MAX)?;
     let mut imports = Vec::new();

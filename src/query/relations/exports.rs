@@ -1,4 +1,4 @@
-//! Default exports: what a script's module gives to importers that choose the name themselves.
+//! Default exports: the definition that a script's module gives to importers, which choose the name themselves.
 //!
 //! Owns how a file states its default export. `resolve` owns everything that is passed on by name.
 
@@ -16,7 +16,7 @@ use crate::store::{Import, Reference};
 pub(super) const DEFAULT: &str = "default";
 
 impl Resolver<'_> {
-    /// What an import of a default export gives: the definition that the module exports by default, whatever it is called there.
+    /// Returns the definition that an import of a default export gives, whatever its module calls it.
     pub(super) fn by_default(
         &mut self,
         asked: &NameQuery,

@@ -1,4 +1,5 @@
-//! How languages resolve names and modules, as data: one row per family of languages that see each other's names.
+//! Rules by which languages resolve names and modules, as data: one row per family of languages that see each other's
+//! names.
 //!
 //! Owns only the data; `modules` and `resolve` read it.
 
@@ -19,14 +20,14 @@ pub(super) enum Spelling {
     Names,
 }
 
-/// What an import of a module brings without naming anything.
+/// The names that an import of a module brings if it names none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plain {
     /// All its names.
     Everything,
     /// The last part of its name, which stands for it.
     Last,
-    /// Its whole name, which stands for it.
+    /// The module's whole name, which stands for it.
     Whole,
     Nothing,
 }

@@ -18,7 +18,7 @@ pub(super) fn is_namespace(kind: &str) -> bool {
     matches!(kind, "module" | "namespace" | "package")
 }
 
-/// Whether names can be asked of it by a path.
+/// Whether a definition of that kind can contain names that are asked for by a path.
 pub(super) fn contains(kind: &str) -> bool {
     is_type(kind) || is_namespace(kind)
 }

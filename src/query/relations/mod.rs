@@ -1,8 +1,9 @@
-//! How definitions relate: what a name refers to, and which definitions call, inherit, implement, import or contain
-//! others.
+//! Relations between definitions: the definition that a name refers to, and which definitions call, inherit, implement,
+//! import or contain others.
 //!
-//! The index holds what each file states; what that means is resolved here when asked, so that a change in one file
-//! never touches the rows of another. Owns the queries; `resolve` has the rules, `families` what languages differ in.
+//! The index holds what each file states. Names are resolved here when asked, so that a change in one file never
+//! touches the rows of another. Owns the queries; `resolve` has the rules, `families` the differences between
+//! languages.
 
 mod aliases;
 mod blocks;
@@ -160,7 +161,7 @@ pub fn may_refer_to(resolver: &mut Resolver, used: &Reference, wanted: &[(String
     Ok(reading(resolver, used, wanted)? != Reading::Other)
 }
 
-/// The same, with whether an import could not be followed.
+/// Says how a reference may refer to one of these definitions, and whether an import could not be followed.
 pub fn reading(resolver: &mut Resolver, used: &Reference, wanted: &[(String, u32, u32)]) -> Result<Reading> {
     let Some(found) = resolver.resolve(used)? else {
         return Ok(if resolver.is_unreachable(used, wanted)? { Reading::Other } else { Reading::May });
@@ -345,7 +346,7 @@ fn related(declared: &DefinitionNode, how: ResolutionRule) -> Related {
     }
 }
 
-/// What is stated here and means nothing in the repository.
+/// A relation to a name that the repository does not define.
 fn outside(path: &str, line: u32, name: &str, kind: &str) -> Related {
     let kind = format!("{kind} elsewhere");
     Related { path: path.to_owned(), line, name: name.to_owned(), kind, how: ResolutionRule::Name, column: 1 }

@@ -46,8 +46,8 @@ impl Module {
         child
     }
 
-    /// What `written` can mean in the file `importer`, likeliest first. `inline` counts the modules inside the file
-    /// around it; `package` is the folder and the name of the Go module that the file belongs to.
+    /// Lists what `written` can refer to in the file `importer`, likeliest first. `inline` counts the modules inside
+    /// the file around it; `package` is the folder and the name of the Go module that the file belongs to.
     pub(super) fn read(
         family: &Family,
         importer: &str,
@@ -236,7 +236,7 @@ impl Module {
         family.spelling != Spelling::Script && self.parts.last().is_some_and(|last| last.contains('.'))
     }
 
-    /// The names that lead to what it offers.
+    /// The names that lead to the module's definitions.
     pub(super) fn names(&self, family: &Family) -> Vec<String> {
         self.anchor.iter().flatten().chain(&self.parts).filter_map(|part| said(family, part)).collect()
     }
@@ -271,12 +271,13 @@ pub(super) struct DefiningModule {
     own: Vec<String>,
     /// The containers in the file.
     inside: Vec<String>,
-    /// Both.
+    /// The module, then the containers.
     whole: Vec<String>,
 }
 
 impl DefiningModule {
-    /// That of a definition in `container` of the file at `path`; for modules that are written with an extension or without.
+    /// The module of a definition in `container` of the file at `path`; for modules that are written with an extension
+    /// or without.
     pub(super) fn of(family: &Family, path: &str, container: Option<&str>, with_extension: bool) -> Self {
         let own = module_path(family, path, with_extension);
         let inside = container.map(parts).unwrap_or_default();

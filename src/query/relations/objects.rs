@@ -88,7 +88,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether a path is that of what a module of CommonJS exports.
+/// Whether a path is that of the exports of a CommonJS module.
 pub(super) fn is_exports(path: &[String]) -> bool {
     matches!(path, [only] if only == "exports")
         || matches!(path, [module, exports] if module == "module" && exports == "exports")

@@ -78,7 +78,7 @@ pub struct Occurrence<'w> {
 }
 
 impl Resolver<'_> {
-    /// Whether a word refers to what is wanted.
+    /// Whether a word refers to the wanted definition.
     pub fn reads(&mut self, word: &Occurrence, wanted: &Wanted) -> Result<Reading> {
         let used = &word.used;
         if used.kind == "import" {

@@ -317,7 +317,7 @@ impl<'s> Library<'s> {
         Ok(text)
     }
 
-    /// What a module's name can mean at a line of a file.
+    /// Lists the modules that a module's name can refer to at a line of a file.
     pub(super) fn modules(&self, file: &ParsedFile, written: &str, line: u32) -> Result<Vec<Module>> {
         let package = file.package.as_ref().map(|(folder, name)| (folder.as_str(), name.as_str()));
         let mut inline = 0;

@@ -135,7 +135,7 @@ fn paths(snapshot: &Snapshot, language: &str, is_named: impl Fn(&str) -> bool) -
     Ok(all.filter(|path| is_named(path) && !path.contains("node_modules/")).take(MAX_FILES).collect())
 }
 
-/// What the `*` of a key stands for in a module's name; empty for a key without one that is the name.
+/// Returns the part of a module's name that matches the `*` of a key; empty for a key without `*` that is the name.
 fn matched<'w>(key: &str, written: &'w str) -> Option<&'w str> {
     match key.split_once('*') {
         None => (key == written).then_some(""),

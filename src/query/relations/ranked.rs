@@ -12,7 +12,8 @@ use crate::store::{Definition, DefinitionNode};
 /// Targets kept of an ambiguous name.
 pub(super) const TARGETS: usize = 10;
 
-/// Whether it is of tests, has no body, and the folders that it shares with the reference; and the definition.
+/// Sort key of a definition (whether it belongs to tests, whether it has no body, the number of folders that it shares
+/// with the reference), and the definition.
 type RankedItem = ((bool, bool, std::cmp::Reverse<usize>), Rc<DefinitionNode>);
 
 impl Resolver<'_> {

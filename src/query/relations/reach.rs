@@ -1,7 +1,8 @@
-//! What depends on definitions that change: references to them outside of the change, types that inherit from them, and methods
-//! that override them.
+//! Dependents of definitions that change: references to them outside of the change, types that inherit from them, and
+//! methods that override them.
 //!
-//! Owns which references are examined, so that common names do not take all the time. `resolve` owns what they refer to.
+//! Owns which references are examined, so that common names do not take all the time. `resolve` owns what they refer
+//! to.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -24,7 +25,7 @@ pub struct Subject<'a> {
     pub is_member: bool,
 }
 
-/// What depends on one definition.
+/// The dependents of one definition.
 #[derive(Debug, Default)]
 pub struct Reach {
     /// Each definition that refers to it once; the most certain first.
@@ -42,7 +43,8 @@ const EXAMINED: usize = 4_000;
 const EXAMINED_OF_NAME: std::ops::RangeInclusive<usize> = 20..=300;
 const MAX_IMPLEMENTERS: usize = 50;
 
-/// What depends on each subject. References at positions that `is_changed` are part of the change, and left out.
+/// Finds the dependents of each subject. References at positions that `is_changed` are part of the change, and left
+/// out.
 pub fn of_changes(
     resolver: &mut Resolver,
     subjects: &[Subject],
@@ -224,7 +226,7 @@ fn implementers(resolver: &mut Resolver, node: &DefinitionNode, reach: &mut Reac
     Ok(())
 }
 
-/// Files of tests that import a file, by what they state.
+/// Files of tests that state an import of the file.
 pub fn tests_importing(resolver: &mut Resolver, path: &str) -> Result<Vec<String>> {
     let Some(file) = resolver.library.open(path)? else { return Ok(Vec::new()) };
     Ok(importers(resolver, &file, true)?.into_iter().map(|(path, _)| path).collect())

@@ -1,4 +1,4 @@
-//! What precedes a name: `self.`, `a.b.`, `super().`, an expression, or nothing.
+//! The receiver in front of a name: `self.`, `a.b.`, `super().`, an expression, or none.
 //!
 //! Owns parsing the text of one line backwards. `resolve` owns what the words refer to.
 
@@ -11,7 +11,7 @@ pub(super) enum Receiver {
     Bare,
     /// The object or type around it.
     Itself,
-    /// What the type around it inherits from.
+    /// A base of the type around it: `super().`
     Above,
     /// Names joined by dots or colons, first to last.
     Path(Vec<String>),

@@ -20,11 +20,11 @@ pub enum ResolutionRule {
     Scip,
     /// By the type around it, or one that this inherits from.
     Container,
-    /// It is in the same file.
+    /// A definition in the same file.
     File,
     /// An import names it, or its module or type.
     Import,
-    /// It is in the same folder, which is one package.
+    /// A definition in the same folder, which is one package.
     Package,
     /// Nothing else has that name.
     Name,
@@ -64,8 +64,8 @@ pub struct Resolver<'s> {
     pub(super) library: Library<'s>,
     /// Exports of files, by path, name and kind of use.
     pub(super) exports: HashMap<(String, String, String), Declarations>,
-    /// What types inherit from, by type and depth. A base is looked for among the members of the types around it, which
-    /// asks what those inherit from: without this, the time grows with the number of bases to the power of the depth.
+    /// Bases of types, by type and depth. A base is looked for among the members of the types around it, which asks
+    /// what those inherit from: without this, the time grows with the number of bases to the power of the depth.
     pub(super) heritage: HashMap<(SymbolId, usize), Bases>,
     /// Where definitions are, by the first language of the family and whether files are named with their extension.
     pub(super) homes: HashMap<(SymbolId, &'static str, bool), Rc<DefiningModule>>,
@@ -99,7 +99,7 @@ impl<'s> Resolver<'s> {
 
 /// The known type of a value.
 pub(super) enum Typed {
-    /// These definitions, by the least certain rule on the way.
+    /// The type's definitions, by the least certain rule on the way.
     Known(Declarations, ResolutionRule),
     /// A type from outside the repository.
     Outside,

@@ -1,7 +1,8 @@
 //! Resolution of references: the definitions that a reference can refer to, and by which rule.
 //!
-//! Owns the order of the rules. What a SCIP file states comes first, then certain rules (the type around, the file, its imports, its package); then all
-//! definitions of that name. A name that is imported from outside the repository has no definition here.
+//! Owns the order of the rules. What a SCIP file states comes first, then certain rules (the type around, the file, its
+//! imports, its package); then all definitions of that name. A name that is imported from outside the repository has no
+//! definition here.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -373,7 +374,7 @@ impl<'s> Resolver<'s> {
         file.imports.iter().filter(|import| local(file.family, import) == Some(name)).cloned().collect()
     }
 
-    /// What an import gives under `wanted`, followed through files that pass it on.
+    /// Returns the definitions that an import gives under `wanted`, followed through files that pass it on.
     pub(super) fn through(
         &mut self,
         asked: &NameQuery,
@@ -451,7 +452,8 @@ impl<'s> Resolver<'s> {
         Rc::clone(home)
     }
 
-    /// What a file passes on under a name: by an import of that name, else by those of everything.
+    /// Returns the definitions that a file passes on under a name: by an import of that name, else by imports of
+    /// everything.
     fn exported(
         &mut self,
         asked: &NameQuery,

@@ -1,4 +1,4 @@
-//! Members: which type the code around belongs to, which a variable is said to have, and what types inherit.
+//! Members: the type around a piece of code, the stated type of a variable, and the bases of types.
 //!
 //! Owns the rules for names that are reached through a type. `resolve` applies them.
 

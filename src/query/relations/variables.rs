@@ -115,7 +115,7 @@ fn without_arguments(text: &str) -> &str {
     &text[end.unwrap_or(0)..]
 }
 
-/// Whether a name is asked of what is in parentheses here: `(a).b`, whose type is another.
+/// Whether the call is only the receiver of a member access: `(a).b`, whose type is another.
 fn is_receiver(call: &str) -> bool {
     let mut depth = 0_usize;
     let end = call.char_indices().find_map(|(at, c)| {

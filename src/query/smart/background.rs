@@ -1,10 +1,10 @@
 //! Background similarity: how similar a query is to unrelated texts. Scores are calibrated with it.
 //!
-//! A query about cooking has little in common with any text of a program, one about files a little with all of them,
-//! and the texts of one program are nearer to each other than a lease is to a recipe. So a cosine counts by how far it
-//! is above the mean one of this query among these texts. Most texts of an index do not answer: some of them, drawn
-//! evenly, give the background here. A few foreign texts are added for an index of three files, of which one may
-//! answer.
+//! A query about cooking is similar to no text of a program; a query about files is somewhat similar to all of them;
+//! and two texts of one program are more similar than a lease and a recipe. So the cosine of a text counts by how far
+//! it is above the mean cosine of this query and the texts of the index. Most of these do not answer the query: a
+//! sample, drawn evenly, is the background. A few foreign texts are added for an index of three files, one of which may
+//! be the answer.
 
 use crate::embed::{Embedder, Vector};
 

@@ -4,7 +4,7 @@
 //! their ids takes a tenth of that, and how much of the query a chunk holds, by how rare the words are, picks the same
 //! candidates. So the FTS is asked for ids alone, word by word, and BM25 is computed where the text is loaded (`rank`).
 //! Words in too many chunks are left out here; the ranking still sees them in the text.
-//! While an index is being built, [`search_words`] says what to look for in files without chunks: the choice there (`index::needed`)
+//! While an index is being built, [`search_words`] says what to look for in files without chunks: the choice there (`unindexed::needed`)
 //! follows the one here.
 
 use std::collections::{HashMap, HashSet};
@@ -23,7 +23,8 @@ use crate::words::search_words::{LastPicked, MAX_SEARCH_WORDS, SearchWord, Searc
 
 /// Ids that are fetched for one query, about.
 const BUDGET: usize = 60_000;
-/// Nor does a word in more than one of this many chunks, in indexes of more than a few thousand, if rarer ones do.
+/// Words in more than one of this many chunks are not looked for, in indexes of more than a few thousand chunks, if
+/// rarer words are.
 const ONE_OF: u64 = 10;
 const FEW_THOUSAND: usize = 3_000;
 const RARER: u32 = 2;
@@ -37,19 +38,19 @@ const DEFINITIONS: usize = 50;
 const TYPES: usize = 10;
 /// Chunks by their vectors alone.
 pub(super) const NEAREST: usize = 100;
-/// The same with filters on the content of chunks.
+/// Chunks by their vectors alone, with filters on the content of chunks.
 pub(super) const NEAREST_FILTERED: usize = 1_000;
-/// A name is written as at most so many words.
+/// Words that a name is written as, at most.
 const WORDS_OF_NAME: usize = 4;
-/// What a word counts in a defined name, next to what it counts in the chunk.
+/// Weight of a word in a defined name, relative to its weight in the chunk.
 const IN_NAME: f64 = 1.0;
-/// What another word for it counts.
+/// Weight of another word for it.
 const OTHER: f64 = 0.6;
 
 /// Pieces of files that are not indexed differ somewhat from chunks.
 const NEARLY: f64 = 0.98;
 
-/// What a value in a message says, of what a word as rare says.
+/// Weight of a value (number, path, id) in a message, relative to a word of equal rarity.
 const VALUE: f64 = 0.3;
 
 /// A word or name to look for.
@@ -132,7 +133,7 @@ fn matching(corpus: &Corpus, asked: &FtsQuery, scope: Option<&CorpusScope>, limi
     corpus.first_in_path_order(found, limit)
 }
 
-/// What a query looks for in files that have no chunks yet. `vector`: that of the query, unless it is a name.
+/// Words to look for in files that have no chunks yet. `vector`: that of the query, unless it is a name.
 pub(super) fn search_words(corpus: &Corpus, query: &mut ParsedQuery, vector: Option<&Vector>) -> Result<SearchWords> {
     query.add_others();
     let mut words: Vec<SearchWord> = Vec::new();
@@ -184,7 +185,7 @@ pub(super) fn asked_for(word: &SearchWord) -> Option<FtsQuery> {
     parsed_query::asked(&word.text)
 }
 
-/// Sets what each word says by how rare it is, and gives what can be looked for, the rarest first.
+/// Sets the weight of each word by its rarity, and returns the words and names to look for, the rarest first.
 fn weigh(corpus: &Corpus, query: &mut ParsedQuery, scope: Option<&CorpusScope>) -> Result<Vec<SearchTerm>> {
     let mut terms = Vec::new();
     for (at, word) in query.words.iter_mut().enumerate().filter(|(_, word)| !word.is_stop) {
@@ -229,8 +230,8 @@ pub(super) fn weigh_by_static_embeddings(corpus: &Corpus, query: &mut ParsedQuer
     Ok(())
 }
 
-/// For a word of so many chunks of all: whether the FTS is to leave out what is outside of the scope, because that is more
-/// of them than the scope has; then how many those are, and whether that is common.
+/// For a word in `chunks` of `all` chunks: whether the FTS is asked for the scope alone, because far more chunks have
+/// the word than the scope has; then how many chunks count, and whether the word is common in them.
 fn in_scope(
     corpus: &Corpus,
     asked: &FtsQuery,
@@ -341,7 +342,8 @@ fn holding(
     Ok(best)
 }
 
-/// Those of equally good chunks that would be picked if all files were indexed: up to the last one in path order.
+/// Filters equally good chunks to those that would be picked if all files were indexed: up to the last one in path
+/// order.
 fn up_to(corpus: &Corpus, last: &LastPicked, chunks: Vec<ChunkAt>) -> Result<Vec<ChunkAt>> {
     let paths: Vec<String> = corpus.chunks(&chunks)?.into_iter().map(|chunk| chunk.path).collect();
     Ok(chunks.into_iter().zip(paths).filter(|(_, path)| *path <= last.path).map(|(chunk, _)| chunk).collect())

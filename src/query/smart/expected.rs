@@ -1,6 +1,6 @@
 //! Estimates for files that have no chunks yet: which words to look for, and about which score a piece of text would get.
 //!
-//! Owns the estimate of a score: that of a chunk with the text of the piece. Does not own the choice of files (`index::needed`), nor
+//! Owns the estimate of a score: that of a chunk with the text of the piece. Does not own the choice of files (`unindexed::needed`), nor
 //! the ranking of chunks ([`super::rank`]).
 
 use super::candidates::{self, NEAREST};

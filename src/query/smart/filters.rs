@@ -47,7 +47,7 @@ impl<'f> ResolvedFilters<'f> {
         Ok(Self { filters, tagged, of_kinds })
     }
 
-    /// The same for each source.
+    /// Looks the filters up in each source.
     pub fn of_all(corpus: &Corpus, filters: &'f Filters) -> Result<Vec<Self>> {
         (0..corpus.source_count()).map(|at| corpus.ask(at, |source| Self::of(source, filters))).collect()
     }
@@ -72,7 +72,7 @@ impl<'f> ResolvedFilters<'f> {
     }
 }
 
-/// What a word of a query is.
+/// Role of a word in a query.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FilterRole {
     Filter,
@@ -284,7 +284,7 @@ impl Filters {
         !self.kinds.is_empty()
     }
 
-    /// Whether only files of certain kinds pass, regardless of what they define.
+    /// Whether only files of certain kinds pass, regardless of their definitions.
     pub fn are_of_kinds_of_files(&self) -> bool {
         !self.kinds_of_files.is_empty() && self.kinds.is_empty()
     }

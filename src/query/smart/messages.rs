@@ -1,7 +1,7 @@
 //! Messages of programs as queries: an error, a warning or a line of a log.
 //!
-//! Owns how a message is recognized, and which of its tokens are values: numbers, ids, paths and what is quoted. The text
-//! that prints a message has a format instead of the values, so that they count less than the words around them.
+//! Owns how a message is recognized, and which of its tokens are values: numbers, ids, paths and quoted text. The code
+//! that prints a message has a format instead of the values, so they count less than the words around them.
 
 use super::filters;
 use crate::words;
@@ -11,7 +11,7 @@ const LEAST_WORDS: usize = 4;
 /// Hexadecimal digits of an id, of which some are decimal digits.
 const LEAST_ID: usize = 6;
 
-/// What only messages contain.
+/// Texts that only messages contain.
 const CERTAIN: &[&str] = &[
     "error:",
     "error (",
@@ -26,7 +26,7 @@ const CERTAIN: &[&str] = &[
     "caused by:",
     "errno ",
 ];
-/// What messages often contain.
+/// Texts that messages often contain.
 const LIKELY: &[&str] = &[
     "must be ",
     "must not ",

@@ -15,12 +15,12 @@ use crate::extract::kinds;
 use crate::store::ChunkName;
 use crate::words;
 
-/// What a definition of the least likely kind counts, of what one of the most likely does.
+/// Weight of the least likely kind, relative to the most likely.
 const OF_ANY_KIND: f64 = 0.6;
 /// A defined name that fits less does not locate the hit.
 const SHOWS: f64 = 0.5;
 
-/// What the names of a chunk have of a query.
+/// Words and similarity that the names of a chunk share with a query.
 #[derive(Default)]
 pub(super) struct NameMatches {
     /// Words of the query in any of them.
@@ -43,7 +43,7 @@ pub(super) struct NameReader<'q> {
     known: HashMap<String, KnownName, RandomState>,
 }
 
-/// What a name has of a query, whatever it names.
+/// Words that a name shares with a query, whatever it names.
 struct KnownName {
     /// Words of the query.
     set: u64,

@@ -17,16 +17,16 @@ const MAX_TOKENS: usize = 48;
 /// Distinct words that are looked for: a set of them fits one integer.
 pub(super) const MAX_WORDS: usize = 64;
 
-/// Next to so many other words a phrase is a part of a sentence, and excludes nothing.
+/// Next to this many other words, a phrase is a part of a sentence, and excludes nothing.
 const WORDS_OF_SENTENCE: usize = 4;
-/// Next to so many, a phrase that no text contains excludes nothing.
+/// Next to this many other words, a phrase that no text contains excludes nothing.
 const WORDS_OF_CLAUSE: usize = 2;
 
 /// Words by which a query asks for tests, and for documents.
 const ABOUT_TESTS: &[&str] = &["tests", "unittest", "unittests", "testcase", "testcases"];
 const ABOUT_DOCUMENTS: &[&str] = &["docs", "documentation", "readme", "tutorial", "changelog", "guide", "manual"];
 
-/// Keywords that define a name, with the kinds of what they define.
+/// Keywords that define a name, with the kinds of definitions.
 const DEFINING: &[(&str, &[&str])] = &[
     ("class", &["class"]),
     ("struct", &["struct", "class", "record"]),
@@ -56,13 +56,13 @@ const FEW_WORDS: usize = 3;
 
 /// Words of a subject before its colon, at most.
 const MOST_OF_AREA: usize = 3;
-/// What is not an area there, but the kind of a change.
+/// Words before the colon that are kinds of changes, not areas.
 const CHANGES: &[&str] = &[
     "build", "bug", "bugfix", "chore", "ci", "deps", "docs", "dx", "feat", "fix", "perf", "refactor", "revert",
     "style", "test", "types",
 ];
 
-/// A qualified name has at most so many parts.
+/// Parts of a qualified name, at most.
 const MOST_QUALIFIED: usize = 5;
 
 /// Punctuation that no sentence and no qualified name has.
@@ -84,7 +84,7 @@ pub(super) struct ParsedQuery {
     /// The stems of all terms and of their parts, each once, in order.
     pub words: Vec<Word>,
     pub shape: QueryShape,
-    /// It has only function words.
+    /// Whether it has only function words.
     pub says_nothing: bool,
     /// In a language that the static embeddings do not know, as far as its function words show.
     pub is_foreign: bool,
@@ -131,7 +131,7 @@ pub(super) struct Term {
 }
 
 impl Term {
-    /// As the index has the whole token.
+    /// The whole token, as it is indexed.
     pub fn whole(&self) -> String {
         self.written.to_lowercase()
     }
@@ -149,7 +149,7 @@ pub(super) struct Word {
     pub stem: String,
     /// Other words for it, once they were looked up.
     pub others: Vec<OtherWord>,
-    /// Its weight: rare words have more. 0 for a function word. Set from the index.
+    /// Weight in the ranking: rare words have more. 0 for a function word. Set from the index.
     pub weight: f64,
     pub is_stop: bool,
     /// A value in a message: what it says changes from one message to the next.
@@ -172,13 +172,13 @@ impl OtherWord {
 }
 
 impl Word {
-    /// What to ask the FTS for it.
+    /// The FTS query for it.
     pub fn asked(&self) -> Option<FtsQuery> {
         asked(&self.text)
     }
 }
 
-/// What to ask the FTS for a word.
+/// The FTS query for a word.
 pub(super) fn asked(word: &str) -> Option<FtsQuery> {
     if words::is_letter(word) { FtsQuery::prefix(word) } else { FtsQuery::phrase(word) }
 }
@@ -198,8 +198,8 @@ fn parts_of(token: &str) -> Vec<String> {
 }
 
 impl ParsedQuery {
-    /// Its words as they were written, without filters and without what another language than English fills a sentence
-    /// with.
+    /// The words of the query as they were written, without filters and without what another language than English
+    /// fills a sentence with.
     pub fn written(&self) -> String {
         let says_something = |term: &&Term| !term.is_filler;
         self.terms.iter().filter(says_something).map(|term| term.written.as_str()).collect::<Vec<_>>().join(" ")
@@ -313,7 +313,7 @@ impl ParsedQuery {
         self.about_documents = says(ABOUT_DOCUMENTS);
     }
 
-    /// Of `struct file_operations` the name is asked for, and what it is to be.
+    /// Reads `struct file_operations` as a name with a required kind.
     fn take_keyword(&mut self) {
         let [one, other] = self.terms.as_slice() else { return };
         let kinds = |term: &Term| DEFINING.iter().find(|(word, _)| *word == term.written).map(|(_, kinds)| *kinds);
@@ -346,7 +346,7 @@ impl ParsedQuery {
     }
 
     /// The query's words that a text has.
-    fn set_of(&self, text: &str) -> u64 {
+    pub fn set_of(&self, text: &str) -> u64 {
         let stems: HashSet<String> = words::tokens(text).flat_map(parts_of).map(|part| words::stem(&part)).collect();
         let has = |(_, word): &(usize, &Word)| !word.is_stop && stems.contains(&word.stem);
         self.words.iter().enumerate().filter(has).fold(0, |set, (at, _)| set | 1 << at)
@@ -393,7 +393,7 @@ impl ParsedQuery {
         weighed.map(|(_, word)| word.weight).sum()
     }
 
-    /// What share of the query a set of its words is.
+    /// Share of the query that a set of its words makes up, by weight.
     pub fn share_of(&self, set: u64) -> f64 {
         let all = self.weight_of(u64::MAX);
         if all > 0.0 { self.weight_of(set) / all } else { 0.0 }
@@ -437,7 +437,7 @@ impl ParsedQuery {
     }
 }
 
-/// What two or three adjacent terms are together.
+/// Joins every two or three adjacent terms.
 fn adjacent(terms: &[Term]) -> HashSet<String> {
     let joined = |count| {
         let windows = terms.windows(count);

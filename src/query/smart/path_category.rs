@@ -7,7 +7,7 @@ pub enum PathCategory {
     Test,
     Document,
     Example,
-    /// Another project's, or made by a program.
+    /// Code of another project, or made by a program.
     Foreign,
     /// Data and settings.
     Data,

@@ -6,6 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::names::{NameReader, likely};
 use super::parsed_query::{ParsedQuery, QueryShape};
+use super::past::Past;
 use super::path_category::PathCategory;
 use super::scan::{Scanner, WordMatches};
 use super::semantic;
@@ -24,14 +25,14 @@ const LENGTH: f64 = 0.75;
 const IN_NAMES: f64 = 3.0;
 /// A name that this many files reference has the highest centrality.
 const CENTRAL: usize = 200;
-/// What other chunks of a file must add up to, for half of what they can count.
+/// Sum of the scores of a file's other chunks at which they count half of their maximum.
 const HALF: f64 = 1.5;
 
 /// A candidate with its text.
 pub(super) struct LoadedCandidate {
     pub id: ChunkAt,
     pub chunk: ChunkHit,
-    /// That of its path.
+    /// Category of its path.
     pub category: PathCategory,
     /// See [`Part::Semantic`].
     pub semantic: f64,
@@ -61,7 +62,7 @@ pub(super) struct RankedCandidate {
 }
 
 impl RankedCandidate {
-    /// Its file: the source, and the path in it.
+    /// The file of the candidate: the source, and the path in it.
     pub fn file(&self) -> (usize, &str) {
         (self.id.source, &self.chunk.path)
     }
@@ -73,10 +74,12 @@ pub(super) fn rank(
     query: &ParsedQuery,
     ranking: &Ranking,
     rerank: bool,
+    past: &Past,
     candidates: Vec<LoadedCandidate>,
 ) -> Result<Vec<RankedCandidate>> {
     let (_, weights) = weights(query, ranking);
     let mut ranked = look_at_each(query, candidates);
+    ranked.iter_mut().for_each(|found| past.set(found.id.source, &found.chunk.path, &mut found.parts));
     let fused = weights.of_alone(&[Part::Words, Part::Semantic]);
     let score = |found: &mut RankedCandidate| {
         found.score = if rerank { found.parts.score(weights) } else { found.parts.score(&fused) };
@@ -158,7 +161,7 @@ pub(super) fn in_order(
     order.into_iter().filter_map(|at| left[at].take()).collect()
 }
 
-/// How likely a name refers to what the chunk defines by it.
+/// How likely a name refers to the chunk's definition of it.
 fn kind_of(query: &ParsedQuery, chunk: &ChunkHit, name: &str) -> f64 {
     let named = chunk.names.iter().filter(|known| known.text == name && known.kind.is_some());
     named.map(|known| likely(query, known.kind.as_deref())).fold(0.0, f64::max)

@@ -7,7 +7,7 @@ use crate::embed::built_in;
 use crate::error::Result;
 use crate::query::corpus::Corpus;
 
-/// A word in more chunks than this picks no candidates, and is as common as one that is in so many.
+/// A word in more chunks than this picks no candidates, and counts as common as a word in exactly this many.
 pub(super) const COMMON: usize = 20_000;
 
 /// Chunks elsewhere that an index is thought to be one with, where words are weighed alike for all indexes: of those a

@@ -1,12 +1,12 @@
 //! Relevance scores: a number from 0 to 1 that is comparable between queries and indexes.
 //!
 //! A ranking's score orders the hits of one query and is not comparable with another's. Here only absolute evidence
-//! counts: how much of the query a chunk holds, words that nothing has included, and how far its similarity is above
-//! the background similarity ([`super::background`]). How much a word says is known from the static embeddings before
-//! it is known from the index, so that five files are judged like five thousand. The weights for queries in words are
-//! fitted to known answers and to random pairs by `fixtures/search/calibrate.py`, which also reports how well they do;
-//! those for names were chosen by hand, and so were the biases: in code so that as many are lost as shown wrongly, in
-//! prose so that few are shown wrongly, since static embeddings miss answers in other words.
+//! counts: how much of the query a chunk holds (words that no text has count, too), and how far its similarity is above
+//! the background similarity ([`super::background`]). The weight of a word comes from the static embeddings before it
+//! comes from the index, so that five files are judged like five thousand. `fixtures/search/calibrate.py` fits the
+//! weights for queries in words to known answers and to random pairs, and reports how well they work. The weights for
+//! names were chosen by hand. So were the biases: in code, as many answers are lost as unrelated texts are shown; in
+//! prose, few unrelated texts are shown, since static embeddings miss answers in other words.
 
 use super::background::{self, HERE};
 use super::candidates;
@@ -17,7 +17,7 @@ use super::rank::{self, LoadedCandidate, RankedCandidate};
 use super::rerank::{self, LOOKED_AT, Reranker, Similarity};
 use super::scan::Scanner;
 use super::semantic::SemanticQuery;
-use super::weights::{Part, Ranking};
+use super::weights::{Part, Ranking, RankingStage};
 use super::{RankedCandidates, SearchScope, ranked};
 use crate::budget::Budget;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
@@ -29,7 +29,7 @@ use crate::store::{ChunkHit, ChunkId};
 /// Declares the evidence for a chunk, each with its weights.
 macro_rules! evidence {
     ($($(#[doc = $about:literal])+ $name:literal, $words:literal, $in_prose:literal, $of_name:literal;)*) => {
-        /// What the numbers of an [`Evidence`] are.
+        /// Names of the numbers of an [`Evidence`].
         pub const NAMES: &[&str] = &[$($name),*];
         /// For a query in words, to code.
         const OF_WORDS: [f64; NAMES.len()] = [$($words),*];
@@ -59,12 +59,12 @@ evidence! {
     "path", 4.87, 0.0, 4.0;
     /// Neighbours in the query that are neighbours in the chunk.
     "phrase", 2.16, 3.97, 1.0;
-    /// The same for every chunk.
+    /// A constant, equal for every chunk.
     "bias", -4.0, -2.8, -4.5;
 }
 
-/// What a chunk is taken for whose vector is still to come, or whose query the static embeddings do not know: less than
-/// texts about one thing have in common, so that the words decide.
+/// Similarity of a chunk whose vector is still to come, or whose query the static embeddings do not know: less than
+/// that of texts about one subject, so that the words decide.
 const UNKNOWN: Similarity = Similarity { cosine: 0.2, beyond: 0.08, by_model: false };
 
 /// `the` is in every text, and is answered by none.
@@ -122,13 +122,13 @@ impl Evidence {
 pub struct Relevant {
     pub id: ChunkAt,
     pub score: f64,
-    /// What the score is made of.
+    /// The numbers that the score is computed from.
     pub evidence: Evidence,
-    /// Its rank by all weights.
+    /// Rank by all weights.
     pub rank: usize,
 }
 
-/// What may answer a query.
+/// Chunks that may answer a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RelevantChunks {
     /// By score, and equal scores by all weights.
@@ -144,6 +144,8 @@ fn ranking() -> Ranking {
     for part in [Part::Document, Part::Test, Part::Example, Part::Definition, Part::Transformer] {
         ranking.set(part.name(), 0.0);
     }
+    // A message says what was changed, not what a passage says.
+    ranking.arms.retain(|stage| *stage != RankingStage::History);
     ranking
 }
 
@@ -160,7 +162,7 @@ pub fn relevant(
     }
     let mut query = ParsedQuery::of_words(text);
     let among = SearchScope { least: ANYTHING, by_rare_words: true, ..SearchScope::of(filter, reranker) };
-    let RankedCandidates { ranked, complete } = ranked(&ranking(), corpus, &mut query, among, budget)?;
+    let RankedCandidates { ranked, complete, .. } = ranked(&ranking(), corpus, &mut query, among, budget)?;
     let ids: Vec<ChunkAt> = ranked.iter().map(|found| found.id).collect();
     let (known, background) = similarities(corpus, &query, &ranked)?;
     candidates::weigh_by_static_embeddings(corpus, &mut query)?;
@@ -228,7 +230,7 @@ fn is_in_prose(hit: &RankedCandidate) -> bool {
 #[derive(Clone, Debug)]
 pub struct Passage {
     pub chunk: ChunkHit,
-    /// Of the embedder that is judged.
+    /// Vector by the embedder that is judged.
     pub vector: Vector,
 }
 

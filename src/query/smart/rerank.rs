@@ -59,7 +59,7 @@ impl<'m> Reranker<'m> {
         self.end.set(Instant::now().checked_add(self.time));
     }
 
-    /// The same for a query whose answers are scored. What the process computes only once does not count.
+    /// Begins a query whose answers are scored. The time for values that the process computes only once does not count.
     pub(super) fn begin_scored(&self) {
         self.model.calibration();
         built_in().calibration();
@@ -122,7 +122,8 @@ impl<'m> Reranker<'m> {
         Ok(cosines.into_iter().map(|cosine| cosine.map(likeness)).collect())
     }
 
-    /// The background similarity by the model, if it has embedded the whole index, or these cosines are of most of it.
+    /// The background similarity by the model, if it has embedded the whole index, or if these cosines cover most of
+    /// it.
     fn background(&self, source: &Snapshot, text: &str, cosines: &[Option<f64>]) -> Result<Option<f64>> {
         let Some(query) = self.query(text)? else { return Ok(None) };
         let known: Vec<f64> = cosines.iter().flatten().copied().collect();
@@ -282,7 +283,7 @@ mod tests {
         }
     }
 
-    /// How many of so many texts are made.
+    /// Counts the texts that are made, out of `count`.
     fn made(reranker: &Reranker, count: usize) -> usize {
         let text = |at: usize| Unembedded { id: ChunkId::default(), hash: Vec::new(), text: format!("open file {at}") };
         let texts: Vec<(usize, Unembedded)> = (0..count).map(|at| (at, text(at))).collect();

@@ -1,4 +1,4 @@
-//! Which words of a query are in a text, and how near to each other.
+//! Finds the words of a query in a text, and how near they are to each other.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ const WINDOW: usize = 7;
 /// Neighbours in a query may have one more word between them in a text.
 const NEAR: u32 = 2;
 
-/// What a text has of a query. Sets of words are bits, by their index in the query.
+/// Words of a query in a text. Sets of words are bits, by their index in the query.
 #[derive(Clone, Debug)]
 pub(super) struct WordMatches {
     /// Words in the whole text.
@@ -93,14 +93,15 @@ pub(super) struct Scanner<'q> {
     lower: String,
     /// A cache for lowercase tokens that begin like a stem: the same few are in most texts.
     known: HashMap<String, Option<usize>, RandomState>,
-    /// The same for names and parts of paths: candidates of one file share most of them.
+    /// A cache for names and parts of paths: candidates of one file share most of them.
     known_names: HashMap<String, (u64, u32, u32), RandomState>,
 }
 
 /// A stem of a word of the query.
 struct StemToFind<'q> {
     stem: &'q str,
-    /// What words of this stem begin with: a stem differs from its word in the last letter at most, and in what is cut off.
+    /// Beginning of words with this stem: a stem differs from its word in the last letter at most, and in what is cut
+    /// off.
     prefix: &'q str,
     /// The index of the word.
     at: usize,

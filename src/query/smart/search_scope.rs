@@ -5,7 +5,7 @@
 use super::{PathFilter, Reranker, semantic};
 use crate::query::corpus::CorpusScope;
 
-/// What is searched.
+/// Chunks to search, and the ways in which they are found.
 #[derive(Clone, Copy)]
 pub(super) struct SearchScope<'a> {
     pub filter: &'a PathFilter,

@@ -39,13 +39,13 @@ impl SemanticQuery {
         if query.is_name() { Ok(None) } else { Self::of_any(query, corpus) }
     }
 
-    /// The same, of a name too.
+    /// Embeds any query, also a name; `None` for words that the model does not know.
     pub(super) fn of_any(query: &ParsedQuery, corpus: &Corpus) -> Result<Option<Self>> {
         Self::of_vector(corpus, || Self::vector_of(query))
     }
 
-    /// The same, of words that count as much as they are rare in the corpus: in a manual about music, `record` and `song`
-    /// distinguish no text from another. Code is better found by what all words mean together.
+    /// Embeds a query with its words weighted by their rarity in the corpus: in a manual about music, `record` and
+    /// `song` distinguish no text from another. Code is better found by what all words mean together.
     pub(super) fn of_rare(query: &ParsedQuery, corpus: &Corpus) -> Result<Option<Self>> {
         if query.is_name() {
             return Ok(None);
@@ -79,7 +79,7 @@ impl SemanticQuery {
         vector.ok_or_else(|| Error::internal("the static embeddings returned no vector"))
     }
 
-    /// What names are compared with: of a sentence, its vector.
+    /// Vector to compare names with; `None` unless the query is a sentence.
     pub(super) fn of_names(&self, query: &ParsedQuery) -> Option<Vector> {
         (query.shape == QueryShape::Prose).then(|| self.vector.clone())
     }
@@ -94,7 +94,7 @@ impl SemanticQuery {
         Ok(self.nearest_while(corpus, most, scope, || Ok(()))?.0)
     }
 
-    /// The same while something else is done.
+    /// Finds the nearest chunks in scope with at least this similarity, nearest first, while `meanwhile` runs.
     pub(super) fn nearest_while<T>(
         &self,
         corpus: &Corpus,
@@ -128,6 +128,11 @@ impl SemanticQuery {
         Ok(cosines)
     }
 
+    /// How near a text is, by its vector.
+    pub(super) fn cosine(&self, vector: &Vector) -> f64 {
+        f64::from(self.vector.cosine(vector))
+    }
+
     /// The background similarity of the query in this index.
     pub(super) fn background(&self, corpus: &Corpus) -> Result<Option<f64>> {
         let here = match &self.spaces {
@@ -152,8 +157,8 @@ pub(super) fn nearer_by(word: &str, query: &Vector) -> f64 {
     built_in().weight(word).unwrap_or_default() * f64::from(vector.cosine(query)).max(0.0)
 }
 
-/// How near texts without a chunk are, as [`SemanticQuery::shares`] has it, and whether they are among so many nearest ones; and
-/// the similarity that these have at least, if there are so many.
+/// How near texts without a chunk are, as [`SemanticQuery::shares`] has it, and whether they are among the `most`
+/// nearest ones; and the least similarity among these, if there are `most`.
 pub(super) fn shares_of_texts(query: &Vector, texts: &[&str], most: usize) -> (Vec<(f64, bool)>, f64) {
     let cosines = |texts: &[&str]| -> Vec<f64> {
         let mut comparison = built_in().comparison(query);
@@ -181,7 +186,7 @@ pub(super) fn of_name(name: &str, query: &mut Comparison) -> f64 {
     (query.cosine(name) - LEAST_OF_NAME).max(0.0)
 }
 
-/// How much of a sentence a query of so many telling words is, from 0 to 1: of a few words each is a name itself.
+/// How sentence-like a query with this many content words is (0–1). Short queries are treated as names.
 pub(super) fn sentence(words: u32) -> f64 {
     let (least, most) = WORDS_OF_SENTENCE;
     f64::from(words.clamp(least, most) - least) / f64::from(most - least)

@@ -1,8 +1,8 @@
 //! Stop words: articles, prepositions, pronouns, forms of "to be".
 //!
-//! Owns the list for each language. The static embeddings and the ranking were tuned on English, so English stop words always
-//! count. Those of another language count only if a query has several, and more than English ones: `der` is also a term of
-//! cryptography, and `die` one of processes.
+//! Owns the list for each language. The static embeddings and the ranking were tuned on English, so English stop words
+//! always count. Stop words of another language count only if a query has several, and more than English ones: `der` is
+//! also a term of cryptography, and `die` one of processes.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -49,7 +49,7 @@ const OTHERS: &[&str] = &[
      по за от до у о но или бы же был была есть можно нужно со во",
 ];
 
-/// Those of [`OTHERS`] that people look for by themselves, too: words of English, of programs and of their code, short
+/// Words of [`OTHERS`] that people look for by themselves, too: words of English, of programs and of their code, short
 /// names.
 const SEARCHED_ALONE: &[&str] = &[
     "ai", "al", "ale", "als", "am", "ao", "ar", "att", "au", "aux", "av", "bis", "chi", "ci", "co", "com", "come",
@@ -81,8 +81,8 @@ pub fn says_nothing(word: &str) -> bool {
     ENGLISH.contains(&word)
 }
 
-/// The same of a query's only word: there is no other to tell its language by, and what else it could mean is in a
-/// list.
+/// Whether a query's only word says nothing: there is no other word to recognize its language by, and the other
+/// meanings of the word are in a list.
 pub(super) fn says_nothing_alone(word: &str) -> bool {
     LANGUAGES.contains_key(word) && !SEARCHED_ALONE.contains(&word)
 }
@@ -92,7 +92,7 @@ pub(super) fn says_nothing_alone(word: &str) -> bool {
 pub(super) struct Language(u16);
 
 impl Language {
-    /// Of a query's words, in lowercase without accents.
+    /// Recognizes the language by a query's words, in lowercase without accents.
     pub fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
         let (mut english, mut others) = (0, [0_usize; OTHERS.len()]);
         for word in words {

@@ -10,7 +10,7 @@ use crate::store::FtsQuery;
 
 /// Fewer words are not a subject: then the id or the language is what is asked for.
 const LEAST_WORDS: usize = 3;
-/// The language of a repository has more than one of so many of its lines.
+/// The language of a repository has more than one in this many of its lines.
 const OF_MAIN_LANGUAGE: u64 = 2;
 
 const BEFORE_LANGUAGE: &[&str] = &["in", "using", "with"];

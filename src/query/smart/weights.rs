@@ -1,4 +1,4 @@
-//! The one table of what the ranking weighs, and the switches that an evaluation turns.
+//! The table of all weights of the ranking, and the switches for an evaluation.
 
 use strum::VariantArray as _;
 use strum_macros::{EnumString, IntoStaticStr, VariantArray};
@@ -6,7 +6,7 @@ use strum_macros::{EnumString, IntoStaticStr, VariantArray};
 /// Declares the parts of a score, each with its weights, as an enum and two tables.
 macro_rules! weights {
     ($($(#[doc = $about:literal])+ $part:ident = $name:literal, $prose:literal, $messages:literal, $documents:literal, $code:literal;)*) => {
-        /// What a score is made of. A part is between 0 and 1 before its weight.
+        /// Parts of a score. A part is between 0 and 1 before its weight.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Part {
             $($(#[doc = $about])+ $part,)*
@@ -24,7 +24,7 @@ macro_rules! weights {
 
         /// The weights for a query in words.
         pub const PROSE: Weights = Weights([$($prose),*]);
-        /// The same for a message of a program, such as an error.
+        /// The weights for a message of a program, such as an error.
         pub const MESSAGES: Weights = Weights([$($messages),*]);
         /// The weights for words where next to no candidate is code.
         pub const DOCUMENTS: Weights = Weights([$($documents),*]);
@@ -38,13 +38,14 @@ weights! {
     Words = "words", 0.6, 1.0, 2.0, 1.5;
     /// How near the chunk's vector is to the query's, of the nearest one's.
     Semantic = "meaning", 0.6, 0.6, 3.0, 0.0;
-    /// Its similarity by the selected model among the best hits: from the farthest to the nearest.
+    /// The chunk's similarity by the selected model among the best hits: from the farthest to the nearest.
     Transformer = "transformer", 2.0, 2.0, 2.0, 0.0;
     /// The chunk defines exactly a name that is asked for; of a plain word in prose, as much as the word is rare.
     Defines = "defines", 0.5, 0.5, 0.4, 2.0;
-    /// The same with the same upper and lower case.
+    /// The chunk defines a name that is asked for, with the same upper and lower case.
     Cased = "cased", 0.15, 0.05, 0.0, 0.3;
-    /// The chunk defines the name inside of what the query writes before it: `save` of `Model` for `Model.save`.
+    /// The chunk defines the name inside the container that the query writes before it: `save` of `Model` for
+    /// `Model.save`.
     Inside = "inside", 0.0, 0.0, 0.0, 2.0;
     /// The query, if it has punctuation that no name has, is in the chunk as it is written: `C++`, `a->b`.
     Verbatim = "verbatim", 1.0, 1.0, 1.0, 7.0;
@@ -98,6 +99,10 @@ weights! {
     Area = "area", 0.6, 0.0, 0.0, 0.0;
     /// How near the name of a function or a type that the chunk defines is to a sentence, of the nearest one's.
     NameSimilarity = "name_similarity", 0.5, 0.0, 0.0, 0.0;
+    /// How much commits about the query changed the file, of the file that they changed most.
+    Votes = "votes", 0.8, 0.5, 0.0, 0.0;
+    /// BM25 of the subjects of the commits that changed the file, of the best file's.
+    Subjects = "subjects", 0.8, 0.5, 0.0, 0.0;
     /// The chunk passes the filters of a query that looks pasted.
     Filter = "filter", 3.0, 3.0, 3.0, 3.0;
 }
@@ -115,7 +120,7 @@ impl Weights {
         self.0[part as usize] = weight;
     }
 
-    /// The same for these parts, nothing for the others.
+    /// Weights for these parts alone; the others have none.
     pub fn of_alone(&self, parts: &[Part]) -> Self {
         let mut alone = Self([0.0; Part::ALL.len()]);
         parts.iter().for_each(|&part| alone.set(part, self.of(part)));
@@ -146,7 +151,7 @@ impl Parts {
         self.0.iter().zip(weights.0).map(|(part, weight)| part * weight).sum()
     }
 
-    /// What each part adds to the score; parts that add nothing are left out.
+    /// Share of each part in the score; parts that add nothing are left out.
     pub fn shares(&self, weights: &Weights) -> Vec<(&'static str, f64)> {
         let shares = Part::ALL.iter().map(|&part| (part.name(), self.of(part) * weights.of(part)));
         shares.filter(|(_, share)| *share != 0.0).collect()
@@ -167,6 +172,8 @@ pub enum RankingStage {
     /// Candidates: chunks whose vectors are near the query's.
     #[strum(serialize = "meaning")]
     Semantic,
+    /// Candidates and their order: files that commits about the query changed.
+    History,
     /// The order of candidates by all weights; without it, by those of words and vectors.
     Rerank,
     /// Candidates and their order by the selected model, if there is one.
@@ -183,10 +190,11 @@ impl RankingStage {
     }
 }
 
-/// What an evaluation adds to each other, by name: stages that belong together.
+/// Stages of the ranking that belong together, by the name that an evaluation prints.
 pub const ARMS: &[(&str, &[RankingStage])] = &[
     ("bm25", &[RankingStage::Words, RankingStage::Names, RankingStage::Synonyms]),
     ("vector", &[RankingStage::Semantic]),
+    ("history", &[RankingStage::History]),
     ("rerank", &[RankingStage::Rerank]),
     ("transformer", &[RankingStage::Transformer]),
 ];

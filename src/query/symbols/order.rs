@@ -57,7 +57,7 @@ pub(super) fn sort(snapshot: &Snapshot, definitions: Vec<Definition>) -> Result<
     Ok(ranked.into_iter().map(|(_, definition)| definition).collect())
 }
 
-/// The same by the definitions alone, whatever other files reference.
+/// Sorts definitions by their own facts alone, whatever other files reference.
 pub(super) fn sort_alone(definitions: Vec<Definition>) -> Vec<Definition> {
     ranked_alone(definitions).into_iter().map(|(_, definition)| definition).collect()
 }
@@ -108,7 +108,7 @@ fn is_hidden(definition: &Definition) -> bool {
     }
 }
 
-/// Its owner: its container, else the module name of its file.
+/// The owner of a definition: its container, else the module name of its file.
 fn owner(definition: &Definition) -> &str {
     let container = definition.container.as_deref().unwrap_or_default();
     if let Some(last) = container.split(['.', ':', '#', '/']).rfind(|part| !part.is_empty()) {

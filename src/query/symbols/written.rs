@@ -72,7 +72,7 @@ enum Fit {
 /// How the names of types and modules are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Case {
-    /// As the language compares them.
+    /// By the rules of the language.
     OfLanguage,
     Any,
 }
@@ -159,8 +159,8 @@ impl<'s> Surroundings<'s> {
         }
     }
 
-    /// Whether what is around a definition ends with these names: its container, and before that the path of its file, its package, or
-    /// what its crate or module is called.
+    /// Whether the names around a definition end with these: its container, and before that the path of its file, its
+    /// package, or the name of its crate or module.
     pub(super) fn is_in(&mut self, definition: &Definition, around: &[&str]) -> Result<bool> {
         let language = definition.language.as_str();
         let container: Vec<&str> = separated(definition.container.as_deref().unwrap_or_default()).collect();
@@ -208,8 +208,8 @@ impl<'s> Surroundings<'s> {
         names.peek().is_none()
     }
 
-    /// Returns the package of a definition's file, and how many of the first folders of its path that stands for: the package or namespace that it
-    /// states before the definition, the crate, the module of Go.
+    /// Returns the package of a definition's file, and how many of the first folders of its path that stands for: the
+    /// package or namespace that it states before the definition, the crate, the module of Go.
     fn package(&mut self, definition: &Definition) -> Result<Option<(String, usize)>> {
         let Definition { path, language, .. } = definition;
         match language.as_str() {

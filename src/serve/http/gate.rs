@@ -33,11 +33,11 @@ pub struct Host {
     port: Option<u16>,
 }
 
-/// What a browser sends in the header `Origin`.
+/// Value of the header `Origin`, which browsers send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin(String);
 
-/// What an admitted request said of its origin.
+/// An admitted request, by its origin.
 pub enum Admitted {
     /// A preflight request of a browser, which is answered with this.
     Preflight(Reply),

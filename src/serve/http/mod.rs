@@ -81,7 +81,7 @@ pub(crate) struct HttpServer {
     state: Arc<State>,
 }
 
-/// What all connections share.
+/// State that all connections share.
 struct State {
     gate: Gate,
     slots: Arc<ConnectionSlots>,

@@ -25,7 +25,7 @@ pub struct Pipe {
     routes: Arc<Routes>,
 }
 
-/// What the daemon sends for one request.
+/// A message of the daemon for one request.
 #[derive(Debug)]
 pub enum Message {
     Notification(String),

@@ -1,7 +1,7 @@
-//! What a request must say in its headers, in both forms of Streamable HTTP.
+//! Rules for a request's headers, in both forms of Streamable HTTP.
 //!
-//! A revision without a handshake repeats the method, the tool and the revision of the body in headers, so that proxies can
-//! route requests without reading bodies. A body that says something else is rejected.
+//! A revision without a handshake repeats the method, the tool and the revision of the body in headers, so that proxies
+//! can route requests without reading bodies. A request whose body differs from its headers is rejected.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;

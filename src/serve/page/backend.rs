@@ -9,10 +9,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::PageSettings;
+use super::views;
 use crate::budget::Budget;
 use crate::config::Environment;
 use crate::error::{Error, Result};
-use crate::index::Workspaces;
 use crate::model::printable;
 use crate::panics;
 use crate::serve::MemberDaemons;
@@ -21,6 +21,7 @@ use crate::serve::socket_path::SocketPath;
 use crate::serve::{Hello, call_params};
 use crate::tools::{Request, Tools};
 use crate::wording::Argument;
+use crate::workspace::Workspaces;
 
 /// Bytes of an answer: more than the page shows at once, and little for a browser.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
@@ -49,7 +50,7 @@ enum RequestTarget {
     Published(String),
 }
 
-/// What the page calls.
+/// A tool or view that the page calls.
 #[derive(Clone, Copy)]
 pub enum BackendRequest {
     Tool(&'static str),
@@ -115,7 +116,7 @@ impl Backend {
                 let request = Request { root, ..request };
                 match target {
                     BackendRequest::Tool(_) => tools.call(request),
-                    BackendRequest::View(_) => tools.view(request),
+                    BackendRequest::View(_) => tools.call_tool(views::find(&request.tool)?, request, None),
                 }
             })
         };

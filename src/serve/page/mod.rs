@@ -11,6 +11,7 @@ mod api;
 mod assets;
 mod backend;
 mod gate;
+pub(super) mod views;
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -33,7 +34,7 @@ use self::gate::Gate;
 use super::connection_slots::{ConnectionSlot, ConnectionSlots};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::Workspaces;
+use crate::workspace::Workspaces;
 
 /// The timeout for reading the header of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -64,7 +65,7 @@ pub struct Page {
     server: Arc<PageServer>,
 }
 
-/// What all connections share.
+/// State that all connections share.
 struct PageServer {
     gate: Gate,
     backend: Backend,

@@ -19,7 +19,7 @@ const MAX_SYMBOLS: usize = 1000;
 /// References that `get_symbol` returns without a limit.
 const REFERENCES: usize = 20;
 
-/// What the items of a list are sorted by.
+/// Sort key of an item of a list.
 pub(super) type SortKey = [i64; 4];
 
 /// The lists of several repositories as one, of which `limit` items are shown from `offset` on.

@@ -21,7 +21,7 @@ const NAMES: &[&str] = &[
     "data.json",
     "x.log",
 ];
-/// What ixmcp skips for a reason of its own.
+/// Files that ixmcp skips, but git does not.
 const SKIPPED: &[&str] = &[".env", "Cargo.lock", "site.min.css", "logo.png"];
 /// Lines of ignore files whose meaning is beyond doubt: the others have a test of their own.
 const PATTERNS: &[&str] =
@@ -32,7 +32,7 @@ pub struct Layout {
     pub repo: Repo,
     /// The work trees that are compared.
     pub roots: Vec<PathBuf>,
-    /// What was done, for a failure to report.
+    /// Steps that were done, for a failure to report.
     pub log: Vec<String>,
     random: Random,
     /// Makes each definition unlike all others.
@@ -65,6 +65,10 @@ impl Layout {
             trees.push(layout.nested_clone(&main[0]));
         }
         for tree in &trees {
+            // A sparse checkout of the repository around it may have removed it.
+            if !tree.exists() {
+                continue;
+            }
             if has_excludes {
                 layout.exclude(tree);
             }
@@ -73,7 +77,7 @@ impl Layout {
                 layout.change(tree);
             }
         }
-        layout.roots = trees;
+        layout.roots = trees.into_iter().filter(|tree| tree.exists()).collect();
         layout
     }
 
@@ -81,7 +85,7 @@ impl Layout {
         self.random.below(of) == 0
     }
 
-    /// What git prints; empty if it fails, as it may where a random step does not fit.
+    /// Runs git; returns its output, which is empty if it fails, as it may where a random step does not fit.
     pub fn git(&self, folder: &Path, arguments: &[&str]) -> String {
         let mut git = Command::new("git");
         for setting in ["user.name=t", "user.email=t@t", "init.defaultBranch=main", "protocol.file.allow=always"] {
@@ -96,7 +100,7 @@ impl Layout {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The same as a step that is reported.
+    /// Runs git as a step that is reported.
     fn does(&mut self, folder: &Path, arguments: &[&str]) {
         let name = folder.strip_prefix(self.repo.path()).unwrap_or(folder).display().to_string();
         self.log.push(format!("{name}$ git {}", arguments.join(" ")));
@@ -224,7 +228,7 @@ impl Layout {
         trees
     }
 
-    /// As `worktree.useRelativePaths` has it, which git has since 2.48.
+    /// Links a worktree by relative paths, as `worktree.useRelativePaths` does, which git has since 2.48.
     fn link_relatively(&mut self, tree: &Path) {
         let text = fs::read_to_string(tree.join(".git")).unwrap();
         let directory = PathBuf::from(text.trim().strip_prefix("gitdir: ").unwrap());
@@ -302,7 +306,7 @@ impl Layout {
                 6 => self.set_excludes_file(tree, &["config", "--global"], &lines),
                 // In a bare repository this would make the worktrees bare, too.
                 7 if self.git(tree, &["config", "core.bare"]).trim() != "true" => {
-                    self.does(tree, &["config", "extensions.worktreeConfig", "true"]);
+                    self.enable_worktree_config(tree);
                     self.set_excludes_file(tree, &["config", "--worktree"], &lines);
                 }
                 _ => self.include_excludes_file(tree, &lines),
@@ -316,6 +320,20 @@ impl Layout {
             self.notes(tree, "an ignore file above the work tree");
             fs::write(tree.parent().unwrap().join(".gitignore"), "*.rs\n").unwrap();
         }
+    }
+
+    /// Enables settings of a worktree as `git sparse-checkout` does: a setting that names the work tree of a submodule
+    /// would name that of its worktrees, too.
+    fn enable_worktree_config(&mut self, tree: &Path) {
+        let common = self.common(tree).join("config");
+        let common = common.to_str().unwrap();
+        let work_tree = self.git(tree, &["config", "--file", common, "core.worktree"]);
+        if !work_tree.is_empty() {
+            let own = format!("{common}.worktree");
+            self.does(tree, &["config", "--file", &own, "core.worktree", work_tree.trim()]);
+            self.does(tree, &["config", "--file", common, "--unset", "core.worktree"]);
+        }
+        self.does(tree, &["config", "extensions.worktreeConfig", "true"]);
     }
 
     fn excludes_file(&mut self, lines: &str) -> String {
@@ -342,7 +360,7 @@ impl Layout {
         self.does(tree, &["config", scope, key, &included]);
     }
 
-    /// What is done once in a work tree: how its index is stored, and what is checked out.
+    /// Prepares a work tree: how its index is stored, and what is checked out.
     fn prepare(&mut self, tree: &Path) {
         match self.random.below(9) {
             0 => self.does(tree, &["update-index", "--split-index"]),
@@ -495,6 +513,12 @@ impl Layout {
 
     pub fn has_commit(&self, root: &Path) -> bool {
         !self.git(root, &["rev-parse", "--verify", "--quiet", "HEAD"]).is_empty()
+    }
+
+    /// Whether git ignores a folder. One that is in the place of a tracked file is listed as that file, ignored or not.
+    pub fn is_ignored_folder(&self, root: &Path, path: &str) -> bool {
+        let is_submodule = self.git(root, &["ls-files", "--stage", "--", path]).starts_with("160000");
+        !is_submodule && !self.git(root, &["check-ignore", "--no-index", "--", path]).is_empty()
     }
 
     /// The directory that the worktrees of a repository share.

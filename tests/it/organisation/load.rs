@@ -19,7 +19,7 @@ const FILES: usize = 5;
 /// Errors after which the same call may be made again.
 const RETRYABLE: &[&str] = &["BUSY", "UNREACHABLE", "TIMEOUT"];
 
-/// What a publisher does: its own repository, or one of two of the same name.
+/// A publisher: of its own repository, or of one of two with equal names.
 struct Publisher {
     number: usize,
     name: String,

@@ -180,7 +180,7 @@ impl Client {
         assert_eq!(reply, json!({ "jsonrpc": "2.0", "id": "sentinel", "result": {} }));
     }
 
-    /// Until so many calls of `wait` are under way.
+    /// Waits until this many calls of `wait` are under way.
     pub async fn until_at_work(&self, calls: usize) {
         let begun = Instant::now();
         while self.bench.at_work.load(Ordering::SeqCst) != calls {
@@ -204,7 +204,7 @@ pub fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
     plain(id, "tools/call", json!({ "name": tool, "arguments": arguments }))
 }
 
-/// The same request in the era without handshake.
+/// Turns a request into one of the era without a handshake.
 pub fn modern(mut request: Value) -> Value {
     request["params"]["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -11,7 +11,7 @@ use super::{files_under, root};
 
 /// A row of the glossary's table of retired terms.
 struct Retired {
-    /// Its first column.
+    /// First column of its row.
     term: &'static str,
     /// Words and phrases to reject in comments, messages and documents; single words also in all identifiers.
     words: &'static [&'static str],
@@ -82,7 +82,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("src/pytypes/ty/infer/parameters.rs", &["is none"]),
 ];
 
-/// What a piece of a file is.
+/// Kind of a piece of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     /// A comment, a message or a line of a document.
@@ -159,7 +159,7 @@ fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
     joined
 }
 
-/// What follows `mark` on each line.
+/// The rest of each line after `mark`, with the mark.
 fn comments(text: &str, mark: &str) -> Vec<Piece> {
     let lines = (1..).zip(text.lines());
     let comments = lines.filter_map(|(line, text)| Some((line, &text[text.find(mark)?..])));

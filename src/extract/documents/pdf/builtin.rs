@@ -12,7 +12,7 @@ use super::names::characters;
 /// The characters of one-byte codes.
 pub(super) type Codes = HashMap<u8, String>;
 
-/// Of a Type 1 program; `None` where that is the standard encoding.
+/// Reads the encoding of a Type 1 program; `None` where that is the standard encoding.
 pub(super) fn of_type1(program: &[u8]) -> Option<Codes> {
     let clear = &program[..memmem::find(program, b"eexec").unwrap_or(program.len())];
     let mut rest = &clear[memmem::find(clear, b"/Encoding")? + b"/Encoding".len()..];
@@ -37,7 +37,8 @@ pub(super) fn of_type1(program: &[u8]) -> Option<Codes> {
     (!codes.is_empty()).then_some(codes)
 }
 
-/// Of a program in the Compact Font Format, alone or in an OpenType file; `None` if it has no codes of one byte.
+/// Reads the encoding of a program in the Compact Font Format, alone or in an OpenType file; `None` if it has no codes
+/// of one byte.
 pub(super) fn of_cff(program: &[u8]) -> Option<Codes> {
     let program = if program.starts_with(b"OTTO") { table(program, b"CFF ")? } else { program };
     let font = cff::Table::parse(program)?;

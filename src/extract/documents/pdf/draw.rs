@@ -1,7 +1,7 @@
-//! An interpreter of a page's content that executes only what shows text.
+//! An interpreter of a page's content that executes only the operators that show text.
 //!
-//! Owns the state that operators change, drawings within drawings, and what is marked as hidden or as a replacement of
-//! other text . What the glyphs make together is `layout`'s.
+//! Owns the state that operators change, drawings within drawings, and content that is marked as hidden or as a
+//! replacement of other text. `layout` owns how glyphs become text.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -27,7 +27,7 @@ const MOST_DRAWINGS: usize = 50_000;
 /// Syntax errors in one content.
 const MOST_FAULTS: usize = 1000;
 
-/// What is kept from page to page.
+/// Values that are kept from page to page.
 pub(super) struct PageRenderer {
     fonts: HashMap<ObjectIdentifier, Rc<Glyphs>>,
     /// Layers that are not shown.
@@ -48,7 +48,7 @@ struct State {
     rise: f32,
 }
 
-/// What a marked part of the content is.
+/// Marked content: how its glyphs become text.
 enum ContentMark {
     Plain,
     Hidden,
@@ -69,7 +69,7 @@ impl PageRenderer {
         Drawing::new(self, &resources, matrix, layout, 0).run(content);
     }
 
-    /// What a note or a field of a form looks like, which is on a page and is not of its content.
+    /// Draws the appearance of a note or a form field, which is on a page and not in its content.
     pub fn annotation(&mut self, annotation: &Dict<'_>, matrix: Matrix, layout: &mut Layout) {
         /// Hidden, or not to be seen on a screen.
         const UNSEEN: i32 = 2 | 32;
@@ -91,7 +91,7 @@ impl PageRenderer {
         Drawing::new(self, &none, fit, layout, 0).form(&form);
     }
 
-    /// What is filled in, of a field whose looks a reader is to make up.
+    /// Draws the value of a form field that has no appearance of its own.
     fn field(annotation: &Dict<'_>, matrix: Matrix, layout: &mut Layout) {
         const SIZE: f32 = 10.0;
         let is_widget = annotation.get::<Name<'_>>("Subtype").is_some_and(|kind| kind.as_str() == "Widget");
@@ -361,7 +361,7 @@ impl<'d, 'a> Drawing<'d, 'a> {
         }
     }
 
-    /// Shows a string glyph by glyph and moves on by what they take.
+    /// Shows a string glyph by glyph, and advances by their widths.
     fn show(&mut self, bytes: &[u8]) {
         let Some(font) = self.state.font.clone() else { return };
         let state = &self.state;
@@ -408,7 +408,7 @@ fn number(instruction: &Instruction<'_, '_>) -> Option<f32> {
     numbers::<1>(instruction).map(|[number]| number)
 }
 
-/// The last operands, if they are so many numbers.
+/// Returns the last `COUNT` operands, if they are numbers.
 fn numbers<const COUNT: usize>(instruction: &Instruction<'_, '_>) -> Option<[f32; COUNT]> {
     let mut numbers = [0.0; COUNT];
     let mut operands = instruction.operands().skip(instruction.operands().count().checked_sub(COUNT)?);

@@ -36,7 +36,7 @@ enum Codes {
     Utf16,
     /// Text in an older encoding of Chinese, Japanese or Korean.
     Legacy(&'static Encoding),
-    /// As a table of the PDF says.
+    /// Codes by a table of the PDF.
     Table(Box<CMap>),
 }
 
@@ -251,7 +251,7 @@ fn default_base(font: &Dict<'_>) -> Base {
     }
 }
 
-/// Of the embedded font program, if it has one of its own.
+/// Reads the encoding of the embedded font program, if it has its own.
 fn own_codes(font: &Dict<'_>) -> Option<builtin::Codes> {
     let descriptor = font.get::<Dict<'_>>("FontDescriptor")?;
     if let Some(program) = descriptor.get::<Stream<'_>>("FontFile") {
@@ -325,7 +325,8 @@ impl Widths {
         Self { one, ranges: Vec::new(), other: metrics::DEFAULT_WIDTH }
     }
 
-    /// Of a font that is drawn, and how large an em is in its units: a glyph is as wide as in other fonts.
+    /// Widths of a Type 3 font, whose glyphs are drawn, and how large an em is in its units: a glyph is as wide as in
+    /// other fonts.
     fn of_drawn(font: &Dict<'_>) -> (Self, f32) {
         let matrix = font.get::<Array<'_>>("FontMatrix").and_then(|matrix| matrix.flex_iter().next::<Number>());
         let scale = matrix.map_or(0.001, |scale| scale.as_f32().abs());
@@ -339,7 +340,7 @@ impl Widths {
         (Self { one, ranges: Vec::new(), other: metrics::DEFAULT_WIDTH }, em)
     }
 
-    /// As a simple font lists them.
+    /// Widths in a simple font's `Widths`, by code.
     fn listed<'a>(font: &Dict<'a>) -> Option<impl Iterator<Item = (u32, f32)> + use<'a>> {
         let widths = font.get::<Array<'a>>("Widths")?;
         let first = font.get::<Number>("FirstChar").map_or(0, |first| u32::try_from(first.as_i64()).unwrap_or(0));
@@ -371,7 +372,7 @@ impl Widths {
     }
 }
 
-/// Neither what is not a number, nor what is wider than a page.
+/// Returns the default width for one that is not a number, or wider than a page.
 fn sane(width: f32) -> f32 {
     if (0.0..10.0).contains(&width) { width } else { metrics::DEFAULT_WIDTH }
 }

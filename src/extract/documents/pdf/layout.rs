@@ -9,17 +9,18 @@ use super::matrix::Matrix;
 
 /// A gap of this many ems is a space between words.
 const SPACE: f32 = 0.1;
-/// Spaced letters have at most this many ems between them, and there are at least so many of them.
+/// Spaced letters have at most `MAX_JOINT_GAP` ems between them, and there are at least `FEW` of them.
 const MAX_JOINT_GAP: f32 = 0.5;
 const FEW: usize = 3;
-/// A glyph this many ems back is of another word, which the small `A` of TeX's logos is not; one further back is of another line.
+/// A glyph that is this many ems back begins another word, which the small `A` of TeX's logos does not; one further
+/// back is on another line.
 const OVERLAP: f32 = 0.4;
 const BACK: f32 = 2.0;
 /// A baseline that is off by more than this many ems is another line.
 const OTHER_LINE: f32 = 0.5;
-/// Lines with a gap so much larger than most are of two paragraphs.
+/// Lines whose gap is larger than most by this factor belong to two paragraphs.
 const PARAGRAPH: f32 = 1.2;
-/// Text that is so much larger than most is a heading.
+/// Text that is larger than most by this factor is a heading.
 const LARGER: f32 = 1.15;
 const MAX_HEADING_CHARS: usize = 120;
 /// Sizes of headings that count as levels of their own.

@@ -13,7 +13,7 @@ impl Matrix {
         Self([1.0, 0.0, 0.0, 1.0, x, y])
     }
 
-    /// Of a page that is shown turned clockwise.
+    /// Turns a page that is shown rotated clockwise.
     pub const fn turned(degrees: i32) -> Self {
         match degrees {
             90 => Self([0.0, -1.0, 1.0, 0.0, 0.0, 0.0]),

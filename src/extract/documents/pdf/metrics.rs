@@ -1,8 +1,8 @@
-//! How wide the glyphs of the fonts are that every reader of PDF has, and that a PDF therefore need not describe.
+//! Widths of the glyphs of the standard fonts, which every PDF reader has and which a PDF therefore need not describe.
 
 use super::names::Base;
 
-/// Of a glyph that no table knows, in ems.
+/// Width of a glyph that no table knows, in ems.
 pub(super) const DEFAULT_WIDTH: f32 = 0.5;
 
 /// The width, in ems, of the characters of a font by its name; `None` where that is not a standard font or one like it.

@@ -1,8 +1,8 @@
 //! PDF: the text of each page, in the order in which it is drawn.
 //!
-//! A page says where glyphs are, not what is a word, a line or a heading: their gaps and sizes show it.
-//! Objects, their repair and their decryption are the `hayro-syntax` crate's. Owns the assembly of a document; `pages`
-//! walks the tree, `draw` runs the content, `glyphs` knows the characters, `layout` puts them together.
+//! A page says where glyphs are, not which of them are a word, a line or a heading: gaps and sizes show it. The crate
+//! `hayro-syntax` reads objects, repairs and decrypts them. Owns the assembly of a document; `pages` walks the tree,
+//! `draw` runs the content, `glyphs` knows the characters, `layout` puts them together.
 
 mod bidi;
 mod builtin;
@@ -104,7 +104,7 @@ fn text(bytes: &[u8], is_sound: bool) -> Result<Document, SkipReason> {
     flow.finish()
 }
 
-/// What draws a page: one stream, or several in a row. A page may have none.
+/// Reads the content of a page: one stream, or several in a row. A page may have none.
 fn content(pdf: &Pdf, page: &Page<'_>) -> Result<Vec<u8>, Failure> {
     if let Some(stream) = page.dict.get::<Stream<'_>>("Contents") {
         return streams::data(&stream).map(std::borrow::Cow::into_owned);
@@ -135,7 +135,7 @@ fn annotations<'a>(page: &Page<'a>) -> impl Iterator<Item = Dict<'a>> + use<'a> 
 
 /// Whether the file ends with the offset of a table of objects, and one is there.
 fn has_table(bytes: &[u8]) -> bool {
-    /// A header is within so many bytes.
+    /// Bytes within which the header begins.
     const HEADER_WITHIN: usize = 1024;
     let place = || {
         let after = bytes[memmem::rfind(bytes, b"startxref")? + b"startxref".len()..].trim_ascii_start();

@@ -98,7 +98,7 @@ fn single(name: &str) -> Option<char> {
     letters.next().filter(|_| letters.next().is_none())
 }
 
-/// What a name says that gives no more than the code in one of TeX's fonts: `a65`, or the control character itself.
+/// Returns the text of a glyph name that is only a code in one of TeX's fonts: `a65`, or the control character itself.
 pub(super) fn of_tex(name: &str) -> Option<String> {
     let digits = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let numbered = || digits.parse::<u8>().ok().filter(|_| name.len() - digits.len() <= 2);

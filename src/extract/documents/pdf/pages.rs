@@ -1,4 +1,4 @@
-//! The pages of a PDF, in their order: a tree, by what its nodes say of themselves.
+//! The pages of a PDF in order, from its page tree.
 //!
 //! Owns the walk. The page counts of nodes and the tree structure are not trusted.
 
@@ -8,7 +8,7 @@ use hayro_syntax::Pdf;
 use hayro_syntax::object::{Array, Dict, MaybeRef, Name, ObjectIdentifier, Rect};
 use hayro_syntax::page::A4;
 
-/// What a tree of pages leads to.
+/// The pages that a page tree leads to.
 pub(super) struct Pages<'a> {
     /// In order; `None` is one that cannot be read.
     pub first: Vec<Option<Page<'a>>>,
@@ -18,7 +18,7 @@ pub(super) struct Pages<'a> {
     pub is_doubled: bool,
 }
 
-/// A page with what it inherits.
+/// A page with the attributes that it inherits.
 #[derive(Clone)]
 pub(super) struct Page<'a> {
     pub dict: Dict<'a>,

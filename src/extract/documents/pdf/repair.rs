@@ -1,7 +1,7 @@
 //! A PDF whose table of objects is missing or wrong, because it was cut off or written by a careless program: the table
-//! is made again from the objects that are found.
+//! is rebuilt from the objects that are found.
 //!
-//! Owns finding objects without the table, those in streams of objects too. What is broken itself stays broken.
+//! Owns finding objects without the table, also in streams of objects. Damaged objects stay damaged.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -11,12 +11,12 @@ use memchr::memmem;
 
 /// The reader takes no higher number.
 const HIGHEST: u32 = 999_990;
-/// A header is within so many bytes.
+/// Bytes within which the header begins.
 const HEADER_WITHIN: usize = 1024;
-/// What an object says of itself is at its beginning.
+/// Bytes at the beginning of an object in which its dictionary is looked for.
 const DICTIONARY: usize = 2048;
 
-/// Of a stream of objects, unpacked.
+/// Unpacked bytes of all streams of objects.
 const MOST_HELD: u64 = 128 << 20;
 
 /// Where an object is.
@@ -26,7 +26,7 @@ enum ObjectLocation {
     InStream { stream: u32, index: u16 },
 }
 
-/// The same file with a table of the objects that are in it; `None` where that would not make it a document.
+/// Rebuilds the table of objects from those that are in the file; `None` where that would not make it a document.
 pub(super) fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
     let start = memmem::find(&bytes[..bytes.len().min(HEADER_WITHIN)], b"%PDF-")?;
     // Offsets count from the header; text before it has no objects.
@@ -88,7 +88,7 @@ fn head(body: &[u8]) -> &[u8] {
     &body[..body.len().min(DICTIONARY)]
 }
 
-/// Whether an object is of a type: the name, and not one that begins like it.
+/// Whether an object has a type: that name, and not one that begins with it.
 fn says(body: &[u8], name: &[u8]) -> bool {
     let head = head(body);
     let head = &head[..memmem::find(head, b"stream").unwrap_or(head.len())];

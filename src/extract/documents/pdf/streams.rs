@@ -9,7 +9,7 @@ use hayro_syntax::object::Stream;
 
 /// Unpacked, of one stream.
 pub(super) const MOST: usize = 128 << 20;
-/// The same, as sizes of files are counted.
+/// `MOST` as a file size.
 const MOST_BYTES: u64 = MOST as u64;
 
 /// Why a stream gives no data.
@@ -39,8 +39,8 @@ fn growth(filter: Filter) -> u64 {
     }
 }
 
-/// Whether the data is small enough: by what its filters could make of it, and where that is too much, by what deflate
-/// does make of it. Data that is packed several times over is taken at its worst, for it is packed so to be one.
+/// Whether the unpacked data is small enough: by the most that its filters could make of it, and where that is too
+/// much, by what deflate really makes of it. Nested compression is assumed to be a decompression bomb.
 fn fits(stream: &Stream<'_>) -> bool {
     let filters = stream.filters();
     let packed = stream.raw_data();

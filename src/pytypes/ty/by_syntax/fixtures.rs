@@ -1,4 +1,4 @@
-//! What pytest passes to tests: a parameter of a test or fixture has the value of the fixture with its name.
+//! Values that pytest passes to tests: a parameter of a test or fixture has the value of the fixture with its name.
 //!
 //! Owns the search for that fixture (in the classes around, in the module, in `conftest.py` of the folder and of those
 //! above it) and what it returns or yields.
@@ -19,7 +19,7 @@ use crate::pytypes::ty::api::{
 const YIELDING: &[&str] = &["Iterator", "Iterable", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator"];
 
 impl<'db> Resolver<'db> {
-    /// What `resolve` finds if the owner has an unknown type and gets its values from fixtures.
+    /// Calls `resolve` if the owner has an unknown type and gets its values from fixtures.
     pub(super) fn through_fixtures(
         &self,
         model: &SemanticModel<'db>,
@@ -107,7 +107,7 @@ impl<'db> Resolver<'db> {
         members.filter(is_other).collect()
     }
 
-    /// What a fixture passes on.
+    /// Values that a fixture passes to tests.
     fn of_fixture(&self, fixture: Member, depth: usize) -> Values {
         let values = self.with_function(fixture, |model, function| {
             let mut given = Given::default();
@@ -168,7 +168,7 @@ fn exposed(function: &ast::StmtFunctionDef) -> &str {
     }
 }
 
-/// What a function returns or yields, without the functions in it.
+/// Values that a function returns or yields, without those of functions in it.
 #[derive(Default)]
 struct Given<'a> {
     values: Vec<&'a Expr>,

@@ -1,11 +1,11 @@
-//! What an expression can be, as far as the syntax shows.
+//! Values of an expression, as far as the syntax shows them.
 //!
 //! Owns the sets of such values, and what an annotation makes of them.
 
 use super::super::class_members::{Class, Member};
 use crate::pytypes::ty::api::File;
 
-/// What an expression can be.
+/// A value that an expression can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     Instance(Class),
@@ -14,7 +14,7 @@ pub(super) enum Value {
     Module(File),
 }
 
-/// What an expression can be, except for values without members of the project, such as literals.
+/// Values that an expression can have, except for those without members of the project, such as literals.
 #[derive(Debug)]
 pub(super) struct Values {
     pub known: Vec<Value>,

@@ -250,7 +250,7 @@ pub(super) fn of_receiver(db: &Database, model: &SemanticModel<'_>, at: TextSize
     Ok(Annotation { text, imports: Vec::new() })
 }
 
-/// What `Self@method` means among the members of a type, as the checker shows it.
+/// Classes that `Self@method` refers to among the members of a type, by the text that the checker shows.
 fn receivers_in<'db>(
     db: &'db Database,
     environment: &ProgramEnvironment<'db>,
@@ -290,11 +290,11 @@ struct Writer<'a, 'db> {
     model: &'a SemanticModel<'db>,
     /// The types by their offset in the display form.
     types: HashMap<TextSize, Type<'db>>,
-    /// What `Self@method` means if it came from another method; `None`: several classes.
+    /// Classes that `Self@method` refers to if it came from another method; `None`: several classes.
     receivers: HashMap<String, Option<Definition<'db>>>,
     at: TextSize,
     label: &'a str,
-    /// What was parsed.
+    /// The text that was parsed.
     text: &'a str,
     imports: Vec<Import>,
     /// The annotation names a class that is defined after it.

@@ -1,7 +1,8 @@
 //! Which of several annotations caused a new diagnostic.
 //!
-//! Owns the guess, from the position of the diagnostic, the names on and above its line and in its message, and the types in its message; and the order
-//! in which to search where the guesses were wrong. The caller checks again without what was blamed.
+//! Owns the guess, from the position of the diagnostic, the names on and above its line and in its message, and the
+//! types in its message; and the order in which to search where the guesses were wrong. The caller checks again without
+//! what was blamed.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +22,7 @@ pub(super) struct Fault {
     pub path: String,
     /// The offset in the text before the edits.
     pub at: TextSize,
-    /// Its line in the text before the edits.
+    /// The diagnostic's line in the text before the edits.
     pub line: String,
     /// The lines before it.
     pub above: String,
@@ -34,7 +35,7 @@ impl Fault {
     }
 }
 
-/// What a diagnostic says about its cause.
+/// Clues of a diagnostic to its cause.
 struct Clues<'f> {
     fault: &'f Fault,
     on_line: BTreeSet<&'f str>,
@@ -134,7 +135,7 @@ pub(super) fn all_suspects(texts: &[FileState], trying: &BTreeSet<Key>, fault: &
 /// How likely what is named, or around a diagnostic, is to have caused it, at least.
 const LIKELY: u8 = 4;
 
-/// These annotations, those that are most likely to have caused a diagnostic first.
+/// Sorts these annotations: those that are most likely to have caused a diagnostic come first.
 pub(super) fn ranked(
     texts: &[FileState],
     trying: &BTreeSet<Key>,
@@ -157,8 +158,8 @@ fn words(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// The slots with the same name as this one, in methods of the same name in the file, that were annotated for the same reason or with the same
-/// type: what is wrong in one class is rarely right in the others.
+/// The slots with the same name as this one, in methods of the same name in the file, that were annotated for the same
+/// reason or with the same type: what is wrong in one class is rarely right in the others.
 pub(super) fn similar(text: &FileState, at: usize, rejected: &Inference) -> Vec<usize> {
     let state = &text.states[at];
     let is_constructor = |own: &&str| matches!(*own, "__init__" | "__new__" | "__post_init__");
@@ -202,8 +203,8 @@ fn quoted(message: &str) -> impl Iterator<Item = &str> {
 const FUNCTIONS: &[&str] =
     &["Argument to ", "Missing ", "Too many ", "No overload ", "Invalid override ", "Base classes "];
 
-/// The type that a message says is required of a value: `int` in "Expected `int`, found `str`" and in "Object of type `str` is not assignable to
-/// attribute `a` of type `int`".
+/// The type that a message says is required of a value: `int` in "Expected `int`, found `str`" and in "Object of type
+/// `str` is not assignable to attribute `a` of type `int`".
 fn required(message: &str) -> Option<&str> {
     let after = match message.split_once("xpected `") {
         Some((_, after)) => after,

@@ -214,7 +214,7 @@ struct FoundCall<'db> {
     /// The name after the dot.
     method: Option<String>,
     arguments: Vec<Argument<'db>>,
-    /// What `Self` means among the arguments.
+    /// Classes that `Self` refers to among the arguments.
     receivers: Vec<(Type<'db>, Definition<'db>)>,
 }
 

@@ -1,7 +1,8 @@
 //! The `__init__` that a call of a class runs.
 //!
-//! Owns finding it for plain classes of the project. A class is not plain if something else may determine how it is called: a metaclass, a
-//! decorator, `__new__`, several bases, or a base outside the project. Does not own how those are called: the checker knows.
+//! Owns finding it for plain classes of the project. A class is not plain if something else may determine how it is
+//! called: a metaclass, a decorator, `__new__`, several bases, or a base outside the project. Does not own calls of
+//! other classes: the checker knows those.
 
 use std::collections::HashMap;
 
@@ -20,7 +21,7 @@ const MAX_DEPTH: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Undetermined;
 
-/// What was found for each class. It holds for one version of the files.
+/// Constructors that were found, by class. It holds for one version of the files.
 #[derive(Default)]
 pub(super) struct Constructors<'db>(HashMap<Definition<'db>, Result<Option<Definition<'db>>, Undetermined>>);
 

@@ -1,7 +1,7 @@
 //! Types from docstrings in the styles of Sphinx, Google and NumPy.
 //!
-//! Owns reading them. Prose is not a type: only what parses as an annotation of classes that are known in the file counts. What is found
-//! still has to pass the type checker.
+//! Owns reading them. Prose is not a type: only text that parses as an annotation with classes known in the file
+//! counts. Types that are found must still pass the type checker.
 
 use super::annotation::Annotation;
 use crate::pytypes::ty::api::{

@@ -45,7 +45,7 @@ pub(super) fn of_known_returns<'db>(
     of_return(db, model, function, context, true)
 }
 
-/// What related methods and the docstring say about a function whose own values do not.
+/// Evidence of related methods and the docstring for a function whose own values give none.
 fn of_declared_return<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,

@@ -1,7 +1,7 @@
-//! Return types of functions that return the result of a call of themselves, directly or in a cycle.
+//! Return types of recursive functions, which return the result of a call of themselves, directly or in a cycle.
 //!
-//! Owns the guesses: the known returned values are written into the text as if they were all, and then verified. A
-//! guess that is too narrow is widened; one that never holds is dropped.
+//! Owns the guesses: the known returned values are written into the text as if there were no others, and then verified.
+//! A guess that is too narrow is widened; one that never holds is dropped.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! What a function does with a parameter: the declared parameters and attributes that it is handed on to.
+//! Parameters that a function hands on to declared parameters and attributes.
 //!
 //! Owns reading the body of the function up to where the name is bound again. A use after a type check is not evidence: there the parameter
 //! is narrower than its annotation.
@@ -17,7 +17,7 @@ use crate::pytypes::ty::api::{
 use crate::pytypes::ty::checker_panics::caught_in_query;
 use crate::pytypes::ty::db::{Database, Db};
 
-/// What a parameter is handed on to.
+/// Declarations that a parameter is handed on to.
 #[derive(Clone, Debug, PartialEq, Eq, salsa::SalsaValue)]
 pub(super) struct HandedOn<'db> {
     /// Declarations of the project.
@@ -26,11 +26,11 @@ pub(super) struct HandedOn<'db> {
     library: Vec<Type<'db>>,
     /// The body compares the parameter with `None`.
     pub is_tested_for_none: bool,
-    /// What the body does with arguments of more types than one.
+    /// Evidence in the body of arguments of more types than one.
     pub tested: Tested,
 }
 
-/// What shows that a function accepts more types than its callers pass.
+/// Evidence that a function accepts more types than its callers pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq, salsa::SalsaValue)]
 pub(super) struct Tested {
     /// `isinstance(name, …)`
@@ -68,7 +68,7 @@ fn narrowest<'db>(db: &'db Database, environment: &ProgramEnvironment<'db>, type
     types.iter().copied().find(|one| types.iter().all(|other| is_within(*one, *other)))
 }
 
-/// What the parameter of this slot is handed on to.
+/// Returns the declarations that the parameter of this slot is handed on to.
 pub(super) fn of_parameter<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,
@@ -79,8 +79,8 @@ pub(super) fn of_parameter<'db>(
     known.flatten().map_or_else(|| Cow::Owned(find(db, model, function, &slot.name)), Cow::Borrowed)
 }
 
-/// What the parameters without annotations in a file are handed on to, by the offset of their names. Memoized until a type that it
-/// depends on changes.
+/// Finds the declarations that the parameters without annotations in a file are handed on to, by the offset of their
+/// names. Memoized until a type that it depends on changes.
 #[salsa::tracked(returns(ref))]
 fn in_file<'db>(db: &'db dyn Db, file: ProgramFile<'db>) -> BTreeMap<u32, HandedOn<'db>> {
     let parsed = parsed_module(db, file.python_file(db)).load(db);

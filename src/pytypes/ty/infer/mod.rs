@@ -72,7 +72,7 @@ struct Inference {
     confidence: Confidence,
 }
 
-/// What was inferred for slots, or why nothing.
+/// An inference for each slot, or the reason for none.
 type Conclusions = Vec<(Key, std::result::Result<Inference, String>)>;
 
 /// The state of a slot across the versions of the text. Offsets are those of the original.
@@ -328,7 +328,7 @@ impl InferenceRun<'_> {
         Self::of_level(texts, self.infer_open(texts), level)
     }
 
-    /// What follows from the current state of the texts for the slots that lack an annotation.
+    /// Infers the slots that lack an annotation from the current state of the texts.
     fn infer_open(&self, texts: &[FileState]) -> Conclusions {
         self.infer_slots(texts, |(file, at), state| state.is_open && !texts[file].found.contains_key(&at))
     }
@@ -515,7 +515,7 @@ impl InferenceRun<'_> {
     }
 }
 
-/// What `infer` concludes; nothing if the checker panics.
+/// Returns the conclusion of `infer`; an error if the checker panics.
 fn concluded(infer: impl FnOnce() -> std::result::Result<Inference, String>) -> std::result::Result<Inference, String> {
     caught(infer).unwrap_or_else(|_| Err(CHECKER_PANICKED.to_owned()))
 }

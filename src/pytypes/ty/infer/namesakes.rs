@@ -1,7 +1,7 @@
-//! Parameters of which nothing is known but their name.
+//! Parameters of which only the name is known.
 //!
-//! Owns what the annotated parameters of that name have in common. It is consulted when nothing else says anything: a name stands for one class
-//! of the project where all others that have it agree.
+//! Owns the class that all annotated parameters of that name have in common, if it is a class of the project. It counts
+//! only when there is no other evidence.
 
 use std::collections::{BTreeMap, HashMap};
 

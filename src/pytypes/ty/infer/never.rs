@@ -1,7 +1,7 @@
 //! Calls that never return.
 //!
-//! Owns following them into functions that are not annotated yet: what such a call is followed by is not evidence that the function around it
-//! returns.
+//! Owns following them into functions that are not annotated yet. Code after such a call is not evidence that the
+//! function around it returns.
 
 use super::flow::{exits, falls_through, is_placeholder};
 use crate::pytypes::ty::api::{

@@ -131,7 +131,7 @@ fn above<'db, T>(
     None
 }
 
-/// What the methods of subclasses declare, by class, method and parameter.
+/// Declarations in methods of subclasses, by class, method and parameter.
 #[derive(Default)]
 pub(super) struct Below<'db> {
     parameters: HashMap<(OpenClass, String, String), Vec<Type<'db>>>,

@@ -1,6 +1,8 @@
-//! The evidence for a parameter: its default, the arguments of calls, what it is handed on to, related methods, its docstring.
+//! The evidence for a parameter: its default, the arguments of calls, the declarations that it is handed on to, related
+//! methods, its docstring.
 //!
-//! Owns weighing these against each other. The annotated text is verified elsewhere, so evidence may be incomplete, not wrong.
+//! Owns weighing these against each other. The annotated text is verified elsewhere, so evidence may be incomplete, not
+//! wrong.
 
 use std::collections::BTreeSet;
 

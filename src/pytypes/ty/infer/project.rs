@@ -1,9 +1,9 @@
 //! Annotations of many files at once.
 //!
-//! Owns the rounds over all of them: what follows from the current state of the texts is written into them and checked with every file of
-//! the project. Each version of a text costs as much as a check of its file, so a round has only one: what the check blames is taken out in the
-//! next round, together with what else changes then, and if the diagnostic vanishes without it, it was the cause. All annotations together
-//! cause no new diagnostic.
+//! Owns the rounds over all of them: annotations that follow from the current texts are written into them and checked
+//! with every file of the project. A new version of a text costs as much as a check of its file, so each round has only
+//! one: it also takes out the annotations that the last check blamed. If the diagnostic vanishes without one, that one
+//! was the cause. All annotations together cause no new diagnostic.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -41,8 +41,8 @@ const FEW: usize = 4;
 /// A round with this many new annotations for each thousand found before, or fewer, does so too.
 const FEW_PER_MILLE: usize = 60;
 
-/// Inference at one level ends when a round would add fewer annotations than this for each thousand that were found before: each round costs
-/// a check of the project.
+/// Inference at one level ends when a round would add fewer annotations than this for each thousand that were found
+/// before: each round costs a check of the project.
 const MIN_PER_MILLE: usize = 12;
 
 /// In how many lines before a diagnostic its cause may be named.
@@ -161,9 +161,9 @@ struct ProjectRun<'w> {
     before: Findings,
     /// The annotations that were added since the last check that found no new diagnostic.
     unconfirmed: BTreeSet<Key>,
-    /// What the last check blamed: the next one is without it.
+    /// Annotations that the last check blamed: the next one is without them.
     held: BTreeMap<Key, Held>,
-    /// What did not cause a diagnostic: it was there without it.
+    /// Annotations that did not cause a diagnostic: it was there without them.
     innocent: BTreeMap<Position, BTreeSet<Key>>,
     /// The diagnostics for which all that is suspected was taken out at once.
     emptied: BTreeSet<Position>,
@@ -364,7 +364,7 @@ impl ProjectRun<'_> {
         }
     }
 
-    /// What is most likely to have caused a diagnostic, unless too much was suspected before.
+    /// Returns the annotations that most likely caused a diagnostic; none if too many were suspected before.
     fn suspects(&self, fault: &Fault) -> Vec<Key> {
         let position = fault.position();
         let innocent = self.innocent.get(&position);

@@ -8,7 +8,7 @@ use strum_macros::IntoStaticStr;
 
 use crate::pytypes::ty::api::{Expr, Ranged, SourceOrderVisitor, Stmt, TextRange, TextSize, ast, walk_expr, walk_stmt};
 
-/// What is annotated.
+/// Kind of a slot for an annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub(super) enum Kind {
@@ -50,7 +50,7 @@ pub(super) enum SlotSource<'a> {
     Values(Vec<&'a Expr>, Vec<Filling<'a>>),
 }
 
-/// What a method of the class puts into a container.
+/// An element that a method of the class puts into a container.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Filling<'a> {
     /// `self.a.append(value)`: the method and its last argument.

@@ -59,8 +59,8 @@ export function Problem({ fault }: { fault: Fault }) {
   );
 }
 
-/// Without the names of arguments, which are for programs.
-const forPeople = (text: string) => visible(text.replace(/^argument `\w+`:? /i, '').replace('mode "literal"', 'Literal'));
+/// In the words of the page.
+const forPeople = (text: string) => visible(text.replace('mode "literal"', 'Literal'));
 
 const sentence = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
 

@@ -1,0 +1,457 @@
+//! Applies a plan: threads read, hash and extract files, and the calling thread writes in batches.
+//!
+//! A file's rows change in one transaction. Vanished files are matched by content with new files, so that a rename keeps its
+//! rows.
+
+use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+
+use super::byte_budget::{ByteBudget, CloseOnDrop};
+use super::compare::{CheapChanges, Task, rows_are_current};
+use super::plan::{Extraction, Plan, Stage};
+use super::tally::Tally;
+use super::{reader, recent};
+use crate::budget::{Budget, Progress};
+use crate::error::{Error, Result};
+use crate::extract;
+use crate::locked::locked;
+use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
+use crate::platform::beneath::Folder;
+use crate::repository::{Folders, Repository, Requests, Settings, UpdateLock};
+use crate::scan::{self, Content};
+use crate::store::{Batch, FileRow, SkippedFile, Store, StoredFile};
+use crate::threads::{STACK_BYTES, cores};
+
+/// Text of the outcomes between the readers and the writer, which waits for the disk at times: the readers continue until
+/// they are this far ahead. What a file becomes takes several times its text.
+const BYTES_IN_FLIGHT: u64 = 8 << 20;
+/// A transaction ends after so many files or so much text, so that other writers and readers get their turn.
+const BATCH_FILES: usize = 500;
+const BATCH_BYTES: u64 = 16 << 20;
+/// How often the threads check whether reads need files or the processors.
+const POLL: Duration = Duration::from_millis(2);
+
+/// The stat of a file that could not be read.
+const UNKNOWN: Stat = Stat { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0 };
+
+/// An update that holds the update lock.
+#[derive(Clone, Copy)]
+pub(super) struct Turn<'u> {
+    pub repository: &'u Repository,
+    pub lock: &'u UpdateLock,
+    /// Between batches other processes may write.
+    pub yields: bool,
+    pub progress: &'u Progress,
+    pub requests: &'u Requests,
+    pub budget: &'u Budget,
+}
+
+impl<'u> Turn<'u> {
+    pub(super) fn new(
+        repository: &'u Repository,
+        lock: &'u UpdateLock,
+        (progress, requests): (&'u Progress, &'u Requests),
+        budget: &'u Budget,
+    ) -> Self {
+        Self { repository, lock, yields: true, progress, requests, budget }
+    }
+}
+
+/// Indexes what callers wait for between two batches, of the files that may be indexed then, and returns which these were.
+pub(super) type BetweenBatches<'b> = dyn Fn(&mut Tally, &dyn Fn(&RepoPath) -> bool) -> Result<HashSet<RepoPath>> + 'b;
+
+/// How far a plan was applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ApplyOutcome {
+    Completely,
+    /// Another process has changed the index since the plan was made: the rest of the plan may be wrong.
+    Overtaken,
+}
+
+/// Result for one file.
+enum Outcome {
+    /// The bytes are the stored ones.
+    Same {
+        path: RepoPath,
+        stat: Stat,
+        seen_ns: i64,
+    },
+    /// The bytes are those of a file that is gone.
+    Moved {
+        from: RepoPath,
+        path: RepoPath,
+        stat: Stat,
+        seen_ns: i64,
+    },
+    Indexed {
+        path: RepoPath,
+        hash: ContentHash,
+        stat: Stat,
+        seen_ns: i64,
+        extracted: Box<Extracted>,
+    },
+    Skipped(SkippedFile),
+    /// Gone since the listing.
+    Vanished(RepoPath),
+    /// A caller needed the file first: its rows are newer than what was read since.
+    IndexedFirst,
+}
+
+impl Outcome {
+    /// The file that has rows now.
+    fn path(&self) -> Option<&RepoPath> {
+        match self {
+            Self::Same { path, .. } | Self::Moved { path, .. } | Self::Indexed { path, .. } => Some(path),
+            Self::Skipped(_) | Self::Vanished(_) | Self::IndexedFirst => None,
+        }
+    }
+}
+
+impl Outcome {
+    /// The file that it is about.
+    fn of(&self) -> Option<RepoPath> {
+        match self {
+            Self::Skipped(file) => RepoPath::stored(&file.path),
+            Self::Vanished(path) => Some(path.clone()),
+            indexed => indexed.path().cloned(),
+        }
+    }
+}
+
+/// The files that were indexed while the plan was applied because callers needed them.
+#[derive(Default)]
+struct IndexedFirst(RwLock<HashSet<RepoPath>>);
+
+impl IndexedFirst {
+    fn add(&self, paths: HashSet<RepoPath>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).extend(paths);
+    }
+
+    fn has(&self, path: &RepoPath) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).contains(path)
+    }
+
+    fn has_any(&self) -> bool {
+        !self.0.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+}
+
+/// Applies a plan until it is done or overtaken, and adds what was done to the tally.
+pub(super) fn apply(
+    turn: &Turn,
+    plan: Plan,
+    tally: &mut Tally,
+    between_batches: &BetweenBatches,
+) -> Result<ApplyOutcome> {
+    let Plan { mut tasks, edited, cheap, extraction, revision, stage, .. } = plan;
+    let (repository, store) = (turn.repository, turn.repository.store()?);
+    turn.progress.begin(tasks.len() as u64, tasks.iter().map(|task| task.size).sum());
+    if stage != Stage::Entities {
+        turn.requests.set_planned();
+    }
+    if stage == Stage::FirstBuild && recent::come_first(tasks.len()) {
+        // Reads do not wait for this.
+        let committed: HashSet<RepoPath> = recent::committed(repository).unwrap_or_default().into_iter().collect();
+        // A stable sort: the rest stays in path order.
+        tasks.sort_by_key(|task| !(edited.contains(&task.path) || committed.contains(&task.path)));
+    }
+    tally.changed |= write_skipped(store, &cheap)?;
+    // Rows that are to be replaced are of no use to another path either.
+    let sources = if extraction.replaces_rows { &[] } else { cheap.gone.as_slice() };
+    let moved = MovedFiles::new(sources, &extraction.settings.folders);
+    let gone: HashSet<RepoPath> = cheap.gone.iter().map(|file| file.path.clone()).collect();
+    let first = IndexedFirst::default();
+    let yields = turn.yields && stage != Stage::Entities;
+    let pauses = Pauses { turn: *turn, begun: Instant::now(), yields };
+    let root = Folder::open(&repository.root).ok();
+    let worker = Worker { repository, root, extraction: &extraction, moved, first: &first, pauses };
+    let threads = cores().min(tasks.len());
+    let (send_task, tasks_left) = crossbeam_channel::unbounded();
+    let (send, outcomes) = crossbeam_channel::unbounded();
+    let in_flight = ByteBudget::of(BYTES_IN_FLIGHT);
+    for task in tasks {
+        // The receiver lives as long as this function.
+        let _ = send_task.send(task);
+    }
+    drop(send_task);
+    let after_batch = |tally: &mut Tally| {
+        turn.budget.check()?;
+        // A file that was moved when the plan was made may be the source of another file's rows.
+        first.add(between_batches(tally, &|path| !gone.contains(path))?);
+        let is_overtaken = turn.yields && turn.lock.take_turns(turn.budget)? && store.revision()? != revision;
+        Ok(if is_overtaken { ApplyOutcome::Overtaken } else { ApplyOutcome::Completely })
+    };
+    let written = std::thread::scope(|scope| {
+        // Whatever happens here, no thread keeps waiting for the budget.
+        let _closing = CloseOnDrop(&in_flight);
+        for _ in 0..threads {
+            let (tasks, send, worker, in_flight) = (tasks_left.clone(), send.clone(), &worker, &in_flight);
+            std::thread::Builder::new()
+                .name("extract".to_owned())
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(scope, move || worker.run(&tasks, &send, in_flight))
+                .map_err(Error::no_thread)?;
+        }
+        drop(send);
+        let outcomes = Outcomes { outcomes, in_flight: &in_flight, pauses };
+        write(turn, &outcomes, extraction.replaces_rows, &first, &after_batch, tally)
+    })?;
+    if written == ApplyOutcome::Completely {
+        for files in cheap.gone.chunks(BATCH_FILES) {
+            tally.changed |= store
+                .write(|batch| files.iter().try_fold(false, |any, file| Ok(batch.remove_file(&file.path)? | any)))?;
+        }
+    }
+    Ok(written)
+}
+
+fn write_skipped(store: &Store, cheap: &CheapChanges) -> Result<bool> {
+    if cheap.skip.is_empty() && cheap.unskip.is_empty() {
+        return Ok(false);
+    }
+    store.write(|batch| {
+        for path in &cheap.unskip {
+            batch.unskip(path)?;
+        }
+        for file in &cheap.skip {
+            batch.skip(file)?;
+        }
+        Ok(true)
+    })
+}
+
+/// Turns files into outcomes, on several threads.
+struct Worker<'w> {
+    repository: &'w Repository,
+    /// The open root.
+    root: Option<Folder>,
+    extraction: &'w Extraction,
+    moved: MovedFiles,
+    first: &'w IndexedFirst,
+    pauses: Pauses<'w>,
+}
+
+/// When the work pauses because reads need the processors.
+#[derive(Clone, Copy)]
+struct Pauses<'p> {
+    turn: Turn<'p>,
+    begun: Instant,
+    /// Whether the work yields to reads; what reads wait for does not.
+    yields: bool,
+}
+
+impl Pauses<'_> {
+    fn is_now(&self) -> bool {
+        let Turn { progress, requests, budget, .. } = self.turn;
+        self.yields && requests.is_paused(self.begun, progress) && !budget.is_spent()
+    }
+
+    fn wait(&self, is_over: impl Fn() -> bool) {
+        while self.is_now() && !is_over() {
+            std::thread::sleep(POLL);
+        }
+    }
+}
+
+/// The outcomes of the tasks, for the writer.
+struct Outcomes<'o> {
+    outcomes: Receiver<(Outcome, u64)>,
+    in_flight: &'o ByteBudget,
+    pauses: Pauses<'o>,
+}
+
+/// The writer's next step.
+enum WriterStep {
+    Outcome(Outcome, u64),
+    /// Callers wait for files, or need the processors.
+    Interruption,
+    End,
+}
+
+impl Outcomes<'_> {
+    fn next(&self, is_interrupted: impl Fn() -> bool) -> WriterStep {
+        loop {
+            if is_interrupted() {
+                return WriterStep::Interruption;
+            }
+            match self.outcomes.recv_timeout(POLL) {
+                Ok((outcome, size)) => {
+                    self.pauses.turn.progress.advance(size);
+                    self.in_flight.give(size);
+                    return WriterStep::Outcome(outcome, size);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return WriterStep::End,
+            }
+        }
+    }
+}
+
+impl Worker<'_> {
+    /// Takes tasks until there are none, or the writer is gone.
+    fn run(&self, tasks: &Receiver<Task>, send: &Sender<(Outcome, u64)>, in_flight: &ByteBudget) {
+        for task in tasks {
+            let size = task.size;
+            self.pauses.wait(|| false);
+            if self.pauses.turn.budget.is_spent()
+                || !in_flight.take(size)
+                || send.send((self.outcome(task), size)).is_err()
+            {
+                return;
+            }
+        }
+    }
+
+    fn outcome(&self, task: Task) -> Outcome {
+        let Settings { folders, rules, .. } = &*self.extraction.settings;
+        let path = task.path;
+        if self.first.has(&path) {
+            return Outcome::IndexedFirst;
+        }
+        let skipped = |path: &RepoPath, reason, stat, seen_ns| {
+            Outcome::Skipped(SkippedFile { path: path.as_str().to_owned(), reason, stat, seen_ns })
+        };
+        let (folder, below) = folders.location(&self.repository.root, &path);
+        let content = match &self.root {
+            Some(root) if folder == self.repository.root => scan::read_below(root, &below, rules.max_file_size(&path)),
+            _ => scan::read(&folder, &below, rules.max_file_size(&path)),
+        };
+        let Content { bytes, stat, seen_ns } = match content {
+            Ok(content) => content,
+            Err(error) => {
+                let reason = match error.kind() {
+                    ErrorKind::NotFound | ErrorKind::NotADirectory => return Outcome::Vanished(path),
+                    ErrorKind::FileTooLarge => SkipReason::Oversize,
+                    _ => SkipReason::Unreadable,
+                };
+                return skipped(&path, reason, UNKNOWN, 0);
+            }
+        };
+        let hash = ContentHash::of(&bytes);
+        if task.known.is_some_and(|known| known.hash == hash) {
+            return Outcome::Same { path, stat, seen_ns };
+        }
+        if let Some(from) = self.moved.claim(&path, hash, &bytes, self.extraction) {
+            return Outcome::Moved { from, path, stat, seen_ns };
+        }
+        // A panic in a parser costs that file its syntax, one elsewhere costs only that file, never the update.
+        let options = folders.options(&path, &self.extraction.options);
+        let mut read = |format, bytes: &[u8]| reader::read(self.repository.program(), format, bytes);
+        let extracted = catch_unwind(AssertUnwindSafe(|| extract::extract_with(&path, &bytes, &options, &mut read)))
+            .or_else(|_| catch_unwind(|| extract::without_syntax(&path, &bytes, &options)))
+            .unwrap_or(Err(SkipReason::Malformed));
+        match extracted {
+            Ok(extracted) => Outcome::Indexed { path, hash, stat, seen_ns, extracted: Box::new(extracted) },
+            Err(reason) => skipped(&path, reason, stat, seen_ns),
+        }
+    }
+}
+
+fn write(
+    turn: &Turn,
+    outcomes: &Outcomes,
+    replaces_rows: bool,
+    first: &IndexedFirst,
+    after_batch: &dyn Fn(&mut Tally) -> Result<ApplyOutcome>,
+    tally: &mut Tally,
+) -> Result<ApplyOutcome> {
+    let (mut is_done, pauses) = (false, outcomes.pauses);
+    let are_files_requested = || outcomes.pauses.yields && turn.requests.are_files_requested();
+    let is_interrupted = || are_files_requested() || pauses.is_now();
+    let write_batch = |tally: &mut Tally| {
+        turn.repository.store()?.write(|batch| {
+            let (mut files, mut bytes, mut any) = (0, 0, false);
+            while files < BATCH_FILES && bytes < BATCH_BYTES {
+                let (outcome, size) = match outcomes.next(is_interrupted) {
+                    WriterStep::Outcome(outcome, size) => (outcome, size),
+                    WriterStep::Interruption => break,
+                    WriterStep::End => return Ok((any, true)),
+                };
+                let is_older = first.has_any() && outcome.of().is_some_and(|path| first.has(&path));
+                let outcome = if is_older { Outcome::IndexedFirst } else { outcome };
+                tally.done.extend(outcome.path().cloned());
+                any |= write_one(batch, outcome, replaces_rows)?;
+                files += 1;
+                bytes += size;
+            }
+            Ok((any, false))
+        })
+    };
+    while !is_done {
+        if !is_interrupted() {
+            let (any, ended) = write_batch(tally)?;
+            tally.changed |= any;
+            is_done = ended;
+        }
+        if after_batch(tally)? == ApplyOutcome::Overtaken {
+            return Ok(ApplyOutcome::Overtaken);
+        }
+        pauses.wait(are_files_requested);
+    }
+    Ok(ApplyOutcome::Completely)
+}
+
+fn write_one(batch: &mut Batch, outcome: Outcome, replaces_rows: bool) -> Result<bool> {
+    match outcome {
+        Outcome::Same { path, stat, seen_ns } => {
+            batch.touch_file(&path, &stat, seen_ns)?;
+            Ok(false)
+        }
+        Outcome::Moved { from, path, stat, seen_ns } => batch.rename_file(&from, &path, &stat, seen_ns),
+        Outcome::Indexed { path, hash, stat, seen_ns, extracted } => batch.replace_file(&FileRow {
+            path: &path,
+            hash,
+            stat,
+            seen_ns,
+            extracted: &extracted,
+            force: replaces_rows,
+        }),
+        Outcome::Skipped(file) => {
+            if let Some(path) = RepoPath::stored(&file.path) {
+                batch.remove_file(&path)?;
+            }
+            batch.skip(&file)?;
+            Ok(true)
+        }
+        Outcome::IndexedFirst => Ok(false),
+        Outcome::Vanished(path) => {
+            batch.unskip(path.as_str())?;
+            batch.remove_file(&path)
+        }
+    }
+}
+
+/// Files that are gone, by content, whose rows new files may take over. Each is claimed once.
+struct MovedFiles(Mutex<HashMap<ContentHash, Vec<RepoPath>>>);
+
+impl MovedFiles {
+    fn new(gone: &[StoredFile], folders: &Folders) -> Self {
+        let mut by_hash: HashMap<ContentHash, Vec<RepoPath>> = HashMap::new();
+        for file in gone.iter().filter(|file| rows_are_current(file, folders, &file.path)) {
+            by_hash.entry(file.hash).or_default().push(file.path.clone());
+        }
+        Self(Mutex::new(by_hash))
+    }
+
+    /// A gone file with the same content whose rows are right for `path`, too. The name determines language and rules, so its
+    /// extension must be the same; the folder determines what is an entity.
+    fn claim(&self, path: &RepoPath, hash: ContentHash, bytes: &[u8], extraction: &Extraction) -> Option<RepoPath> {
+        let mut by_hash = locked(&self.0);
+        let candidates = by_hash.get_mut(&hash)?;
+        let folders = &extraction.settings.folders;
+        let fits = |from: &RepoPath| {
+            let same_name = from.file_name() == path.file_name();
+            let same_extension = path.extension().is_some() && from.extension() == path.extension();
+            (same_name || same_extension)
+                && folders.chunking(from) == folders.chunking(path)
+                && extract::is_equal(from, path, bytes, &extraction.options)
+        };
+        let at = candidates.iter().position(fits)?;
+        Some(candidates.swap_remove(at))
+    }
+}
