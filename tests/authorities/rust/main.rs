@@ -141,7 +141,7 @@ impl<W: Write> Definitions<'_, W> {
     }
 }
 
-/// What a block defines.
+/// Visits a block for the definitions in it.
 struct Inner<'d, 'p, W: Write>(&'d mut Definitions<'p, W>);
 
 impl<'ast, W: Write> syn::visit::Visit<'ast> for Inner<'_, '_, W> {
