@@ -40,10 +40,12 @@ function shown(pieces: Piece[] = []): ComponentChildren {
 function Element({ piece }: { piece: Exclude<Piece, string> }) {
   const { tag, children } = piece;
   if (tag === 'br' || tag === 'hr') return tag === 'br' ? <br /> : <hr />;
-  if (tag === 'pre' || tag === 'front') {
+  if (tag === 'front') return <pre class="front" tabIndex={0}>{shown(children)}</pre>;
+  if (tag === 'footnote') return <div class="footnote" data-id={piece.id}><span class="faint">{piece.start}.</span><div>{shown(children)}</div></div>;
+  if (tag === 'pre') {
     const lines = visible(textOf(children)).replace(/\n$/, '').split('\n');
     return (
-      <pre class={tag === 'front' ? 'front' : undefined} tabIndex={0}>
+      <pre tabIndex={0}>
         {lines.map((line, at) => [<Painted key={at} text={line} spans={piece.spans?.[at]} />, '\n'])}
       </pre>
     );
