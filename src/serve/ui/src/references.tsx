@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { tool, view } from './ask.ts';
 import { Painted, type Spans } from './code.tsx';
-import { Icon, Pending, SymbolKind } from './parts.tsx';
+import { Icon, Message, Pending, SymbolKind } from './parts.tsx';
 import { count, cut, many, split, visible } from './say.ts';
 import { address, fileAddress, useAnswer } from './use.ts';
 
@@ -80,7 +80,7 @@ export function References({ path, line, column, name }: { path: string; line: n
       </h3>
       <Pending answer={found} />
       {found.value && references.length === 0 && <p class="faint">Nothing refers to it.</p>}
-      {found.value?.left_out && <p class="warn">{found.value.left_out}</p>}
+      {found.value?.left_out && <p class="warn"><Message text={found.value.left_out} /></p>}
       {[...groups].slice(0, mostFiles).map(([file, all], at) => <Group key={file} file={file} all={all} isOpen={at < OPEN} />)}
       {groups.size > mostFiles && <button class="link" onClick={() => setMostFiles(mostFiles + 4 * FILES)}>{many(groups.size - mostFiles, 'more file')}</button>}
       {found.value?.truncated && <p class="faint">The first {count(references.length)} are shown.</p>}

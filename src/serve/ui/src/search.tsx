@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { state, tool, view } from './ask.ts';
 import { Painted, type Marks, type Spans } from './code.tsx';
-import { Choice, Nothing, Pending, Switch, marks } from './parts.tsx';
+import { Choice, Message, Nothing, Pending, Switch, marks } from './parts.tsx';
 import { useSnippets } from './references.tsx';
 import { count, many, split, visible } from './say.ts';
 import { address, fileAddress, go, route as routeNow, useAnswer, useMedia, type Route } from './use.ts';
@@ -148,14 +148,14 @@ export function Search({ route }: { route: Route }) {
       {isAsked && <Pending answer={answer} />}
       {isAsked && answer.value && hits.length === 0 && (
         <Nothing title="Nothing found">
-          {answer.value.warning && <p class="warn">{answer.value.warning}</p>}
+          {answer.value.warning && <p class="warn"><Message text={answer.value.warning} /></p>}
           {answer.value.suggestion && (
             <p>Did you mean <a href={address('/search', { q: answer.value.suggestion })}>{answer.value.suggestion}</a>?</p>
           )}
           <p class="faint">{mode === 'smart' ? 'Try fewer words, or Literal, which searches every line for the exact text.' : 'Smart also finds other forms of words.'}</p>
         </Nothing>
       )}
-      {hits.length > 0 && answer.value?.warning && <p class="warn" role="status">{answer.value.warning}</p>}
+      {hits.length > 0 && answer.value?.warning && <p class="warn" role="status"><Message text={answer.value.warning} /></p>}
       {hits.length > 0 && (
         <div class={`found ${answer.isAsking ? 'is-asking' : ''}`}>
           <div class="hits">
