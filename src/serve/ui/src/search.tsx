@@ -45,6 +45,9 @@ async function examples(repo: string, signal: AbortSignal): Promise<string[]> {
   return found;
 }
 
+/// The hit that was chosen last, and what it was a hit of: back from its file it is chosen again.
+let chosen = { about: '', at: 0, limit: PAGE };
+
 export function Search({ route }: { route: Route }) {
   const query = route.query;
   const given = query.get('q') ?? '';
@@ -53,17 +56,22 @@ export function Search({ route }: { route: Route }) {
   const [text, setText] = useState(given);
   const mode = (query.get('mode') ?? 'smart') as 'smart' | 'literal' | 'regex';
   const [explain, isWord, isCased] = ['explain', 'word', 'case'].map((name) => query.get(name) === '1');
-  const [limit, setLimit] = useState(PAGE);
-  const [selected, setSelected] = useState(0);
+  const about = [given, mode, isWord, isCased, repo].join('\n');
+  const [limit, setLimit] = useState(chosen.about === about ? chosen.limit : PAGE);
+  const [selected, setSelected] = useState(chosen.about === about ? chosen.at : 0);
   const box = useRef<HTMLInputElement>(null);
   const isWide = useMedia('(min-width: 1000px)');
 
   // Not `given`: that would lose characters that were typed since the last render.
   useEffect(() => setText(routeNow().query.get('q') ?? ''), [given]);
   useEffect(() => {
+    if (chosen.about === about) return;
     setLimit(PAGE);
     setSelected(0);
-  }, [given, mode, isWord, isCased, repo]);
+  }, [about]);
+  useEffect(() => {
+    if (chosen.about === about || isAsked) chosen = { about, at: selected, limit };
+  }, [about, selected, limit]);
   useEffect(() => {
     if (matchMedia('(pointer: fine)').matches) box.current?.focus();
   }, []);
@@ -93,6 +101,10 @@ export function Search({ route }: { route: Route }) {
   const previews = hits.map((hit) => ({ file: hit.file_path, preview: hit.preview }));
   const snippets = useSnippets(previews);
 
+  const isFound = hits.length > 0;
+  useEffect(() => {
+    if (isFound && selected > 0) document.getElementById(`hit-${selected}`)?.scrollIntoView({ block: 'nearest' });
+  }, [isFound]);
   const move = (to: number) => {
     const at = Math.max(0, Math.min(hits.length - 1, to));
     setSelected(at);
