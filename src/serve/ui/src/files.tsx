@@ -367,11 +367,11 @@ function Outline({ outline, path, line, onPick }: { outline: Answer<{ symbols: S
       <Pending answer={outline} />
       {outline.value && flat.length === 0 && <p class="faint">The file defines no symbols.</p>}
       {flat.length > 0 && (
-        <Rows label="Symbols" count={flat.length} height={26} wide show={{ at: within, key: `${within} ${path}` }} row={(at) => {
+        <Rows label="Symbols" count={flat.length} height={26} show={{ at: within, key: `${within} ${path}` }} row={(at) => {
           const { symbol, depth } = flat[at];
           return (
             <a key={at} class={`outline-row ${at === within ? 'is-current' : ''}`} style={{ paddingInlineStart: `${8 + indent(depth)}px` }} onClick={onPick}
-              href={fileAddress(path, symbol.line)} title={visible(symbol.signature ?? symbol.type ?? symbol.name)}>
+              href={fileAddress(path, symbol.line)} title={visible([symbol.container, symbol.name].filter(Boolean).join(' › ') + (symbol.signature ?? symbol.type ? `\n${symbol.signature ?? symbol.type}` : ''))}>
               <SymbolKind kind={symbol.kind} /><span class="name">{symbol.container && <span class="faint">{visible(symbol.container)} › </span>}<bdi>{visible(symbol.name)}</bdi></span>
               {symbol.type && !/^(<|def |bound method|async def |Unknown$)/.test(symbol.type) && <span class="type faint">{symbol.type}</span>}
             </a>

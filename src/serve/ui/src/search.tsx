@@ -290,7 +290,7 @@ function Preview({ hit, words, isChunk }: { hit: Hit; words: Marks | null; isChu
           const from = line === hit.line && text.length > MOST_LETTERS ? Math.max(0, text.indexOf(hit.preview)) : 0;
           return (
             <div key={line} class={`codeline ${isIn ? 'is-chunk' : ''} ${line === hit.line ? 'is-line' : ''}`}>
-              <span class="number">{line}</span>
+              <span class="number" style={{ width: `${String(to).length + 2.5}ch` }}>{line}</span>
               <span class="text">{from > 0 && '…'}<Painted text={visible(text.slice(from, from + MOST_LETTERS))} from={from} marks={isIn ? words : null} spans={spans.value?.lines[line - spans.value.start_line]} /></span>
             </div>
           );
