@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { tool, view, type Progress } from './ask.ts';
 import { Painted, nameAt, nameIn, useSpans } from './code.tsx';
+import { Find, useFind } from './find.tsx';
 import { Markdown } from './markdown.tsx';
 import { Choice, Divider, Icon, Nothing, Pending, Rows, SymbolKind, useWidth } from './parts.tsx';
 import { References, nameAddress } from './references.tsx';
@@ -222,7 +223,7 @@ const FORMS = [['rendered', 'Rendered'], ['raw', 'Raw']] as const;
 const MOST_RENDERED = 1_000_000;
 /// Extracted text has lines as long as paragraphs.
 const WRAPPED = new Set(['pdf', 'docx', 'odt', 'epub', 'email']);
-const MOST_WRAPPED = 5_000;
+const MOST_WRAPPED = 50_000;
 
 function FileView({ path, line, at, isRaw }: { path: string; line: string | null; at: string | null; isRaw: boolean }) {
   const [from, to] = useMemo(() => {
@@ -276,6 +277,8 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
   // A line and a name are those of the text.
   const isRendered = isMarkdown && !isRaw && !from && !at;
   const wraps = WRAPPED.has(text.value?.language ?? '');
+  const isCode = !isRendered && !wraps;
+  const find = useFind(lines, isCode, from);
   const [nameLine, nameColumn] = (at ?? '').split(':').map(Number);
   const named = nameLine > 0 && nameColumn > 0 ? nameIn(lines[nameLine - 1] ?? '', Array.from(lines[nameLine - 1] ?? '').slice(0, nameColumn - 1).join('').length) : null;
   const outlineSide = useWidth('side', 320, [200, 720]);
@@ -288,6 +291,30 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
     const number = Number(row?.dataset.line);
     if (name && number > 0 && (text.value?.language ?? '') !== 'text') go(nameAddress(path, number, name.column));
   };
+  // The find bar comes first.
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      if (target.closest('input, textarea, select, dialog')) return;
+      if (event.key === 'Escape' && find.isAll) find.setAll(false);
+      else if (event.key === 'Escape' && find.isOpen) find.close();
+      else if (event.key === 'Escape' && named) go(fileAddress(path, nameLine));
+      else if (event.key.toLowerCase() === 'a' && (event.ctrlKey || event.metaKey) && isCode) find.setAll(true);
+      else return;
+      event.preventDefault();
+    };
+    const onCopy = (event: ClipboardEvent) => {
+      if (!find.isAll || !text.value) return;
+      event.clipboardData?.setData('text/plain', text.value.content);
+      event.preventDefault();
+    };
+    addEventListener('keydown', onKey);
+    addEventListener('copy', onCopy);
+    return () => {
+      removeEventListener('keydown', onKey);
+      removeEventListener('copy', onCopy);
+    };
+  });
   const current = from > 0 ? chunkOf[from] : -1;
   const chunk = cuts.value?.chunks[current];
   const digits = String(lines.length).length;
@@ -319,6 +346,7 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
         {isMarkdown && <Choice label="View" value={isRendered ? 'rendered' : 'raw'} of={FORMS} onPick={(form) => go(address('/files', { path, raw: form === 'raw' ? 1 : '' }), true)} />}
       </header>
       {!isRoomy && (showsOutline || references) && outlined}
+      {find.isOpen && <Find find={find} />}
       <Pending answer={text} />
       {about && (
         <div class="file-body" style={isRoomy ? { gridTemplateColumns: hasSide ? `minmax(0, 1fr) 0 ${side.width}px` : 'minmax(0, 1fr)' } : undefined}>
@@ -328,18 +356,18 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
               {lines.length > MOST_WRAPPED && <p class="faint">{count(lines.length - MOST_WRAPPED)} more lines</p>}
             </div>
           ) : (
-            <Rows class="code" label={`Text of ${name}`} count={lines.length} height={LINE} wide show={{ at: (from || nameLine || 0) - 1, key: `${from} ${path}` }} onSeen={spans.need} onClick={onClick}
+            <Rows class={`code ${find.isAll ? 'is-all' : ''}`} label={`Text of ${name}`} count={lines.length} height={LINE} wide show={find.show ?? { at: find.isAway ? -1 : (from || nameLine || 0) - 1, key: `${from} ${path}` }} onSeen={spans.need} onClick={onClick}
               row={(at) => {
                 const number = at + 1;
                 const of = chunkOf[number];
                 const starts = of >= 0 && chunkOf[number - 1] !== of;
                 const text = lines[at];
                 const look = ['codeline', of >= 0 ? (of % 2 ? 'is-odd' : 'is-even') : '', starts && at > 0 ? 'starts' : '', of >= 0 && of === current ? 'is-chunk' : '',
-                  number >= from && number <= to && from > 0 ? 'is-line' : '', defined.has(number) ? 'defines' : ''].join(' ');
+                  number >= from && number <= to && from > 0 ? 'is-line' : '', defined.has(number) ? 'defines' : '', find.show?.at === at ? 'is-found' : ''].join(' ');
                 return (
                   <div key={number} class={look} data-line={number} style={{ width: `max(100%, ${widest + digits + 8}ch)` }}>
                     <a class="number" style={{ width: `${digits + 2.5}ch` }} tabIndex={-1} href={fileAddress(path, number)} aria-label={`Line ${number}`} title={defined.get(number)}>{number}</a>
-                    <span class="text"><Painted text={cut(text, WIDEST)} spans={spans.of(at)} />{text.length > WIDEST && <span class="faint"> {count(text.length - WIDEST)} more characters</span>}</span>
+                    <span class="text"><Painted text={cut(text, WIDEST)} spans={spans.of(at)} marks={find.marks(at)} />{text.length > WIDEST && <span class="faint"> {count(text.length - WIDEST)} more characters</span>}</span>
                   </div>
                 );
               }}

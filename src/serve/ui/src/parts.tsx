@@ -95,7 +95,7 @@ export function Kind({ kind }: { kind?: string | null }) {
   return <span class={`kind ${kindClass(kind)}`}>{visible(kind ?? 'missing')}</span>;
 }
 
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+export const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /// Marks in one line.
 const MOST_MARKS = 60;
