@@ -117,6 +117,8 @@ export function Search({ route }: { route: Route }) {
     else if (event.key === 'PageUp') move(selected - 8);
     else if (event.key === 'Enter' && current) go(fileAddress(current.file_path, current.line, undefined, current.repo));
     else if (event.key === 'Escape' && text) asked({ q: '' });
+    // The key that leads here from elsewhere. A path begins with it only in an exact search.
+    else if (event.key === '/' && text === '' && mode === 'smart') box.current?.select();
     else return;
     event.preventDefault();
   };
@@ -154,7 +156,7 @@ export function Search({ route }: { route: Route }) {
               <a class="chip" key={example} href={address('/search', { q: example })}><code>{example}</code></a>
             ))}
           </p>
-          <p class="faint"><kbd>/</kbd> search <kbd>↑</kbd><kbd>↓</kbd> choose <kbd>Enter</kbd> open <kbd>Esc</kbd> clear</p>
+          <p class="faint"><kbd>/</kbd> search <kbd>↑</kbd><kbd>↓</kbd> choose <kbd>Enter</kbd> open <kbd>Esc</kbd> clear <kbd>?</kbd> all keys</p>
         </Nothing>
       )}
       {isAsked && <Pending answer={answer} />}
