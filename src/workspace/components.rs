@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use super::idle;
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
@@ -42,7 +44,7 @@ pub struct Workspace {
 }
 
 /// A position in the feed of changes on disk, to read on from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeedPosition(u64);
 
 /// Changes on disk since a [`FeedPosition`].
@@ -213,6 +215,14 @@ impl Workspace {
             // Until an update has looked at everything, callers of this function do.
             tracing::warn!("a background update failed: {error}");
         }
+        (paths.map_or(Changes::Everything, Changes::Paths), FeedPosition(next))
+    }
+
+    /// Returns the changes that were noticed since that position, and the position to continue from. Waits for nothing, so that
+    /// it can be asked often; nothing is noticed where nothing is watched.
+    pub fn noticed_since(&self, position: FeedPosition) -> (Changes, FeedPosition) {
+        let Some(watch) = self.repository.full_watch() else { return (Changes::Paths(Vec::new()), position) };
+        let (paths, next) = watch.changes_since(position.0);
         (paths.map_or(Changes::Everything, Changes::Paths), FeedPosition(next))
     }
 

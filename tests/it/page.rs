@@ -98,11 +98,11 @@ Perhaps.
 /// `ixmcp ui` at work.
 pub struct Page {
     child: Child,
-    address: String,
+    pub address: String,
 }
 
 impl Page {
-    fn of(repo: &Repo) -> Self {
+    pub fn of(repo: &Repo) -> Self {
         Self::start(repo.command(&["ui", "--no-open"]))
     }
 
@@ -144,6 +144,11 @@ impl Page {
         let (status, answer) = self.send(line, &[("Host", self.host()), ("Authorization", &token)], body);
         let data = answer.split("\r\n\r\n").nth(1).unwrap_or_default();
         (status, serde_json::from_str(data).unwrap_or_default())
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     fn pid(&self) -> rustix::process::Pid {
@@ -300,7 +305,7 @@ fn a_person_sees_in_a_browser_what_agents_see() {
 }
 
 /// Runs a script of `tests/clients` in the browser, with the environment of a repository's user. Returns what it said.
-fn in_browser(script: &str, repo: &Repo, mut plan: Value) -> Value {
+pub fn in_browser(script: &str, repo: &Repo, mut plan: Value) -> Value {
     plan["browser"] = json!(browser());
     plan["program"] = json!(env!("CARGO_BIN_EXE_ixmcp"));
     // For looking at what went wrong.

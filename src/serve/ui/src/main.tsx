@@ -12,7 +12,7 @@ import { count, many, visible } from './say.ts';
 import { Search } from './search.tsx';
 import { Stats } from './stats.tsx';
 import { TagsView } from './tags.tsx';
-import { address, asFault, go, useAnswer, useEvery, useRoute, type Route } from './use.ts';
+import { address, asFault, go, useAnswer, useDiskChanges, useEvery, useRoute, type Route } from './use.ts';
 
 const VIEWS = [
   ['search', 'Search', Search],
@@ -100,6 +100,8 @@ function Page() {
   const [look, setLook] = useState(0);
   useEvery(5000, () => setLook((before) => before + 1));
   const now = useAnswer<{ root: string; daemon: { pid: number } | null }>([look], (signal) => state(signal));
+  const hasDaemon = useDiskChanges(route.path === '/files' ? route.query.get('path') : null, route.query.get('repo') ?? '');
+  useEffect(() => setLook((before) => before + 1), [hasDaemon]);
   const [showsKeys, setShowsKeys] = useState(false);
   const shown = route.query.get('repo') ?? now.value?.root ?? '';
   const name = visible(shown.split('/').filter(Boolean).at(-1) ?? '');
