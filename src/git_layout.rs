@@ -19,6 +19,8 @@ pub const PROGRAM: &str = if cfg!(windows) { "git.exe" } else { "git" };
 
 /// A `.git` file is one line; a longer file is not one.
 const MAX_POINTER_BYTES: u64 = 16 * 1024;
+/// A larger list of references is left to git.
+const MAX_PACKED_BYTES: u64 = 32 << 20;
 /// References that are read from one to the next, `HEAD` among them: git reads as many.
 const MAX_REFERENCES: usize = 5;
 /// The reference in `HEAD` where references are kept in tables ("reftable"), for programs that cannot read those:
@@ -204,6 +206,41 @@ pub fn head(root: &Path) -> Option<Head> {
         }
     }
     Some(Head::Detached)
+}
+
+/// The commit that is checked out at `root`, as far as the files of git's directory say.
+pub fn head_commit(root: &Path) -> Option<String> {
+    let directory = directory(root)?.1;
+    let common = common_directory(&directory);
+    let mut text = reference(&directory.join("HEAD"))?;
+    for _ in 1..MAX_REFERENCES {
+        let Some(name) = text.strip_prefix("ref:").map(|name| name.trim_start().to_owned()) else { break };
+        if !is_plain(&name) {
+            return None;
+        }
+        text = match reference(&common.join(&name)) {
+            Some(text) => text,
+            None => packed(&common, &name)?,
+        };
+    }
+    let is_id = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_id.then_some(text)
+}
+
+/// A value that changes when `HEAD` reaches other commits, as far as the files of git's directory say; `None` without git.
+pub fn history_stamp(root: &Path) -> Option<String> {
+    let (_, directory) = directory(root)?;
+    let shallow = std::fs::metadata(common_directory(&directory).join("shallow")).and_then(|found| found.modified());
+    Some(format!("{:?} {:?}", head_commit(root), shallow.ok()))
+}
+
+/// The commit of a reference without a file of its own.
+fn packed(common: &Path, name: &str) -> Option<String> {
+    let text = read_regular(&common.join("packed-refs"), MAX_PACKED_BYTES).ok()?;
+    let named = text.split(|byte| *byte == b'\n').find(|line| {
+        line.strip_suffix(name.as_bytes()).is_some_and(|head| head.ends_with(b" ") && !head.starts_with(b"#"))
+    })?;
+    String::from_utf8(named[..named.len() - name.len()].trim_ascii().to_owned()).ok()
 }
 
 /// Reads a file of a reference. Older versions of git make a link to the file of a branch instead, which git does not

@@ -1,12 +1,14 @@
 //! Commits, trees and blobs of a git repository, read with git's plumbing.
 //!
 //! Owns which commands of git run, and in which surroundings. `rev-parse`, `rev-list`, `for-each-ref`, `symbolic-ref`, `merge-base`,
-//! `ls-tree`, `cat-file` and `diff-tree` between commits read objects and references and nothing else; `check-attr` and `config`
+//! `ls-tree`, `cat-file`, `log` and `diff-tree` between commits read objects and references and nothing else; `check-attr` and `config`
 //! read rules. None compares a work tree, so that they run no hook, filter, textconv, external diff or fsmonitor that the repository's
 //! settings or attributes name. No transport is allowed, whatever the settings say, so a partial clone fetches nothing. Does not own
 //! which repository may be read (`git_layout`), or what differs (`repository`).
 
 mod conversion;
+mod log;
+mod patches;
 mod work_files;
 
 use std::collections::HashMap;
@@ -24,6 +26,8 @@ use crate::model::printable;
 use crate::wording::{Argument, Name, Wording};
 
 pub use conversion::{Comparison, is_convertible};
+pub use log::LoggedCommit;
+pub use patches::Patch;
 pub use work_files::{Settings, WorkFile};
 
 /// Variables of this process that git gets; all others could change what it reads.
@@ -137,7 +141,8 @@ impl Objects {
         }
     }
 
-    fn is_shallow(&self) -> bool {
+    /// Whether the clone lacks older commits.
+    pub fn is_shallow(&self) -> bool {
         git_layout::directory(&self.folder)
             .is_some_and(|(_, directory)| git_layout::common_directory(&directory).join("shallow").exists())
     }

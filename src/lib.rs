@@ -8,22 +8,23 @@
 //!         hash    chunk                       symbols  each
 //!           └────────── update ─────────┘  the only writer; driven by the watch, by reads, and by the CLI
 //!
-//! repository ◄─ update ◄─ unindexed ◄─ workspace
-//! what is open: brings    reads during which repositories
-//! settings,     it up     a long       this process
-//! locks, watch  to date   update       has open
+//! repository   settings, locks and watch of one repository that is open in this process
+//! update       brings its index up to date
+//! unindexed    answers reads during a long update from files that the index lacks
+//! workspace    the repositories that this process has open
 //!
 //! organisation ─► PostgreSQL: published commits of many repositories
 //! pytypes ─► child process with the Python type engine
 //! ```
 //!
-//! One process per repository does all this for every client: the daemon of [`serve`]. `ixmcp mcp` is a relay to it;
-//! commands use it if it runs, and otherwise do the work themselves under the update lock; those that only ask do not wait for
-//! that lock while another process builds the index (`repository::provisional`).
+//! Data flows along the arrows. One process per repository does all this for every client: the daemon of [`serve`]. `ixmcp mcp`
+//! is a relay to it; commands use it if it runs, and otherwise do the work themselves under the update lock. Commands that only
+//! read do not wait for that lock while another process builds the index (`repository::provisional`).
 //!
-//! The modules below are in the order in which data passes through them. Any module may use the base modules:
+//! The `mod` lines at the end follow the data, from `scan` to `cli`. Any module may use the base modules:
 //!
-//! - [`model`]: plain values; [`error`]; `wording`: texts that each edge writes in its own words
+//! - [`model`]: plain values; [`error`]; `wording`: texts that MCP, the command line and the page each
+//!   write in their own words
 //! - [`budget`]: deadlines, cancellation, progress; `locked`: mutexes; `threads`: work on a list by several threads;
 //!   [`panics`]
 //! - `words`: splitting identifiers; `cycles` of a graph; [`secrets`]: detection by name and content
@@ -38,8 +39,8 @@
 //! # A file is saved
 //!
 //! 1. In a long-running process, `repository::watch` marks its path dirty, and starts an update when no more events come. The next
-//!    read calls [`workspace::Workspace::freshen`]: it writes a cookie, waits for its event (then the events of all earlier saves
-//!    have arrived), and joins or starts an update (`update::schedule`). Commands watch nothing and compare all files.
+//!    read (`update::schedule`) writes a marker file, a cookie, and waits for its event: then the events of all earlier saves have
+//!    arrived. It joins the running update or starts one. Commands watch nothing and compare all files.
 //! 2. `update::rounds` runs rounds under the update lock. A round is a plan that is applied.
 //! 3. `update::plan` stats what is dirty ([`scan::at`]) or the whole tree ([`scan::list`]) by git's rules, and compares it with
 //!    the index: what to read, what is gone. A file whose size, times and inode are as stored is not opened.
@@ -52,24 +53,40 @@
 //!
 //! # A tool is called
 //!
-//! 0. `ixmcp mcp` notes the line's ids (`serve::ledger`), sends it through `.flashgrep/mcp.sock`, and if the daemon dies,
-//!    starts another and repeats the request; a call for another repository is handed to that one's daemon.
-//!    `ixmcp http` does the same for the body of an HTTP request; its hello makes the daemon restrict the connection.
-//! 1. A line of JSON comes in through [`serve`]; the mux finds the method, makes a [`tools::Request`] with the caller and the
-//!    deadline, and hands it to a thread, where it passes through the daemon's metrics and the choice of the daemon.
-//! 2. [`tools::Tools::plan`] decides once what the call is: the tool, its arguments, the repositories, the size of the answer, and
+//! 1. `ixmcp mcp` notes the request's ids (`serve::ledger`), sends its line through `.flashgrep/mcp.sock` (the socket that clients of
+//!    flashgrep know), and if the daemon dies, starts another and repeats the request; a call for another repository is handed to
+//!    that one's daemon. `ixmcp http` does the same for the body of an HTTP request; its first message, the hello, restricts what the
+//!    connection may do.
+//! 2. A line of JSON comes in through [`serve`]; the mux finds the method, makes a [`tools::Request`] with the caller and the
+//!    deadline, and hands it to a thread, where it passes through the daemon's metrics and `serve::call_router`, which chooses the process
+//!    that answers.
+//! 3. [`tools::Tools::plan`] decides once what the call is: the tool, its arguments, the repositories, the size of the answer, and
 //!    the deadline ([`tools::CallPlan`]). The arguments are checked against the tool's own struct.
-//! 3. The tool asks through `Call::read`: the index is made fresh, then [`query`] runs on one snapshot, under the budget.
+//! 4. The tool reads by a method such as `Call::read_index`: the index is made fresh, then [`query`] runs on one snapshot, under
+//!    the budget.
 //!    Searches do not wait for a long update (`tools::incomplete`): they look at what the index lacks on disk, or have the
 //!    files that they need indexed first.
-//! 4. The answer becomes JSON, items are dropped until it fits, and [`serve`] wraps it for MCP; plain methods return it as it is.
+//! 5. The answer becomes JSON, items are dropped until it fits, and [`serve`] wraps it for MCP; plain methods return it as it is.
+//!
+//! # Where a change goes
+//!
+//! | change | file |
+//! |---|---|
+//! | a tool | `tools`: a file and a row in `TOOLS` |
+//! | a language | `extract::languages::table`: a row, a `.scm` file of patterns next to it, the grammar in `Cargo.toml` |
+//! | a reason to skip a file | [`model::SkipReason`]; `scan::walk` finds it in the kind of file, `scan::rules` in path and size, [`extract`] in the content |
+//! | a setting | [`config`]: a field of `Config` or of a group in it, its line in `Settings::resolve`, a row of `config::keys` |
+//! | a slow read | `update::schedule` (how long it waits), `tools::incomplete` (what it does instead), [`unindexed`] (what the index lacks), `repository::provisional` (a command, while another process builds), [`query`] (the work itself) |
+//! | a view of the web page | `serve::page::views`, and `src/serve/ui` for what is drawn |
+//!
+//! CONTRIBUTING.md has the steps for a tool, a language, a migration and an upgrade of the type engine.
 //!
 //! # Invariants
 //!
 //! 1. The database is derived: deleting it loses nothing but time.
 //! 2. Only [`update`] changes rows; one file's rows change in one transaction.
 //! 3. Incremental equals full: after any sequence of changes the database holds what a fresh build would.
-//! 4. Extraction is a pure function of path, bytes, options and extractor version. It never fails.
+//! 4. Extraction is a pure function of path, bytes, options and extractor version. It returns rows, or a reason to skip the file.
 //! 5. Only [`store`] names `rusqlite`, only [`serve`] names `rmcp`, only `pytypes` the type checker's crates; [`query`]
 //!    returns plain values.
 //! 6. SQL is text next to its row mapping, values are bound, and user text reaches the FTS only inside quotes.

@@ -220,6 +220,32 @@ impl SkipReason {
         })
     }
 
+    /// Whether the reason is found by reading the file: it holds as long as the file does not change.
+    pub const fn is_by_content(self) -> bool {
+        match self {
+            Self::Binary
+            | Self::Encoding
+            | Self::Encrypted
+            | Self::Generated
+            | Self::Malformed
+            | Self::Minified
+            | Self::NoText
+            | Self::Overfull
+            | Self::Overrun
+            | Self::Overweight
+            | Self::Sealed
+            | Self::Secret => true,
+            Self::MaxFiles
+            | Self::NonUtf8Path
+            | Self::Oversize
+            | Self::Special
+            | Self::Symlink
+            | Self::Unreadable
+            | Self::UnreadableFolder
+            | Self::Worktree => false,
+        }
+    }
+
     /// Whether a whole folder is skipped, not a file.
     pub const fn is_of_folder(self) -> bool {
         matches!(self, Self::UnreadableFolder | Self::Worktree)

@@ -194,6 +194,7 @@ from_tuples!(A B);
 from_tuples!(A B C);
 from_tuples!(A B C D);
 from_tuples!(A B C D E);
+from_tuples!(A B C D E F G);
 
 #[cfg(test)]
 mod tests {

@@ -343,6 +343,7 @@ fn ask_all(
     let budget = Budget::unlimited();
     freshen(&workspace, &budget)?;
     workspace.embeddings.embed(&budget)?;
+    workspace.commits.finish(&budget)?;
     let model = workspace.model.load()?;
     let learnt = workspace.read(&budget, |snapshot| {
         // Every vector that a ranking asks for is made: what is measured is the order, and the time once they are kept.

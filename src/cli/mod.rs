@@ -18,6 +18,7 @@ mod eval;
 mod files;
 mod graph;
 mod help;
+mod history;
 mod http;
 mod infer;
 mod installation;
@@ -136,6 +137,7 @@ enum Command {
     Def(def::Arguments),
     Refs(refs::Arguments),
     Changes(changes::Arguments),
+    History(history::Arguments),
     Infer(infer::Arguments),
     Scip(scip::Arguments),
     Rename(rename::Arguments),
@@ -327,6 +329,7 @@ fn run_command(session: &Session, command: Command) -> Result<Outcome> {
         Command::Def(arguments) => def::run(session, &arguments),
         Command::Refs(arguments) => refs::run(session, &arguments),
         Command::Changes(arguments) => changes::run(session, &arguments),
+        Command::History(arguments) => history::run(session, &arguments),
         Command::Infer(arguments) => infer::run(session, &arguments),
         Command::Scip(arguments) => scip::run(session, &arguments),
         Command::Rename(arguments) => rename::run(session, &arguments),

@@ -61,6 +61,10 @@ enum Mode {
     Regex,
 }
 
+/// Characters of a commit's id that are shown, and of its time: the day.
+const SHORT: usize = 12;
+const DATE: usize = 10;
+
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let mut given = arguments! {
         "text": typed.text.join(" "), "mode": typed.mode, "limit": typed.limit, "offset": typed.offset,
@@ -119,7 +123,8 @@ fn marks(typed: &Arguments) -> Result<Marks> {
 }
 
 fn print(hit: &QueryHit, marks: &Marks, paint: &Paint) {
-    let position = paint.position(&hit.file_path, &[hit.line]);
+    let (Some(path), Some(line)) = (&hit.file_path, hit.line) else { return print_commit(hit, paint) };
+    let position = paint.position(path, &[line]);
     let symbol = hit.symbol_name.as_ref().map_or_else(String::new, |name| format!("  [{}]", paint.name(name)));
     let folder = hit.similar_in.as_ref().map_or_else(String::new, |folder| format!(" in {}", printable(folder)));
     let copies = match hit.similar.unwrap_or(0) {
@@ -128,11 +133,28 @@ fn print(hit: &QueryHit, marks: &Marks, paint: &Paint) {
         count => format!("  (and {count} copies){folder}"),
     };
     output::line(&format!("{position}{symbol}{copies}"));
-    for line in hit.preview.split('\n') {
+    for line in hit.preview.iter().flat_map(|preview| preview.split('\n')) {
         output::line(&format!("    {}", paint.matches(line, &marks.within(line))));
     }
     if let Some(parts) = &hit.parts {
         let parts: Vec<String> = parts.iter().map(|(name, part)| format!("{name} {part:.3}")).collect();
         output::line(&format!("    = {:?} ({})", hit.score, parts.join(", ")));
     }
+    if let (Some(commit), Some(subject)) = (&hit.commit, &hit.subject) {
+        output::line(&format!("    commit {} {}", short(commit), printable(subject)));
+    }
+}
+
+/// A hit of a commit.
+fn print_commit(hit: &QueryHit, paint: &Paint) {
+    let text = |text: &Option<String>| text.as_deref().map(printable).unwrap_or_default();
+    let commit = hit.commit.as_deref().map(short).unwrap_or_default();
+    let day: String = text(&hit.time).chars().take(DATE).collect();
+    output::line(&format!("{}  {day}  {}", paint.name(commit), text(&hit.subject)));
+    hit.files.iter().for_each(|path| output::line(&format!("    {}", paint.path(path))));
+}
+
+/// The beginning of a commit's id.
+pub(super) fn short(id: &str) -> &str {
+    &id[..id.len().min(SHORT)]
 }

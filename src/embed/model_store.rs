@@ -9,6 +9,7 @@ use crate::config::Environment;
 use crate::error::{Error, Result};
 use crate::model::{Stat, printable};
 use crate::platform::files::stat_of;
+use crate::wording::{Command, Wording};
 
 /// Model that `ixmcp model pull` downloads if no name is given.
 pub const DEFAULT: &str = "Xenova/paraphrase-albert-small-v2";
@@ -44,21 +45,34 @@ pub fn folder_of(store: &Path, name: &str) -> Result<PathBuf> {
     if is_name(name) {
         return Ok(store.join(name));
     }
-    Err(Error::invalid_argument(format!("{:?} is not a valid model name", printable(name)))
-        .hint(format!("A valid name is {DEFAULT}, for example. `ixmcp model list` lists the installed models.")))
+    Err(Error::invalid_argument(format!("{:?} is not a valid model name", printable(name))).hint(
+        Wording::from(format!("A valid name is {DEFAULT}, for example."))
+            .then((Command("model list"), " lists the installed models.")),
+    ))
 }
 
 /// The error for a selected model that is missing. It was selected by its name or by the path of its folder.
 pub fn missing(name: &str) -> Error {
     let shown = printable(name);
     let hint = if is_name(name) {
-        format!(
-            "Download it with `ixmcp model pull {shown}`, or select another with `ixmcp model use`; `ixmcp model list` lists the installed models."
-        )
+        let pull = format!("model pull {shown}");
+        Wording::from((
+            "Download it with ",
+            Command(&pull),
+            ", or select another with ",
+            Command("model use"),
+            "; ",
+            Command("model list"),
+            " lists the installed models.",
+        ))
     } else {
-        format!(
-            "{MODEL_FOLDER_HINT} Select its folder with `ixmcp model use FOLDER`, or an installed model; `ixmcp model list` lists them."
-        )
+        Wording::from(MODEL_FOLDER_HINT).then((
+            "Select its folder with ",
+            Command("model use FOLDER"),
+            ", or an installed model; ",
+            Command("model list"),
+            " lists them.",
+        ))
     };
     Error::not_found(format!("the model {shown} was not found")).hint(hint)
 }

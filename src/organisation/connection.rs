@@ -18,6 +18,7 @@ use super::stream::{Allowance, Limited};
 use crate::budget::Budget;
 use crate::config::ServerAddress;
 use crate::error::{Error, ErrorKind, Result};
+use crate::wording::{Command, Wording};
 
 /// How often a waiting call looks whether it is cancelled.
 const TICK: Duration = Duration::from_millis(20);
@@ -71,8 +72,11 @@ impl Connection {
         if version != PROTOCOL {
             let message =
                 format!("the organisation's server has version {version} of the schema; this program needs {PROTOCOL}");
-            let hint =
-                if version > PROTOCOL { "Install a newer ixmcp." } else { "An administrator runs `ixmcp org init`." };
+            let hint = if version > PROTOCOL {
+                Wording::from("Install a newer ixmcp.")
+            } else {
+                ("An administrator runs ", Command("org init"), ".").into()
+            };
             return Err(Error::new(ErrorKind::UnsupportedFormat, message).hint(hint));
         }
         Ok(())

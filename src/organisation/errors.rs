@@ -6,6 +6,7 @@ use tokio_postgres::error::{Error as PgError, SqlState};
 
 use crate::error::{Error, ErrorKind};
 use crate::model::printable;
+use crate::wording::{Command, Wording};
 
 /// Characters of a message that are shown.
 const MAX_SHOWN: usize = 300;
@@ -22,50 +23,55 @@ pub(super) fn error_of(error: &PgError) -> Error {
     let said: String = printable(database.message()).chars().take(MAX_SHOWN).collect();
     let code = database.code();
     let (kind, message, hint) = match code.code() {
-        OVERTAKEN => (ErrorKind::Busy, said, "Publish again: nothing was changed."),
+        OVERTAKEN => (ErrorKind::Busy, said, "Publish again: nothing was changed.".into()),
         NOT_GRANTED => {
-            (ErrorKind::ReadOnly, said, "An administrator grants it with `ixmcp org grant ROLE PATTERN --publish`.")
+            let grant = Command("org grant ROLE PATTERN --publish");
+            (ErrorKind::ReadOnly, said, ("An administrator grants it with ", grant, ".").into())
         }
-        NOT_SENT => (ErrorKind::Busy, said, "Publish again: nothing was changed."),
-        NOT_VALID => (ErrorKind::InvalidArgument, said, "Correct the name."),
+        NOT_SENT => (ErrorKind::Busy, said, "Publish again: nothing was changed.".into()),
+        NOT_VALID => (ErrorKind::InvalidArgument, said, "Correct the name.".into()),
         _ => of_server(code, &said),
     };
     Error::new(kind, message).hint(hint)
 }
 
 /// Errors of PostgreSQL itself.
-fn of_server(code: &SqlState, said: &str) -> (ErrorKind, String, &'static str) {
+fn of_server(code: &SqlState, said: &str) -> (ErrorKind, String, Wording) {
     let is_of_class = |class: &str| code.code().starts_with(class);
     if *code == SqlState::QUERY_CANCELED {
         (
             ErrorKind::Timeout,
             "the organisation's server stopped the statement".to_owned(),
-            "Narrow the query, or try again.",
+            "Narrow the query, or try again.".into(),
         )
     } else if is_of_class("28") || *code == SqlState::INVALID_CATALOG_NAME {
         let message = format!("the organisation's server refuses the login: {said}");
-        (ErrorKind::Unreachable, message, "Check the role, the database and the password of its address.")
+        (ErrorKind::Unreachable, message, "Check the role, the database and the password of its address.".into())
     } else if is_of_class("57") || is_of_class("08") || *code == SqlState::TOO_MANY_CONNECTIONS {
         let message = format!("the organisation's server does not answer now: {said}");
-        (ErrorKind::Unreachable, message, "Try again in a moment.")
+        (ErrorKind::Unreachable, message, "Try again in a moment.".into())
     } else if is_of_class("40") || is_of_class("55") || *code == SqlState::FOREIGN_KEY_VIOLATION {
         let message = format!("the organisation's server is busy: {said}");
-        (ErrorKind::Busy, message, "Try again: nothing was changed.")
+        (ErrorKind::Busy, message, "Try again: nothing was changed.".into())
     } else if is_of_class("53") || *code == SqlState::READ_ONLY_SQL_TRANSACTION {
         let message = format!("the organisation's server cannot be written: {said}");
-        (ErrorKind::ReadOnly, message, "Ask its administrator; nothing was changed.")
+        (ErrorKind::ReadOnly, message, "Ask its administrator; nothing was changed.".into())
     } else if *code == SqlState::INSUFFICIENT_PRIVILEGE {
         (
             ErrorKind::ReadOnly,
             format!("the role may not do that: {said}"),
-            "An administrator grants it with `ixmcp org grant`.",
+            ("An administrator grants it with ", Command("org grant"), ".").into(),
         )
     } else if is_of_class("42") || is_of_class("3F") {
         let message = format!("the organisation's server has another schema than this program: {said}");
-        (ErrorKind::UnsupportedFormat, message, "An administrator runs `ixmcp org init` of the newest version.")
+        (
+            ErrorKind::UnsupportedFormat,
+            message,
+            ("An administrator runs ", Command("org init"), " of the newest version.").into(),
+        )
     } else {
         let message = format!("the organisation's server failed: {said} ({})", printable(code.code()));
-        (ErrorKind::Internal, message, "Please report this.")
+        (ErrorKind::Internal, message, "Please report this.".into())
     }
 }
 

@@ -20,6 +20,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::git_layout::Worktrees;
 use crate::model::{Span, printable};
 use crate::platform::process;
+use crate::wording::{self, Wording};
 
 /// Bytes that are read of one run.
 const MAX_OUTPUT: u64 = 256 << 20;
@@ -30,8 +31,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Characters of its output that are shown when it fails.
 const MAX_WORDS: usize = 1000;
 
-const HINT: &str =
-    "Correct what ty names, or set python.engine = \"embedded\". `ixmcp doctor python` shows the environment.";
+fn hint() -> Wording {
+    Wording::from("Correct what ty names, or set python.engine = \"embedded\".")
+        .then((wording::Command("doctor python"), " shows the environment."))
+}
 
 /// One check.
 pub(super) struct InstalledTy<'r> {
@@ -191,12 +194,12 @@ impl InstalledTy<'_> {
         let said = words(&finished.stderr);
         match code {
             Some(code @ 0..=2) if !text.trim().is_empty() => Ok(Output { text, code }),
-            Some(2) => Err(Error::invalid_argument(said).hint(HINT)),
+            Some(2) => Err(Error::invalid_argument(said).hint(hint())),
             Some(code @ PANIC) => {
                 tracing::info!("{}: {said}", self.shown());
                 Ok(Output { text: text.trim().to_owned(), code })
             }
-            Some(code) => Err(Error::internal(format!("{} exited with {code}: {said}", self.shown())).hint(HINT)),
+            Some(code) => Err(Error::internal(format!("{} exited with {code}: {said}", self.shown())).hint(hint())),
             None => Err(Error::internal(format!("{} crashed", self.shown()))
                 .hint("Check a single file, or set python.engine = \"embedded\".")),
         }

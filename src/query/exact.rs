@@ -213,6 +213,7 @@ pub fn search(
             similar: 0,
             similar_in: None,
             source: 0,
+            commit: None,
         }));
     }
     let is_cut = offset.saturating_add(items.len()) < window.seen;

@@ -14,6 +14,7 @@ pub mod exact;
 pub(crate) mod files;
 mod globs;
 pub(crate) mod graph;
+pub mod history;
 pub(crate) mod measure;
 pub(crate) mod mentions;
 pub(crate) mod near;
@@ -33,6 +34,7 @@ pub mod symbols;
 pub use globs::PathFilter;
 
 use crate::error::Result;
+use crate::store::StoredCommit;
 
 /// One page of an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,4 +105,6 @@ pub struct Hit {
     pub similar_in: Option<String>,
     /// The index of its repository, where several were searched.
     pub source: usize,
+    /// The commit that speaks most for the file.
+    pub commit: Option<StoredCommit>,
 }

@@ -6,6 +6,7 @@
 
 mod background;
 mod candidates;
+mod commits;
 mod copies;
 mod expected;
 mod filters;
@@ -14,6 +15,7 @@ mod load;
 mod messages;
 mod names;
 mod parsed_query;
+mod past;
 mod path_category;
 mod rank;
 mod rarity;
@@ -32,6 +34,7 @@ mod weights;
 use self::candidates::Candidates;
 use self::filters::ResolvedFilters;
 use self::parsed_query::ParsedQuery;
+use self::past::Past;
 use self::rank::{LoadedCandidate, RankedCandidate};
 use self::search_scope::SearchScope;
 use super::corpus::{ChunkAt, Corpus, CorpusScope};
@@ -46,6 +49,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::slice;
 
+pub use commits::{CommitHit, CommitQuery, search_commits};
 pub use expected::{Expectation, with_unindexed_matches};
 pub(in crate::query) use path_category::PathCategory;
 pub use rerank::{EmbeddedText, Reranker};
@@ -272,7 +276,14 @@ fn shown(
         page.total = None;
     }
     let (_, weights) = rank::weights(query, ranking);
-    page.try_map(|found| corpus.ask(found.id.source, |source| hit(source, query, weights, found, context)))
+    let past = &found.past;
+    page.try_map(|found| {
+        let spoke = past.spoke(found.id.source, &found.chunk.path);
+        corpus.ask(found.id.source, |source| {
+            let hit = hit(source, query, weights, found, context)?;
+            Ok(Hit { commit: spoke.map(|id| source.stored_commit(id)).transpose()?.flatten(), ..hit })
+        })
+    })
 }
 
 /// The query with each word that nothing has replaced by the nearest name that is defined somewhere; `None` where no
@@ -329,6 +340,7 @@ struct RankedCandidates {
     ranked: Vec<RankedCandidate>,
     /// Whether nothing was left out.
     complete: bool,
+    past: Past,
 }
 
 fn ranked(
@@ -372,6 +384,16 @@ fn ranked(
     let mut loaded = load::load(corpus, query, &candidates, read, &qualified, budget)?;
     let code = loaded.iter().filter(|loaded| is_code(loaded)).count();
     query.is_of_documents = code * CODE_IN_DOCUMENTS <= loaded.len();
+    let (_, weights) = rank::weights(query, ranking);
+    let counts = ranking.has(RankingStage::History) && weights.of(Part::Votes) + weights.of(Part::Subjects) != 0.0;
+    let past = if counts { Past::of(query, corpus)? } else { Past::default() };
+    let is_known =
+        |source: usize, path: &str| loaded.iter().any(|one| one.id.source == source && one.chunk.path == path);
+    let more = past.candidates(corpus, is_known, scope, |ids| match &semantic {
+        Some(semantic) => semantic.cosines(corpus, ids),
+        None => Ok(vec![None; ids.len()]),
+    })?;
+    loaded.extend(load::load(corpus, query, &more, HashMap::new(), &[], budget)?);
     if let Some(semantic) = &semantic {
         let ids: Vec<ChunkAt> = loaded.iter().map(|loaded| loaded.id).collect();
         for (loaded, share) in loaded.iter_mut().zip(semantic.shares(corpus, &ids)?) {
@@ -380,12 +402,12 @@ fn ranked(
     }
     query.vector = semantic.and_then(|semantic| semantic.of_names(query));
     let complete = complete && loaded.len() < CANDIDATES;
-    let mut ranked = rank::rank(corpus, query, ranking, ranking.has(RankingStage::Rerank), loaded)?;
+    let mut ranked = rank::rank(corpus, query, ranking, ranking.has(RankingStage::Rerank), &past, loaded)?;
     let (_, weights) = rank::weights(query, ranking);
     if let Some((reranker, source)) = reranker.filter(|_| weights.of(Part::Transformer) != 0.0) {
         look_again(source, reranker, &written, weights, &mut ranked)?;
     }
-    Ok(RankedCandidates { ranked, complete })
+    Ok(RankedCandidates { ranked, complete, past })
 }
 
 /// Reranks the best hits by a model, as far as there is time.
@@ -499,5 +521,6 @@ fn hit(source: &Snapshot, query: &ParsedQuery, weights: &Weights, found: RankedC
         similar_in: found.similar_in,
         source: found.id.source,
         path: found.chunk.path,
+        commit: None,
     })
 }

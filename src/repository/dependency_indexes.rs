@@ -47,11 +47,6 @@ pub(super) fn folder_of(root: &Path, environment: &Environment) -> Option<PathBu
     (sources_of(&folder)? == root).then_some(folder)
 }
 
-/// Whether `root`, without links, is the folder of a dependency's sources that has an index or is to have one.
-pub(crate) fn is_dependency(root: &Path, environment: &Environment) -> bool {
-    folder_of(root, environment).is_some()
-}
-
 /// The path in the folder of an index.
 fn sources_of(folder: &Path) -> Option<PathBuf> {
     root_in(&folder.join(SOURCES), folder.file_name()?)

@@ -7,8 +7,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::dependency_indexes;
 use super::root_hash::hash_of;
+use super::root_kind::RootKind;
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::files::{self, is_own};
@@ -44,8 +44,8 @@ impl From<Unusable> for Error {
 
 /// The folder of the index of the repository at `root`, as it is now. Creates nothing.
 pub(crate) fn located(root: &Path, environment: &Environment) -> PathBuf {
-    if let Some(folder) = dependency_indexes::folder_of(root, environment) {
-        return folder;
+    if let Some(folder) = RootKind::find(root, environment).index_folder() {
+        return folder.to_owned();
     }
     let own = root.join(FOLDER);
     let has_index = |folder: &PathBuf| folder.join(DATABASE).exists();
@@ -76,8 +76,8 @@ pub(crate) fn is_index(database: &Path) -> bool {
 /// A repository that cannot be written and has no index, or whose file system has no locks, has its index in the user's cache
 /// folder, or else in the user's own temporary folder. That of a dependency's sources is always in the cache folder.
 pub(crate) fn prepare(root: &Path, environment: &Environment) -> Result<(PathBuf, Mode)> {
-    if let Some(folder) = dependency_indexes::folder_of(root, environment) {
-        prepare_private(&folder, environment)?;
+    if let Some(folder) = RootKind::find(root, environment).index_folder() {
+        prepare_private(folder, environment)?;
         return Ok((folder.join(DATABASE), Mode::Write));
     }
     let own = root.join(FOLDER);

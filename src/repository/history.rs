@@ -107,7 +107,7 @@ impl History {
         self.objects()?.latest(count, budget)
     }
 
-    fn objects(&self) -> Result<Objects> {
+    pub(super) fn objects(&self) -> Result<Objects> {
         Objects::of(&self.repository.root, &self.repository.sources.environment)
     }
 

@@ -6,13 +6,13 @@
 //! | file | owns |
 //! |---|---|
 //! | [`open_repository`] | the root, the settings, the database and the watch, which all others share |
-//! | [`folder`], [`registry`], [`dependency_indexes`] | where an index is, and which there are |
+//! | [`root_kind`], [`folder`], [`registry`], [`dependency_indexes`] | which kind a root is, where its index is, and which there are |
 //! | [`lock`] | which process updates, builds or rebuilds |
 //! | [`state`], [`folders`] | what the user selected: document folders, the embedding model |
 //! | [`watch`] | which paths may have changed; that all earlier events have arrived (the cookie) |
 //! | [`disk_listing`], [`in_flight`], [`requests`], [`coverage`] | what reads see of a running update, and ask of it |
 //! | [`seed`], [`provisional`], [`damage`] | indexes that answer instead of this one, and the one that was damaged |
-//! | [`files`], [`history`] | files as callers name them, and as they were at a commit |
+//! | [`files`], [`history`], [`line_history`] | files as callers name them, as they were at a commit, and which commits touched lines |
 
 mod coverage;
 pub(crate) mod damage;
@@ -23,6 +23,7 @@ pub(crate) mod folder;
 pub(crate) mod folders;
 mod history;
 pub(crate) mod in_flight;
+mod line_history;
 mod lock;
 mod mirrored;
 mod open_repository;
@@ -30,6 +31,7 @@ mod provisional;
 pub(crate) mod registry;
 mod requests;
 mod root_hash;
+mod root_kind;
 pub(crate) mod seed;
 mod state;
 mod watch;
@@ -45,9 +47,11 @@ pub(crate) use folders::Folders;
 pub(crate) use history::History;
 pub use history::{Differences, Version};
 pub(crate) use in_flight::UpdateRun;
+pub use line_history::FileCommits;
 pub(crate) use lock::{AskingLock, RebuildLock, UpdateLock};
 pub(crate) use open_repository::{Index, OPEN_TIMEOUT, Repository, Settings};
 pub(crate) use requests::{Pause, ReadyEntities, Requests};
+pub(crate) use root_kind::RootKind;
 pub(crate) use seed::{IndexedFile, Sibling};
 pub(crate) use state::{RegisteredFolder, State};
 pub(crate) use watch::{Dirty, UNREPORTED, Watch};

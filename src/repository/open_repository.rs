@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use super::damage::{self, Repaired};
-use super::dependency_indexes::is_dependency;
 use super::disk_listing::{DiskListing, Listings};
 use super::folders::Folders;
 use super::in_flight::InFlight;
 use super::lock::{BuildLock, UpdateLock};
 use super::mirrored::{Mirrored, Seen};
 use super::provisional::Provisional;
+use super::root_kind::RootKind;
 use super::seed::Seed;
 use super::state::State;
 use super::watch::Watch;
@@ -24,12 +24,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::extract::{FORMATS, Options};
 use crate::locked::locked;
 use crate::model::RepoPath;
-use crate::organisation::is_mirror;
 use crate::scan::Rules;
 use crate::store::{FileIdentity, Mode, Snapshot, Store};
 
 pub(crate) struct Repository {
     pub root: PathBuf,
+    pub kind: RootKind,
     pub sources: Arc<Sources>,
     /// Opened when it is first needed: what reads the disk alone makes no index.
     index: OnceLock<Index>,
@@ -102,7 +102,7 @@ impl Index {
         }
         // Two processes must not create or migrate the same file at once.
         let _lock = UpdateLock::take(folder_of(&path), &Budget::lasting(timeout))?;
-        if !is_mirror(root, environment) && !is_dependency(root, environment) {
+        if RootKind::find(root, environment).is_listed() {
             registry::note(root, environment);
         }
         let (store, repaired) = damage::open(&path)?;
@@ -124,11 +124,12 @@ impl Repository {
 
     /// `database`: where its index is, or would be made.
     pub(crate) fn unopened(root: &Path, sources: Arc<Sources>, database: PathBuf) -> Result<Self> {
-        let settings = Arc::new(Settings::load(root, folder_of(&database), &sources)?);
-        let mirrored =
-            is_mirror(root, &sources.environment).then(|| Mirrored::new(root, &database, &sources.environment));
+        let kind = RootKind::find(root, &sources.environment);
+        let settings = Arc::new(Settings::load(root, &kind, folder_of(&database), &sources)?);
+        let mirrored = (kind == RootKind::Mirror).then(|| Mirrored::new(root, &database, &sources.environment));
         Ok(Self {
             root: root.to_owned(),
+            kind,
             mirrored,
             sources,
             index: OnceLock::new(),
@@ -273,7 +274,7 @@ impl Repository {
             Ok(config) => {
                 let folders = Folders::of(self.state());
                 if config != settings.config || folders != settings.folders {
-                    *settings = Arc::new(Settings::load(&self.root, self.folder(), &self.sources)?);
+                    *settings = Arc::new(Settings::load(&self.root, &self.kind, self.folder(), &self.sources)?);
                 }
             }
             Err(error) => warn_once(format!("settings stay as they were: {error}")),
@@ -317,10 +318,6 @@ impl Repository {
     /// The watch if it reports every change.
     pub(crate) fn full_watch(&self) -> Option<&Watch> {
         self.watch().filter(|watch| !watch.is_limited())
-    }
-
-    pub(crate) fn is_mirror(&self) -> bool {
-        self.mirrored.is_some()
     }
 
     /// The version from which the index of a mirror is to be made.
@@ -404,12 +401,10 @@ fn folder_of(database: &Path) -> &Path {
 
 impl Settings {
     /// Loads the settings of the repository at `root` whose index is in `folder`.
-    pub(super) fn load(root: &Path, folder: &Path, sources: &Sources) -> Result<Self> {
+    pub(super) fn load(root: &Path, kind: &RootKind, folder: &Path, sources: &Sources) -> Result<Self> {
         let folders = Folders::of(State::load(root, folder, &sources.environment));
         let settings = Self::of(sources.load(root)?, folders, &sources.environment);
-        // A project ignores the folder of its packages; git has no say in it.
-        let is_dependency = is_dependency(root, &sources.environment);
-        Ok(if is_dependency { Self { rules: settings.rules.outside(), ..settings } } else { settings })
+        Ok(if kind.follows_git() { settings } else { Self { rules: settings.rules.outside(), ..settings } })
     }
 
     fn of(config: Config, folders: Folders, environment: &Environment) -> Self {

@@ -14,7 +14,7 @@ use super::lock::{self, AskingLock};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::platform::own_folder;
-use crate::store::{Fact, Mode, Store};
+use crate::store::{Mode, Store};
 
 /// The folder of all of them, in that of the index.
 const FOLDER: &str = "asking";
@@ -67,6 +67,6 @@ impl Drop for Provisional {
 }
 
 fn is_built(database: &Path) -> bool {
-    let built = || Store::open(database, Mode::Read)?.read(&Budget::unlimited(), |snapshot| snapshot.fact(Fact::Built));
-    database.exists() && built().is_ok_and(|fact| fact.is_some())
+    let built = || Store::open(database, Mode::Read)?.read(&Budget::unlimited(), |snapshot| snapshot.is_built());
+    database.exists() && built().unwrap_or(false)
 }

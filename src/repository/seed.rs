@@ -18,7 +18,7 @@ use crate::locked::locked;
 use crate::model::{ContentHash, RepoPath, Stat};
 use crate::platform::files::is_own;
 use crate::scan;
-use crate::store::{Fact, Store};
+use crate::store::Store;
 use crate::threads::{WorkList, on_threads};
 
 /// How many indexes are tried, the newest first.
@@ -145,7 +145,7 @@ impl Seed {
 
 /// Whether nothing was indexed yet.
 pub(crate) fn is_empty(store: &Store) -> Result<bool> {
-    store.read(&Budget::unlimited(), |snapshot| Ok(!snapshot.has_files()? && snapshot.fact(Fact::Built)?.is_none()))
+    store.read(&Budget::unlimited(), |snapshot| Ok(!snapshot.has_files()? && !snapshot.is_built()?))
 }
 
 /// The trusted worktrees whose index may be read, the most recently written first.

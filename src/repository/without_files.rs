@@ -8,7 +8,6 @@ use super::open_repository::Repository;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::scan::{self, Rules};
-use crate::store::Fact;
 
 /// More rules than this are not named.
 const MAX_RULES: usize = 3;
@@ -54,7 +53,7 @@ impl Repository {
             return Ok(None);
         }
         let skipped = self.read(budget, |snapshot| {
-            let is_without = !snapshot.has_files()? && snapshot.fact(Fact::Built)?.is_some();
+            let is_without = !snapshot.has_files()? && snapshot.is_built()?;
             is_without.then(|| snapshot.skipped_counts()).transpose()
         })?;
         let settings = self.settings();

@@ -131,7 +131,8 @@ impl Rules {
         let by_name = skipped_by_name(path).filter(|reason| match reason {
             SkipReason::Secret => self.settings.skip_secrets,
             SkipReason::Minified => self.settings.skip_minified,
-            _ => self.settings.skip_generated,
+            SkipReason::Generated => self.settings.skip_generated,
+            _ => true,
         });
         by_name.or_else(|| (size > self.max_file_size(path)).then_some(SkipReason::Oversize))
     }

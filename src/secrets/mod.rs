@@ -1,8 +1,9 @@
-//! Detects files that are secrets, and masks secrets inside other files.
+//! Detects files that are secrets, and masks secrets inside other files; removes e-mail addresses from texts.
 //!
 //! Owns the rules by name, the rules by content, and masking. Pure: a verdict depends on the path and the bytes alone.
 //! The callers decide what follows from it: `scan` (listing), `extract` (indexing) and `repository` (reading).
 
+mod addresses;
 mod contents;
 mod documents;
 mod mask;
@@ -12,6 +13,7 @@ mod public;
 mod settings;
 mod tokens;
 
+pub use addresses::without_addresses;
 pub use mask::{mask, mask_text};
 
 use names::Name;

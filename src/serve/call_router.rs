@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::client::{Client, RemoteProgress};
 use super::launch::Launcher;
 use super::member_daemons::MemberDaemons;
+use super::page::views;
 use super::service::{Service, ToolCard};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
@@ -45,7 +46,7 @@ impl CallRouter {
 
     /// Answers a view of the web page, always for this process's own repository.
     pub fn view(&self, request: Request) -> Result<Value> {
-        self.tools.view(request)
+        self.tools.call_tool(views::find(&request.tool)?, request, None)
     }
 
     /// The other worktree that a reading call is about, because an argument is a path in it.

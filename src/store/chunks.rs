@@ -20,6 +20,7 @@ statements! {
             symbol_count, terms_checksum, overlap, headings, page)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, nullif(?12, ''), nullif(?13, ''), ?14)";
     LAST = "SELECT max(coalesce((SELECT max(id) FROM chunks), 0), coalesce((SELECT max(embedded) FROM embedding_spaces), 0))";
+    OF_PATH = "SELECT c.id FROM files f JOIN chunks c ON c.file_id = f.id WHERE f.path = :path ORDER BY c.start_offset LIMIT :most";
     OF_FILE = "SELECT hash, id FROM chunks WHERE file_id = ?1 ORDER BY id DESC";
     DELETE = "DELETE FROM chunks WHERE file_id = ?1";
     COUNT = "SELECT count(*) FROM chunks";
@@ -102,6 +103,12 @@ impl ChunkNumbers {
 }
 
 impl Snapshot<'_> {
+    /// The first chunks of a file.
+    pub fn chunks_of_path(&self, path: &str, most: usize) -> Result<Vec<ChunkId>> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.rows(OF_PATH, named_params! { ":path": path, ":most": most }, |row| row.get(0).map(ChunkId))
+    }
+
     pub fn chunk_count(&self) -> Result<u64> {
         self.number(COUNT, [])
     }

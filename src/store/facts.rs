@@ -46,6 +46,10 @@ pub enum Fact {
     SeededFrom,
     /// The listing fingerprint of the last sweep; empty if the next has to list again.
     ListingFingerprint,
+    /// The commit whose history is indexed in full, and what its rows were made with; empty while some are missing.
+    History,
+    /// Changes when enough of the history has changed that searches read it again.
+    HistoryRead,
 }
 
 impl Fact {
@@ -102,6 +106,11 @@ impl Snapshot<'_> {
         };
         *locked(&self.caches.totals) = Some(totals.clone());
         Ok(totals)
+    }
+
+    /// Whether a first build was completed: until then the index lacks files.
+    pub fn is_built(&self) -> Result<bool> {
+        Ok(self.fact(Fact::Built)?.is_some())
     }
 
     pub fn fact(&self, fact: Fact) -> Result<Option<String>> {

@@ -11,6 +11,7 @@ use rusqlite::Connection;
 
 use super::to_error;
 use crate::error::{Error, ErrorKind, Result};
+use crate::wording::Command;
 
 mod embedded {
     refinery::embed_migrations!("migrations");
@@ -127,7 +128,7 @@ fn check_by(migrations: &[Migration], connection: &Connection, path: &Path) -> R
         Schema::Current => Ok(()),
         Schema::Missing => Err(foreign(path)),
         Schema::Older => Err(Error::new(ErrorKind::ReadOnly, format!("{} has an older schema", path.display()))
-            .hint("Run `ixmcp sync` where the index can be written.")),
+            .hint(("Run ", Command("sync"), " where the index can be written."))),
         Schema::Newer(version) => Err(newer(version, newest_of(migrations), path)),
         Schema::Different => Err(of_another_build(path)),
     }
@@ -139,20 +140,29 @@ pub(super) fn is_of_another_build(connection: &Connection) -> Result<bool> {
 }
 
 fn of_another_build(path: &Path) -> Error {
-    Error::new(ErrorKind::CorruptIndex, format!("{} has the schema of another build of ixmcp", path.display()))
-        .hint("Run `ixmcp sync`: it builds the index again.")
+    Error::new(ErrorKind::CorruptIndex, format!("{} has the schema of another build of ixmcp", path.display())).hint((
+        "Run ",
+        Command("sync"),
+        ": it builds the index again.",
+    ))
 }
 
 fn newer(version: i64, newest: i64, path: &Path) -> Error {
     let message = format!("{} has schema {version}, this ixmcp knows up to {newest}", path.display());
-    Error::new(ErrorKind::NewerIndex, message)
-        .hint("Use the newer ixmcp, or run `ixmcp rebuild` to build the index again with this one.")
+    Error::new(ErrorKind::NewerIndex, message).hint((
+        "Use the newer ixmcp, or run ",
+        Command("rebuild"),
+        " to build the index again with this one.",
+    ))
 }
 
 /// Reports a file that is not an index.
 pub(super) fn foreign(path: &Path) -> Error {
-    Error::new(ErrorKind::CorruptIndex, format!("{} is not an index of ixmcp, or is damaged", path.display()))
-        .hint("Run `ixmcp rebuild`: it builds a new index and keeps this file as index.db.bad.")
+    Error::new(ErrorKind::CorruptIndex, format!("{} is not an index of ixmcp, or is damaged", path.display())).hint((
+        "Run ",
+        Command("rebuild"),
+        ": it builds a new index and keeps this file as index.db.bad.",
+    ))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod bitmap;
 mod by_name;
 mod candidates;
 mod chunks;
+mod commits;
 mod compare;
 mod counted;
 mod documents;
@@ -58,6 +59,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
+use crate::wording::{Command, Wording};
 
 use counted::PatternCounts;
 use loaded::LoadedVectors;
@@ -65,6 +67,7 @@ use names::Interned;
 
 pub use candidates::Candidate;
 pub use chunks::{ChunkHit, ChunkName};
+pub use commits::{CommitId, CommittedFiles, NewCommit, NewCommitFile, SmallCommit, StoredCommit};
 pub use counted::{LineCounts, TextVersion};
 pub use documents::{DocumentFile, DocumentPiece};
 pub use entities::{EntityId, FileProblem, StoredEntity, TaggedKind};
@@ -133,6 +136,8 @@ struct Caches {
     frequencies: Mutex<Frequencies>,
     /// Counts of exact searches.
     counted: Mutex<PatternCounts>,
+    /// Files of the history.
+    committed: Mutex<commits::KeptCommits>,
     /// Scopes that searches were narrowed to.
     scopes: Mutex<Scopes>,
     /// Values computed from texts.
@@ -146,6 +151,7 @@ impl Caches {
             totals: Mutex::default(),
             frequencies: Mutex::default(),
             counted: Mutex::default(),
+            committed: Mutex::default(),
             scopes: Mutex::default(),
             kept: Mutex::default(),
             vectors: LoadedVectors::none(path),
@@ -366,6 +372,7 @@ impl Store {
             *locked(&self.caches.counted) = PatternCounts::default();
             *locked(&self.caches.frequencies) = Frequencies::default();
             *locked(&self.caches.kept) = KeptValues::default();
+            *locked(&self.caches.committed) = None;
         }
     }
 
@@ -401,6 +408,7 @@ impl Store {
             *locked(&self.caches.frequencies) = Frequencies::default();
             *locked(&self.caches.counted) = PatternCounts::default();
             *locked(&self.caches.scopes) = Scopes::default();
+            *locked(&self.caches.committed) = None;
             *opened = Some(now);
         }
         Ok(now)
@@ -424,8 +432,6 @@ fn in_snapshot<T>(
 /// Indexes that no writer needs.
 const INDEXES_MADE_LAST: &[&str] =
     &["names_by_name", "names_by_spelling", "chunks_by_hash", "symbols_by_name", "references_by_name"];
-
-const FREE_SPACE: &str = "Free some space and run `ixmcp sync`.";
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
@@ -453,26 +459,26 @@ fn is_of_other_content(error: &rusqlite::Error) -> bool {
 /// SQLite's error as people and agents need it.
 fn to_error(error: &rusqlite::Error) -> Error {
     use rusqlite::ErrorCode as Code;
+    let free_space = || Wording::from(("Free some space and run ", Command("sync"), "."));
+    let build_again = || Wording::from(("Run ", Command("rebuild"), " to build it again."));
     let (kind, message, hint) = match error.sqlite_error_code() {
         Some(Code::DatabaseCorrupt | Code::NotADatabase) => {
-            (ErrorKind::CorruptIndex, "the index is damaged", "Run `ixmcp rebuild` to build it again.")
+            (ErrorKind::CorruptIndex, "the index is damaged", build_again())
         }
         Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
-            (ErrorKind::Busy, "another process is writing the index", "Try again in a moment.")
+            (ErrorKind::Busy, "another process is writing the index", "Try again in a moment.".into())
         }
-        _ if is_of_other_content(error) => (
-            ErrorKind::CorruptIndex,
-            "the index has other tables or values than it should",
-            "Run `ixmcp rebuild` to build it again.",
-        ),
-        Some(Code::OperationInterrupted) => (ErrorKind::Cancelled, "the query was stopped", "Try again."),
-        Some(Code::DiskFull) => (ErrorKind::ReadOnly, "the disk is full", FREE_SPACE),
+        _ if is_of_other_content(error) => {
+            (ErrorKind::CorruptIndex, "the index has other tables or values than it should", build_again())
+        }
+        Some(Code::OperationInterrupted) => (ErrorKind::Cancelled, "the query was stopped", "Try again.".into()),
+        Some(Code::DiskFull) => (ErrorKind::ReadOnly, "the disk is full", free_space()),
         // Of what other programs see as a full disk, too: the log's index cannot grow.
-        Some(Code::SystemIoFailure) => (ErrorKind::ReadOnly, "the disk is full or failing", FREE_SPACE),
+        Some(Code::SystemIoFailure) => (ErrorKind::ReadOnly, "the disk is full or failing", free_space()),
         Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => {
-            (ErrorKind::ReadOnly, "the index cannot be written", "Make its folder `.ixmcp` writable.")
+            (ErrorKind::ReadOnly, "the index cannot be written", "Make its folder `.ixmcp` writable.".into())
         }
-        _ => (ErrorKind::Internal, "a database statement failed", "Please report this."),
+        _ => (ErrorKind::Internal, "a database statement failed", "Please report this.".into()),
     };
     Error::new(kind, format!("{message} ({error})")).hint(hint)
 }

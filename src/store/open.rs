@@ -12,6 +12,7 @@ use super::migrate;
 use super::switch::{IndexConnection, OpenLock, with_suffix};
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::files::identity;
+use crate::wording::Command;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -112,7 +113,7 @@ impl FileIdentity {
 
 fn gone(path: &Path, error: std::io::Error) -> Error {
     Error::new(ErrorKind::IndexNotFound, format!("the index {} is gone", path.display()))
-        .hint("Run `ixmcp sync` to build it again.")
+        .hint(("Run ", Command("sync"), " to build it again."))
         .caused_by(error)
 }
 

@@ -11,6 +11,7 @@ use super::{Fact, Mode, Snapshot, Store, StoredFile, locked, open, schema};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::RepoPath;
+use crate::wording::Command;
 
 /// In another clone, files have other times and inodes, no changes are recorded, and the first update lists everything.
 /// SCIP files are read again.
@@ -147,14 +148,22 @@ impl Store {
 
 /// Fails unless the index is complete and was made with these options.
 fn check_sibling(snapshot: &Snapshot, options: &str) -> Result<()> {
-    if snapshot.fact(Fact::Built)?.is_none() || snapshot.fact(Fact::Options)?.as_deref() != Some(options) {
-        return Err(Error::new(ErrorKind::IndexNotFound, "the index is not complete, or has other settings")
-            .hint("Build an index with `ixmcp sync`."));
+    if !snapshot.is_built()? || snapshot.fact(Fact::Options)?.as_deref() != Some(options) {
+        return Err(Error::new(ErrorKind::IndexNotFound, "the index is not complete, or has other settings").hint((
+            "Build an index with ",
+            Command("sync"),
+            ".",
+        )));
     }
     schema::faults(snapshot)?.into_iter().next().map_or(Ok(()), |fault| Err(damaged(&fault)))
 }
 
 fn damaged(why: &str) -> Error {
-    Error::new(ErrorKind::CorruptIndex, format!("the copy is damaged: {why}"))
-        .hint("Make it again with `ixmcp snapshot save`, or build the index with `ixmcp sync`.")
+    Error::new(ErrorKind::CorruptIndex, format!("the copy is damaged: {why}")).hint((
+        "Make it again with ",
+        Command("snapshot save"),
+        ", or build the index with ",
+        Command("sync"),
+        ".",
+    ))
 }

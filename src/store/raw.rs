@@ -16,6 +16,7 @@ use super::open::{self, Mode};
 use super::statements::statements;
 use super::vectors::{SpaceKey, blob, count};
 use crate::error::{Error, ErrorKind, Result};
+use crate::wording::Command;
 
 /// Pragmas that only read, with or without an argument that names what to read.
 const READING_PRAGMAS: &[&str] = &[
@@ -118,7 +119,7 @@ pub fn ask(
 fn only_reads() -> Error {
     Error::new(
         ErrorKind::ReadOnly,
-        "`ixmcp sql` only reads the index: this statement changes, attaches or sets something",
+        (Command("sql"), " only reads the index: this statement changes, attaches or sets something"),
     )
     .hint("To change a copy, save one by `sqlite3 .ixmcp/index.db \".backup copy.db\"` and open that.")
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::statements::statements;
-use super::{Fact, Snapshot, migrate};
+use super::{Snapshot, migrate};
 use crate::error::Result;
 
 statements! {
@@ -26,8 +26,7 @@ pub(super) fn is_fresh(connection: &Connection) -> Result<bool> {
 pub(super) fn faults(snapshot: &Snapshot) -> Result<Vec<String>> {
     let found = of(snapshot.connection)?;
     // A first build makes most indexes at its end.
-    let is_built = found.contains_key(&("table".to_owned(), "meta".to_owned()))
-        && snapshot.fact(Fact::Built).is_ok_and(|built| built.is_some());
+    let is_built = found.contains_key(&("table".to_owned(), "meta".to_owned())) && snapshot.is_built().unwrap_or(false);
     let mut faults = Vec::new();
     for (key, made) in expected()? {
         let (kind, name) = &key;

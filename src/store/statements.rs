@@ -52,8 +52,9 @@ impl Snapshot<'_> {
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, by_name, candidates, chunks, documents, entities, facts, files, graph, kept, names,
-        overview, plain, raw, relations, schema, scip, scope, search, symbols, terms, text_vectors, trigrams, vectors,
+        Mode, Store, audit, by_name, candidates, chunks, commits, documents, entities, facts, files, graph, kept,
+        names, overview, plain, raw, relations, schema, scip, scope, search, symbols, terms, text_vectors, trigrams,
+        vectors,
     };
 
     #[test]
@@ -65,6 +66,7 @@ mod tests {
             by_name::STATEMENTS,
             candidates::STATEMENTS,
             chunks::STATEMENTS,
+            commits::STATEMENTS,
             documents::STATEMENTS,
             entities::STATEMENTS,
             facts::STATEMENTS,

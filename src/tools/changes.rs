@@ -3,9 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::history::{self, CommitNote};
 use super::{Access, Call, Declaration, declare};
 use crate::error::Result;
 use crate::query::changes::{self, ChangedDefinition, Difference, OldFile};
+use crate::query::history::ChangesWith;
 use crate::repository::Version;
 use crate::store::FileProblem;
 
@@ -31,6 +33,8 @@ struct Arguments {
     limit: Option<u64>,
     /// Definitions to skip (default 0).
     offset: Option<u64>,
+    /// Add the commits that touched each file last, and files that usually change with these and did not.
+    history: Option<bool>,
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -50,6 +54,12 @@ pub(crate) struct Answer {
     /// Files that could not be compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<FileProblem>,
+    /// With history: the last commits that changed the files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<CommitNote>,
+    /// With history: files that usually change together with these and are not among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes_with: Vec<ChangesWith>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -77,11 +87,13 @@ const MAX_PROBLEMS: usize = 20;
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let name = arguments.base.clone().unwrap_or_else(|| "HEAD".to_owned());
     let (offset, limit) = super::page(arguments.offset, arguments.limit, MAX_LIMIT, MAX_LIMIT);
-    let history = &call.workspace().history;
-    let base = history.base(&name, call.budget())?;
+    let versions = &call.workspace().history;
+    let base = versions.base(&name, call.budget())?;
     call.refresh_scip()?;
-    let (found, files, problems) = call.read_now(|snapshot, _| {
-        let differences = history.differences(&base, snapshot, call.budget())?;
+    let with_history = arguments.history == Some(true);
+    let no_history = if with_history { call.follow_history()? } else { None };
+    let (found, files, problems, (commits, changes_with)) = call.read_now(|snapshot, _| {
+        let differences = versions.differences(&base, snapshot, call.budget())?;
         let compared: Vec<Difference> = differences
             .files
             .iter()
@@ -92,7 +104,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             })
             .collect();
         let found = changes::of(snapshot, &compared, offset, limit)?;
-        Ok((found, differences.files.len(), differences.problems))
+        let paths: Vec<&str> = differences.files.iter().map(|file| file.path.as_str()).collect();
+        let past = if with_history { history::of_files(snapshot, &paths)? } else { (Vec::new(), Vec::new()) };
+        Ok((found, differences.files.len(), differences.problems, past))
     })?;
     let conflicts = match base.conflicts() {
         0 => None,
@@ -103,7 +117,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     };
     let unlisted = problems.len().saturating_sub(MAX_PROBLEMS);
     let unlisted = (unlisted > 0).then(|| format!("{unlisted} more files could not be compared."));
-    let warning: Vec<String> = conflicts.into_iter().chain(unlisted).collect();
+    let warning: Vec<String> = conflicts.into_iter().chain(unlisted).chain(no_history).collect();
     let problem = |(path, reason): (String, &str)| FileProblem { path, line: None, reason: reason.to_owned() };
     Ok(Answer {
         base: Base { name, commit: base.commit.id.clone(), merge_base_with: base.commit.of.clone() },
@@ -111,6 +125,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         truncated: found.page.is_cut,
         next_offset: found.page.next_offset(),
         changes: found.page.items,
+        history: commits,
+        changes_with,
         files,
         tests: found.tests,
         problems: problems.into_iter().take(MAX_PROBLEMS).map(problem).collect(),

@@ -5,11 +5,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::find_references::{reading_time, why_outside, why_unfinished};
+use super::history::{self, CommitNote};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::extract::kinds;
 use crate::model::printable;
 use crate::organisation::MirrorRequest;
+use crate::query::history::ChangesWith;
 use crate::query::qualified_name::qualified;
 use crate::query::relations::call_graph::{self, CallGraph};
 use crate::query::relations::{self, Group, Resolver};
@@ -49,6 +51,10 @@ struct Arguments {
     relations: Option<bool>,
     /// Steps of calls, 1 to 3.
     depth: Option<u32>,
+    /// Add the commits that touched the first definition, and files that change with it.
+    history: Option<bool>,
+    /// With history: name the authors.
+    authors: Option<bool>,
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -71,6 +77,15 @@ pub(crate) struct Answer {
     /// With relations: of each definition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<SymbolRelations>,
+    /// With history: the last commits that touched the lines of the first definition.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<CommitNote>,
+    /// With history: files that were changed together with its file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes_with: Vec<ChangesWith>,
+    /// Why the history may lack commits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }
 
 /// Relations of one definition.
@@ -127,6 +142,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         call.refresh_scip()?;
     }
     let time = reading_time(call, offset);
+    let (with_history, with_authors) = (arguments.history == Some(true), arguments.authors == Some(true));
+    let warning = if with_history { call.follow_history()? } else { None };
     let read = |snapshot: &Snapshot| {
         let name = &arguments.symbol_name;
         let symbols::Found { page, unread } = symbols::occurrences(
@@ -146,15 +163,26 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             Some(true) => related(snapshot, name, depth)?,
             _ => Vec::new(),
         };
-        Ok((page, reason, suggestions, relations))
+        let first = if with_history { symbols::subjects(snapshot, name)?.into_iter().next() } else { None };
+        let (commits, changes_with) = match first {
+            Some(first) => {
+                let most = (history::OF_SYMBOL, with_authors);
+                history::of_definition(call.workspace(), snapshot, &first.definition, most, call.budget())?
+            }
+            None => (Vec::new(), Vec::new()),
+        };
+        Ok((page, reason, suggestions, relations, (commits, changes_with)))
     };
-    let (page, reason, suggestions, relations) = match how {
+    let (page, reason, suggestions, relations, (history, changes_with)) = match how {
         Match::Exact => call.read_name(&arguments.symbol_name, read)?,
         Match::Prefix | Match::Fuzzy => call.read_names_like(&arguments.symbol_name, read)?,
     };
     Ok(Answer {
         suggestions,
         relations,
+        history,
+        changes_with,
+        warning,
         total: page.total,
         truncated: page.is_cut,
         next_offset: page.next_offset(),

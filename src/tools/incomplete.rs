@@ -135,7 +135,7 @@ impl Call<'_> {
     }
 
     /// Reads the index, and what it lacks if an update takes long.
-    pub(super) fn read_now<T>(&self, query: impl Fn(&Snapshot, Option<&Arc<Unindexed>>) -> Result<T>) -> Result<T> {
+    pub(crate) fn read_now<T>(&self, query: impl Fn(&Snapshot, Option<&Arc<Unindexed>>) -> Result<T>) -> Result<T> {
         let Some(listed) = self.freshen_or_list()? else {
             return self.read_index(|snapshot| query(snapshot, None));
         };
@@ -181,7 +181,7 @@ impl Call<'_> {
     }
 
     /// Reads one file of the index, which is indexed first if an update takes long. The answer is complete.
-    pub(super) fn read_file<T>(&self, path: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
+    pub(crate) fn read_file<T>(&self, path: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
         self.without_mark(|| self.read_after(&ReadTarget::File(path), Otherwise::Busy, query))
     }
 

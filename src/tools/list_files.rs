@@ -22,7 +22,7 @@ pub(super) static LIST_FILES: Declaration = declare! {
 };
 
 /// For the page's tree, in a third of the bytes.
-pub(super) static PATHS: Declaration = declare! {
+pub(crate) static PATHS: Declaration = declare! {
     run_paths;
     name: "paths",
     title: "Paths of indexed files, shortened",

@@ -13,14 +13,12 @@ pub(crate) mod check;
 #[cfg(test)]
 pub(crate) mod counted;
 mod engine;
-mod file_chunks;
-mod file_highlight;
 pub(crate) mod find_references;
 pub(crate) mod get_file_details;
 pub(crate) mod get_slice;
 pub(crate) mod get_symbol;
 pub(crate) mod goto_definition;
-mod graph_picture;
+pub(crate) mod history;
 mod incomplete;
 pub(crate) mod index_files;
 pub(crate) mod infer_types;
@@ -37,14 +35,11 @@ pub(crate) mod query;
 mod refusal;
 pub(crate) mod rename_symbol;
 mod render;
-mod rendered_markdown;
-mod repository_overview;
 mod request;
 mod schema;
 pub(crate) mod search_documents;
 pub(crate) mod stats;
-mod symbol_relations;
-mod symbols;
+pub(crate) mod symbols;
 mod target;
 pub(crate) mod type_at;
 pub(crate) mod update_index;
@@ -109,19 +104,6 @@ pub static TOOLS: &[&Declaration] = &[
     &update_index::UPDATE_INDEX,
 ];
 
-/// Further views of the web page. Not in `tools/list`: models have no use for these, and clients must not call them.
-static VIEWS: &[&Declaration] = &[
-    &file_chunks::CHUNKS,
-    &graph_picture::GRAPH,
-    &file_highlight::HIGHLIGHT,
-    &file_highlight::SNIPPETS,
-    &rendered_markdown::MARKDOWN,
-    &repository_overview::OVERVIEW,
-    &symbol_relations::RELATIONS,
-    &symbols::OUTLINE,
-    &list_files::PATHS,
-];
-
 /// Whether calling a tool changes what is indexed. Keeping the index fresh is not a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -147,14 +129,14 @@ pub struct Declaration {
     pub list: Option<&'static str>,
     /// Arguments of a call that works on this project's own tree, as JSON.
     pub example: &'static str,
-    input: fn() -> Value,
-    names: fn() -> Vec<&'static str>,
-    output: fn() -> Value,
-    run: fn(&Call, Map<String, Value>) -> Result<Value>,
+    pub(crate) input: fn() -> Value,
+    pub(crate) names: fn() -> Vec<&'static str>,
+    pub(crate) output: fn() -> Value,
+    pub(crate) run: fn(&Call, Map<String, Value>) -> Result<Value>,
 }
 
 /// A running call: its request, and what becomes known while it runs.
-struct Call<'a> {
+pub(crate) struct Call<'a> {
     workspace: &'a Arc<Workspace>,
     request: &'a Request,
     progress: Arc<Progress>,
@@ -186,11 +168,11 @@ impl<'a> Call<'a> {
         Self { workspace, request, progress, stale, warning, incomplete, unindexed_words, has_files }
     }
 
-    fn workspace(&self) -> &Workspace {
+    pub(crate) fn workspace(&self) -> &Workspace {
         self.workspace
     }
 
-    fn budget(&self) -> &Budget {
+    pub(crate) fn budget(&self) -> &Budget {
         &self.request.budget
     }
 
@@ -206,7 +188,7 @@ impl<'a> Call<'a> {
 
     /// Reads the index for a query about entities, which are made fresh before and do not wait for code. If that takes long,
     /// the caller receives progress. All other queries: see `incomplete`.
-    fn read_entities<T>(&self, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+    pub(crate) fn read_entities<T>(&self, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
         let timeout = self.request.index_wait.busy_after;
         let freshen = || self.workspace.updates.freshen(Part::Entities, Some(timeout), self.budget());
         let freshness = match &self.request.on_progress {
@@ -223,7 +205,7 @@ impl<'a> Call<'a> {
     }
 
     /// Loads the SCIP files that changed. While another process writes, the loaded ones are used.
-    fn refresh_scip(&self) -> Result<()> {
+    pub(crate) fn refresh_scip(&self) -> Result<()> {
         match self.workspace.scip.refresh(self.budget()) {
             Err(error) if error.kind == ErrorKind::Busy => Ok(()),
             refreshed => refreshed,
@@ -303,12 +285,6 @@ impl Tools {
         self.run(self.plan(tool, request, root)?)
     }
 
-    /// Answers a request for a view of the web page.
-    pub fn view(&self, request: Request) -> Result<Value> {
-        let view = VIEWS.iter().find(|view| view.name == request.tool);
-        self.call_tool(view.ok_or_else(|| Error::new(ErrorKind::UnknownTool, "there is no such view"))?, request, None)
-    }
-
     /// Runs a call that was planned, and adds the warning about ignored arguments.
     pub fn run(&self, plan: CallPlan) -> Result<Value> {
         let CallPlan { tool, arguments, scope, request, timeout, warning } = plan;
@@ -377,11 +353,6 @@ pub fn read_name<T>(
     let call = Call::new(workspace, request, Arc::default());
     let answer = call.read_name(name, query)?;
     Ok((answer, call.incomplete.take().map(|incomplete| incomplete.progress())))
-}
-
-/// The names of all views.
-pub fn views() -> impl Iterator<Item = &'static str> {
-    VIEWS.iter().map(|view| view.name)
 }
 
 fn run(
@@ -454,7 +425,7 @@ fn joined<const N: usize>(warnings: [Option<String>; N]) -> Option<String> {
 }
 
 /// Offset and limit of a call: the limit is clamped, never refused.
-fn page(offset: Option<u64>, limit: Option<u64>, default: usize, most: usize) -> (usize, usize) {
+pub(crate) fn page(offset: Option<u64>, limit: Option<u64>, default: usize, most: usize) -> (usize, usize) {
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     (offset.map_or(0, size), limit.map_or(default, size).min(most))
 }
@@ -464,7 +435,7 @@ fn page(offset: Option<u64>, limit: Option<u64>, default: usize, most: usize) ->
 macro_rules! declare {
     (long $run:path; $($rest:tt)*) => { declare!(@ true, $run; $($rest)*) };
     (@ $long:literal, $run:path; $($field:ident: $value:expr),* $(,)?) => {
-        Declaration {
+        $crate::tools::Declaration {
             $($field: $value,)*
             long: $long,
             asks_index: true,
@@ -477,21 +448,21 @@ macro_rules! declare {
     ($run:path; $($rest:tt)*) => { declare!(@ false, $run; $($rest)*) };
 }
 use crate::wording::Tool;
-use declare;
+pub(crate) use declare;
 
-fn arguments_schema_of<A: JsonSchema, O>(_: fn(&Call, &A) -> Result<O>) -> Value {
+pub(crate) fn arguments_schema_of<A: JsonSchema, O>(_: fn(&Call, &A) -> Result<O>) -> Value {
     schema::input_schema::<A>()
 }
 
-fn argument_names_of<A: DeserializeOwned, O>(_: fn(&Call, &A) -> Result<O>) -> Vec<&'static str> {
+pub(crate) fn argument_names_of<A: DeserializeOwned, O>(_: fn(&Call, &A) -> Result<O>) -> Vec<&'static str> {
     schema::names::<A>()
 }
 
-fn answer_schema_of<A, O: JsonSchema>(_: fn(&Call, &A) -> Result<O>) -> Value {
+pub(crate) fn answer_schema_of<A, O: JsonSchema>(_: fn(&Call, &A) -> Result<O>) -> Value {
     schema::output_schema::<O>()
 }
 
-fn answer<A, O>(run: fn(&Call, &A) -> Result<O>, call: &Call, arguments: Map<String, Value>) -> Result<Value>
+pub(crate) fn answer<A, O>(run: fn(&Call, &A) -> Result<O>, call: &Call, arguments: Map<String, Value>) -> Result<Value>
 where
     A: DeserializeOwned + JsonSchema,
     O: Serialize,

@@ -11,8 +11,11 @@ use super::incomplete::Needs;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::organisation::MirrorRequest;
+use crate::query::corpus::Corpus;
 use crate::query::exact::DiskFiles;
+use crate::query::smart::{CommitHit, CommitQuery};
 use crate::query::{Hit, HitPage, PathFilter, exact, smart};
+use crate::store::StoredCommit;
 use crate::wording::Argument;
 use crate::workspace::Workspace;
 
@@ -21,7 +24,7 @@ pub(super) static QUERY: Declaration = declare! {
     name: "query",
     title: "Search code and documents",
     about: "Search files by words, names and meaning, best lines first. mode \"literal\" or \"regex\" lists every \
-        matching line. Filters in smart text: path: lang: kind: tag: -word \"phrase\". For a known name use \
+        matching line. Filters in smart text: path: lang: kind: tag: -word \"phrase\"; kind:commit finds commits. For a known name use \
         get_symbol; for passages that answer a query in prose, search_documents.",
     access: Access::Read,
     core: true,
@@ -103,14 +106,31 @@ pub(crate) struct Answer {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct QueryHit {
-    pub file_path: String,
-    pub line: u32,
-    pub start_line: u32,
-    pub end_line: u32,
+    /// Absent in hits of commits, as are lines and preview.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_path: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_line: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_line: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol_name: Option<String>,
+    /// The commit; with explain, the one that speaks most for the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// RFC 3339: when it was committed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Files that the commit changed, at most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
     pub score: f64,
-    pub preview: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
     /// Lines are those of the text that was taken out of the file: read on with get_file_details, not get_slice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub extracted: bool,
@@ -143,6 +163,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             exact::search(snapshot, disk.as_ref(), &pattern, &filter, context, page, budget)
         })?;
         (found, None, None, None)
+    } else if let Some(query) = CommitQuery::asked(asked) {
+        return commits(call, &query, &filter, page);
     } else {
         call.read_deeply(Needs::Search(&arguments.text, &filter), |snapshot, deep| {
             let corpus = call.corpus(snapshot);
@@ -153,6 +175,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             Ok((found, warning, suggestion, super::vectors_pending(call, snapshot)?))
         })?
     };
+    if mode == Mode::Smart && found.items.is_empty() && page.0 == 0 && page.1 > 0 && warning.is_none() {
+        // Where no file answers, a commit may.
+        let answer = commits(call, &CommitQuery::of_words(asked), &filter, page)?;
+        if !answer.results.is_empty() {
+            return Ok(Answer { suggestion, ..answer });
+        }
+    }
     Ok(Answer {
         total: found.total,
         truncated: found.is_cut,
@@ -162,6 +191,45 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         warning: super::joined([warning, call.warning()]),
         results: found.items.into_iter().map(|hit| shown(call.workspace(), hit, explain)).collect(),
     })
+}
+
+/// Commits as hits.
+fn commits(call: &Call, query: &CommitQuery, filter: &PathFilter, page: (usize, usize)) -> Result<Answer> {
+    let warning = call.follow_history()?;
+    let found = call.read_now(|snapshot, _| smart::search_commits(&Corpus::of(snapshot), query, filter, page))?;
+    Ok(Answer {
+        total: found.total,
+        truncated: found.is_cut,
+        next_offset: found.next_offset(),
+        suggestion: None,
+        vectors_pending: None,
+        warning: super::joined([warning, call.warning()]),
+        results: found.items.into_iter().map(shown_commit).collect(),
+    })
+}
+
+pub(super) fn shown_commit(hit: CommitHit) -> QueryHit {
+    QueryHit {
+        file_path: None,
+        line: None,
+        start_line: None,
+        end_line: None,
+        symbol_name: None,
+        time: Some(commit_time(&hit.commit)),
+        commit: Some(hit.commit.hash),
+        subject: Some(hit.commit.subject),
+        files: hit.files,
+        score: hit.score,
+        preview: None,
+        extracted: false,
+        similar: None,
+        similar_in: None,
+        parts: None,
+    }
+}
+
+pub(super) fn commit_time(commit: &StoredCommit) -> String {
+    super::stats::instant(commit.time.saturating_mul(1_000_000_000))
 }
 
 pub(super) fn check_text(text: &str) -> Result<()> {
@@ -185,15 +253,20 @@ pub(super) fn mirror_request(arguments: &Map<String, Value>) -> Result<MirrorReq
 }
 
 pub(super) fn shown(workspace: &Workspace, hit: Hit, explain: bool) -> QueryHit {
+    let commit = hit.commit.filter(|_| explain);
     QueryHit {
         extracted: workspace.documents.shows_extracted(&hit.path),
-        file_path: hit.path,
-        line: hit.line,
-        start_line: hit.start_line,
-        end_line: hit.end_line,
+        file_path: Some(hit.path),
+        line: Some(hit.line),
+        start_line: Some(hit.start_line),
+        end_line: Some(hit.end_line),
+        time: commit.as_ref().map(commit_time),
+        subject: commit.as_ref().map(|commit| commit.subject.clone()),
+        commit: commit.map(|commit| commit.hash),
+        files: Vec::new(),
         symbol_name: hit.symbol,
         score: hit.score,
-        preview: hit.preview,
+        preview: Some(hit.preview),
         similar: (hit.similar > 0).then_some(hit.similar),
         similar_in: hit.similar_in,
         parts: explain.then(|| hit.parts.into_iter().map(|(name, part)| (name.to_owned(), part)).collect()),

@@ -26,7 +26,7 @@ pub(super) static SYMBOLS: Declaration = Declaration {
 };
 
 /// For the page, which shows it until the types of a Python file are known.
-pub(super) static OUTLINE: Declaration = declare! {
+pub(crate) static OUTLINE: Declaration = declare! {
     run_outline;
     name: "outline",
     title: "Outline of a file by its syntax",

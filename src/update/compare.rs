@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::extract::{self, Chunking};
-use crate::model::{RepoPath, SkipReason};
+use crate::model::RepoPath;
 use crate::repository::{Folders, Thoroughness};
 use crate::scan::{self, Listing};
 use crate::store::{SkippedFile, StoredFile};
@@ -62,7 +62,7 @@ pub(crate) fn compare(
             (None, Some(left_out)) => {
                 let is_trusted = thoroughness == Thoroughness::Changed
                     && scan::trusted(&left_out.stat, left_out.seen_ns, &found.stat);
-                if !is_trusted || !is_by_content(left_out.reason) {
+                if !is_trusted || !left_out.reason.is_by_content() {
                     tasks.push(task(None));
                 }
             }
@@ -91,15 +91,4 @@ pub(crate) fn rows_are_current(known: &StoredFile, folders: &Folders, path: &Rep
 /// Whether the rows of an unchanged file can answer until those of this program's extractor replace them.
 pub(crate) fn has_current_chunking(known: &StoredFile, folders: &Folders, path: &RepoPath) -> bool {
     known.chunking == folders.chunking(path).map(Chunking::to_text)
-}
-
-/// Reasons found by reading a file, not from its path: they hold as long as the file does not change.
-fn is_by_content(reason: SkipReason) -> bool {
-    use SkipReason::{
-        Binary, Encoding, Encrypted, Generated, Malformed, Minified, NoText, Overfull, Overrun, Overweight, Sealed,
-        Secret,
-    };
-    let is_of_text = matches!(reason, Binary | Encoding | Minified | Generated | Secret);
-    let is_of_document = matches!(reason, Encrypted | Sealed | Malformed | Overfull | Overrun | Overweight | NoText);
-    is_of_text || is_of_document
 }

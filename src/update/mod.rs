@@ -6,7 +6,7 @@
 //! # An update
 //!
 //! ```text
-//! watch ─► schedule ─► rounds ─► plan ─► apply ─► background: trigrams, static_embeddings, embedding_model
+//! watch ─► schedule ─► rounds ─► plan ─► apply ─► background: trigrams, static_embeddings, embedding_model, commits
 //! dirty    join or     lock,     disk v. extract,   without the lock
 //! paths    start       rounds    index   write
 //! ```
@@ -42,7 +42,7 @@ mod sibling_copy;
 pub(crate) mod snapshot;
 mod tally;
 
-pub(crate) use background::{EmbeddingModel, ModelAvailability, Scip, StaticEmbeddings, serve_scip_reader};
+pub(crate) use background::{Commits, EmbeddingModel, ModelAvailability, Scip, StaticEmbeddings, serve_scip_reader};
 pub use documents::FolderOptions;
 pub(crate) use documents::{DocumentFolder, Documents, FolderReport, unread_types};
 pub(crate) use entities::EntityReport;

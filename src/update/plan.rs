@@ -140,7 +140,7 @@ impl Facts {
     fn read(repository: &Repository, budget: &Budget) -> Result<Self> {
         repository.read(budget, |snapshot| {
             Ok(Self {
-                is_built: snapshot.fact(Fact::Built)?.is_some(),
+                is_built: snapshot.is_built()?,
                 options: snapshot.fact(Fact::Options)?,
                 fingerprint: snapshot.fact(Fact::ListingFingerprint)?,
             })

@@ -44,7 +44,7 @@ pub(super) fn run(turn: &Turn, coverage: Coverage) -> Result<()> {
             copy_sibling(turn)?;
         }
         turn.repository.store()?.follow_splitter(turn.budget)?;
-        if *scope == Dirty::Everything && !is_built(turn)? {
+        if *scope == Dirty::Everything && !turn.repository.read(turn.budget, |snapshot| snapshot.is_built())? {
             update_entities(turn, thoroughness, &mut tally)?;
         }
         rounds(turn, scope, thoroughness, &mut tally)?;
@@ -171,10 +171,6 @@ fn index_requested_files(
 
 fn stored_options(turn: &Turn) -> Result<Option<String>> {
     turn.repository.read(turn.budget, |snapshot| snapshot.fact(Fact::Options))
-}
-
-fn is_built(turn: &Turn) -> Result<bool> {
-    turn.repository.read(turn.budget, |snapshot| Ok(snapshot.fact(Fact::Built)?.is_some()))
 }
 
 /// Result of a sync: net changes since the last sync, and the contents of the index.

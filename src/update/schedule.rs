@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::apply::Turn;
-use super::background::{EmbeddingModel, StaticEmbeddings, Trigrams};
+use super::background::{Commits, EmbeddingModel, StaticEmbeddings, Trigrams};
 use super::entities::{self, EntityReport};
 use super::rounds::{self, Report};
 use super::shared_listing::list_disk;
@@ -20,7 +20,6 @@ use crate::repository::in_flight::is_given_up;
 use crate::repository::{
     AskingLock, Coverage, DiskListing, Pause, Repository, Requests, Thoroughness, UpdateLock, UpdateRun,
 };
-use crate::store::Fact;
 
 /// How long a call that needs the whole index waits for it, unless the caller sets a timeout.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -108,6 +107,7 @@ pub struct Updates {
     pub(super) trigrams: Arc<Trigrams>,
     pub(crate) embeddings: Arc<StaticEmbeddings>,
     pub(crate) model: Arc<EmbeddingModel>,
+    pub(crate) commits: Arc<Commits>,
 }
 
 impl Updates {
@@ -115,7 +115,8 @@ impl Updates {
         let trigrams = Arc::new(Trigrams::new(Arc::clone(&repository)));
         let embeddings = Arc::new(StaticEmbeddings::new(Arc::clone(&repository)));
         let model = Arc::new(EmbeddingModel::new(Arc::clone(&repository)));
-        Self { repository, trigrams, embeddings, model }
+        let commits = Arc::new(Commits::new(Arc::clone(&repository)));
+        Self { repository, trigrams, embeddings, model, commits }
     }
 
     /// Returns when that part of the index includes every write that returned before this call.
@@ -377,11 +378,12 @@ impl Updates {
         self.finish(budget)
     }
 
-    /// Makes what no read waits for: the substring index and the vectors. For a process that ends after an update; others make
+    /// Makes what no read waits for: the substring index, the vectors and the history. For a process that ends after an update; others make
     /// it in the background.
     pub(crate) fn finish(&self, budget: &Budget) -> Result<()> {
         self.trigrams.finish(budget)?;
-        self.embeddings.embed(budget)
+        self.embeddings.embed(budget)?;
+        self.commits.finish(budget)
     }
 
     /// Returns when an update of that coverage that began at `since` or later has ended, or when it would find nothing to
@@ -497,7 +499,15 @@ impl Updates {
         if let Err(error) = self.embeddings.embed_soon() {
             tracing::warn!("some vectors are missing: {error}");
         }
+        self.follow_history();
         self.model.work_in_background();
+    }
+
+    /// Stores the commits that the index lacks.
+    pub(crate) fn follow_history(&self) {
+        if let Err(error) = self.commits.catch_up(&self.repository.life) {
+            tracing::warn!("some commits are missing: {error}");
+        }
     }
 
     /// Whether the entities of a running build show the disk as it was at `since`. If not, requests them from the build.
@@ -517,7 +527,7 @@ impl Updates {
     }
 
     pub(crate) fn was_built(&self, budget: &Budget) -> bool {
-        self.repository.read(budget, |snapshot| snapshot.fact(Fact::Built)).is_ok_and(|fact| fact.is_some())
+        self.repository.read(budget, |snapshot| snapshot.is_built()).unwrap_or(false)
     }
 }
 

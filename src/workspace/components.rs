@@ -21,7 +21,7 @@ use crate::repository::{
 use crate::store::{Fact, HeldState, Snapshot, Store};
 use crate::unindexed::Unindexed;
 use crate::update::{
-    Caller, Documents, EmbeddingModel, Freshness, Part, Report, Scip, StaticEmbeddings, Updates, snapshot,
+    Caller, Commits, Documents, EmbeddingModel, Freshness, Part, Report, Scip, StaticEmbeddings, Updates, snapshot,
 };
 
 /// One open repository with its index.
@@ -39,6 +39,8 @@ pub struct Workspace {
     pub scip: Scip,
     /// The files as they were at a commit.
     pub history: History,
+    /// The commits in the index.
+    pub commits: Arc<Commits>,
     /// The type engines of this repository's callers.
     pub type_engines: Engines,
 }
@@ -95,6 +97,7 @@ impl Workspace {
             repository,
             embeddings: Arc::clone(&updates.embeddings),
             model: Arc::clone(&updates.model),
+            commits: Arc::clone(&updates.commits),
             updates,
         }
     }
@@ -103,9 +106,14 @@ impl Workspace {
         &self.repository.root
     }
 
-    /// Whether this is a mirror of a published repository.
-    pub fn is_mirror(&self) -> bool {
-        self.repository.is_mirror()
+    /// Whether git may know the repository's history.
+    pub fn may_have_history(&self) -> bool {
+        self.repository.kind.may_have_history()
+    }
+
+    /// Whether its changes are watched, if the system can.
+    pub fn is_watchable(&self) -> bool {
+        self.repository.kind.is_watched()
     }
 
     /// The database of the index. Where the repository cannot hold it, it is in a folder of the user.
@@ -177,7 +185,7 @@ impl Workspace {
         if store.is_read_only() || self.repository.watch().is_some() {
             return;
         }
-        if self.repository.is_mirror() {
+        if !self.is_watchable() {
             store.stay();
             idle::release_memory_regularly(Arc::downgrade(&self.updates));
             return;

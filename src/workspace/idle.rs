@@ -65,6 +65,10 @@ pub(super) fn sweep_regularly(updates: Weak<Updates>) {
             let Some(updates) = updates.upgrade() else { return };
             let Some(watch) = updates.repository.watch() else { return };
             rest(&updates);
+            // Nothing in the work tree may show a commit.
+            if updates.commits.has_moved() {
+                updates.follow_history();
+            }
             let every = if watch.is_limited() { SWEEP_EVERY_LIMITED } else { SWEEP_EVERY };
             if last.elapsed() < every {
                 continue;

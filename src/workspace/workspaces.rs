@@ -12,7 +12,7 @@ use crate::config::{Environment, Sources};
 use crate::error::{Error, Result};
 use crate::locked::locked;
 use crate::platform::paths::canonical;
-use crate::repository::dependency_indexes::{self, is_dependency};
+use crate::repository::{RootKind, dependency_indexes};
 use crate::scan::{self, HomeFolders};
 use crate::wording::{Argument, Command};
 
@@ -85,7 +85,7 @@ impl Workspaces {
             return Ok(Arc::clone(workspace));
         }
         let workspace = Arc::new(open(root, Arc::clone(&self.sources))?);
-        let may_watch = || workspace.is_mirror() || self.watched.fetch_add(1, Ordering::Relaxed) < MAX_WATCHED;
+        let may_watch = || !workspace.is_watchable() || self.watched.fetch_add(1, Ordering::Relaxed) < MAX_WATCHED;
         if self.watching == Watching::Yes && may_watch() {
             workspace.watch();
         }
@@ -106,13 +106,13 @@ impl Workspaces {
 
     /// Whether `root`, without links, is the folder of a dependency's sources with an index.
     pub fn is_dependency(&self, root: &Path) -> bool {
-        is_dependency(root, self.environment())
+        RootKind::find(root, self.environment()).is_dependency()
     }
 
     /// The folder at `path`, if it is that of a dependency's sources with an index.
     fn dependency_at(&self, path: &Path) -> Option<PathBuf> {
         let folder = canonical(path).ok()?;
-        is_dependency(&folder, self.environment()).then_some(folder)
+        self.is_dependency(&folder).then_some(folder)
     }
 
     /// Opens the index of the sources of a dependency, which it is to have from now on.

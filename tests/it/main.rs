@@ -36,6 +36,7 @@ mod git_layouts;
 mod golden;
 mod graph;
 mod harness;
+mod history;
 mod hostile;
 mod http;
 mod ignores;

@@ -269,9 +269,12 @@ blocks: [iss-gone]
 ---
 ",
     );
+    crate::worktrees::git(repo.path(), &["init", "-q"]);
+    crate::worktrees::git(repo.path(), &["add", "."]);
+    crate::worktrees::git(repo.path(), &["commit", "-qm", "Save the user"]);
     repo.sync();
     let queries = queries_of("sql");
-    assert_eq!(queries.len(), 9);
+    assert_eq!(queries.len(), 12);
     for query in queries {
         let rows = stock_sqlite3(&repo, &query);
         assert!(!rows.is_empty(), "{query} gives no row");

@@ -76,8 +76,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "tools",
         &["query", "repository", "update", "unindexed", "workspace", "store", "extract", "pytypes", "organisation"],
     ),
-    // `scan` for what git tracks and where a repository begins.
-    ("serve", &["tools", "repository", "update", "workspace", "config", "scan"]),
+    // `scan` for what git tracks and where a repository begins; `query`, `store` and `extract` for the views of the page.
+    ("serve", &["tools", "repository", "update", "workspace", "config", "scan", "query", "store", "extract"]),
     // `embed` for the doctor alone, which checks whether the model works.
     (
         "cli",

@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, Result};
 use crate::platform::files;
 use crate::repository::{self, Thoroughness};
 use crate::scan::Rules;
-use crate::store::{Fact, Mode, Store};
+use crate::store::{Mode, Store};
 use crate::update;
 use crate::{scan, store};
 
@@ -69,7 +69,7 @@ fn none_yet() -> Finding {
 /// Reports the contents of an index that has no faults.
 fn content(context: &DoctorContext, path: &Path, was_looked_through: bool) -> Result<Finding> {
     let (files, is_built, skipped) = Store::open(path, Mode::Read)?.read(&Budget::unlimited(), |snapshot| {
-        Ok((snapshot.file_count()?, snapshot.fact(Fact::Built)?.is_some(), snapshot.skipped_counts()?))
+        Ok((snapshot.file_count()?, snapshot.is_built()?, snapshot.skipped_counts()?))
     })?;
     let held = output::count(files, "file", "files");
     Ok(if !is_built && files == 0 {

@@ -32,7 +32,7 @@ use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::query::near;
 use crate::repository;
-use crate::store::{Fact, Mode, Snapshot, Store};
+use crate::store::{Mode, Snapshot, Store};
 
 /// Diagnose problems with ixmcp in this repository and suggest fixes
 ///
@@ -116,10 +116,7 @@ impl DoctorContext<'_> {
         if !path.exists() {
             return None;
         }
-        let ask_built = |snapshot: &Snapshot| match snapshot.fact(Fact::Built)? {
-            Some(_) => ask(snapshot).map(Some),
-            None => Ok(None),
-        };
+        let ask_built = |snapshot: &Snapshot| if snapshot.is_built()? { ask(snapshot).map(Some) } else { Ok(None) };
         Store::open(&path, Mode::Read).ok()?.read(&Budget::unlimited(), ask_built).ok()?
     }
 }

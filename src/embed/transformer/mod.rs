@@ -24,6 +24,7 @@ use strum_macros::{EnumString, IntoStaticStr};
 use super::{Calibration, Embedder, Purpose, Space, Vector};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
+use crate::wording::{Command, Wording};
 
 pub use child::serve;
 pub use recipe::{MODEL_FILES, MODEL_FOLDER_HINT, OTHER_FILES, Recipe, model_file};
@@ -81,17 +82,24 @@ impl RunnerConfig {
 
 /// A model that cannot be used, and why.
 fn unusable(why: impl std::fmt::Display) -> Error {
-    Error::new(ErrorKind::UnsupportedFormat, format!("the model cannot be used: {why}"))
-        .hint("Select another with `ixmcp model use`, or download its files again.")
+    Error::new(ErrorKind::UnsupportedFormat, format!("the model cannot be used: {why}")).hint((
+        "Select another with ",
+        Command("model use"),
+        ", or download its files again.",
+    ))
 }
 
 /// The hint if the configured ONNX Runtime cannot be used and rten cannot run the model.
-const FIX_ONNX_RUNTIME: &str =
-    "Correct the path in ORT_DYLIB_PATH or `model.onnxruntime`, or select another model with `ixmcp model use`.";
+fn fix_onnx_runtime() -> Wording {
+    let path = "Correct the path in ORT_DYLIB_PATH or `model.onnxruntime`, or select another model with ";
+    (path, Command("model use"), ".").into()
+}
 
 /// The hint if rten cannot run the model and ONNX Runtime is not configured.
-const TRY_ONNX_RUNTIME: &str = "Set ORT_DYLIB_PATH to the path of ONNX Runtime's library, which may be able to run it, or \
-    select another model with `ixmcp model use`.";
+fn try_onnx_runtime() -> Wording {
+    let path = "Set ORT_DYLIB_PATH to the path of ONNX Runtime's library, which may be able to run it, or select another model with ";
+    (path, Command("model use"), ".").into()
+}
 
 /// A GPU is required and cannot be used.
 fn no_gpu(why: impl std::fmt::Display) -> Error {
@@ -278,8 +286,8 @@ fn runner(model: &Path, config: &RunnerConfig) -> Result<(Box<dyn Runner>, Optio
     match rten_session::RtenSession::load(bytes, &outline) {
         Ok(session) => Ok((Box::new(session), warning)),
         Err(error) => Err(match warning {
-            Some(warning) => Error::new(error.kind, format!("{}; {warning}", error.message)).hint(FIX_ONNX_RUNTIME),
-            None => error.hint(TRY_ONNX_RUNTIME),
+            Some(warning) => Error::new(error.kind, format!("{}; {warning}", error.message)).hint(fix_onnx_runtime()),
+            None => error.hint(try_onnx_runtime()),
         }),
     }
 }

@@ -100,6 +100,7 @@ fn hit(source: &Snapshot, listed: ListedItem, context: u32) -> Result<Hit> {
         similar_in: None,
         source: at,
         path,
+        commit: None,
     })
 }
 

@@ -346,7 +346,7 @@ impl ParsedQuery {
     }
 
     /// The query's words that a text has.
-    fn set_of(&self, text: &str) -> u64 {
+    pub fn set_of(&self, text: &str) -> u64 {
         let stems: HashSet<String> = words::tokens(text).flat_map(parts_of).map(|part| words::stem(&part)).collect();
         let has = |(_, word): &(usize, &Word)| !word.is_stop && stems.contains(&word.stem);
         self.words.iter().enumerate().filter(has).fold(0, |set, (at, _)| set | 1 << at)

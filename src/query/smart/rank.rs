@@ -6,6 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::names::{NameReader, likely};
 use super::parsed_query::{ParsedQuery, QueryShape};
+use super::past::Past;
 use super::path_category::PathCategory;
 use super::scan::{Scanner, WordMatches};
 use super::semantic;
@@ -73,10 +74,12 @@ pub(super) fn rank(
     query: &ParsedQuery,
     ranking: &Ranking,
     rerank: bool,
+    past: &Past,
     candidates: Vec<LoadedCandidate>,
 ) -> Result<Vec<RankedCandidate>> {
     let (_, weights) = weights(query, ranking);
     let mut ranked = look_at_each(query, candidates);
+    ranked.iter_mut().for_each(|found| past.set(found.id.source, &found.chunk.path, &mut found.parts));
     let fused = weights.of_alone(&[Part::Words, Part::Semantic]);
     let score = |found: &mut RankedCandidate| {
         found.score = if rerank { found.parts.score(weights) } else { found.parts.score(&fused) };

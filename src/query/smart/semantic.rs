@@ -128,6 +128,11 @@ impl SemanticQuery {
         Ok(cosines)
     }
 
+    /// How near a text is, by its vector.
+    pub(super) fn cosine(&self, vector: &Vector) -> f64 {
+        f64::from(self.vector.cosine(vector))
+    }
+
     /// The background similarity of the query in this index.
     pub(super) fn background(&self, corpus: &Corpus) -> Result<Option<f64>> {
         let here = match &self.spaces {

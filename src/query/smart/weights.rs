@@ -99,6 +99,10 @@ weights! {
     Area = "area", 0.6, 0.0, 0.0, 0.0;
     /// How near the name of a function or a type that the chunk defines is to a sentence, of the nearest one's.
     NameSimilarity = "name_similarity", 0.5, 0.0, 0.0, 0.0;
+    /// How much commits about the query changed the file, of the file that they changed most.
+    Votes = "votes", 0.8, 0.5, 0.0, 0.0;
+    /// BM25 of the subjects of the commits that changed the file, of the best file's.
+    Subjects = "subjects", 0.8, 0.5, 0.0, 0.0;
     /// The chunk passes the filters of a query that looks pasted.
     Filter = "filter", 3.0, 3.0, 3.0, 3.0;
 }
@@ -168,6 +172,8 @@ pub enum RankingStage {
     /// Candidates: chunks whose vectors are near the query's.
     #[strum(serialize = "meaning")]
     Semantic,
+    /// Candidates and their order: files that commits about the query changed.
+    History,
     /// The order of candidates by all weights; without it, by those of words and vectors.
     Rerank,
     /// Candidates and their order by the selected model, if there is one.
@@ -188,6 +194,7 @@ impl RankingStage {
 pub const ARMS: &[(&str, &[RankingStage])] = &[
     ("bm25", &[RankingStage::Words, RankingStage::Names, RankingStage::Synonyms]),
     ("vector", &[RankingStage::Semantic]),
+    ("history", &[RankingStage::History]),
     ("rerank", &[RankingStage::Rerank]),
     ("transformer", &[RankingStage::Transformer]),
 ];

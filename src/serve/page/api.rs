@@ -21,8 +21,8 @@ use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::backend::{Backend, BackendRequest};
+use super::views;
 use crate::error::{Error, ErrorKind, Result};
-use crate::tools;
 use crate::wording::Part;
 
 /// The tools that the page may call.
@@ -80,7 +80,7 @@ async fn try_answer(backend: &Backend, request: Request<Incoming>) -> Result<Val
         (&Method::POST, target) => {
             let target = match target.split_once('/') {
                 Some(("tool", name)) => TOOLS.iter().copied().find(|tool| *tool == name).map(BackendRequest::Tool),
-                Some(("view", name)) => tools::views().find(|view| *view == name).map(BackendRequest::View),
+                Some(("view", name)) => views::names().find(|view| *view == name).map(BackendRequest::View),
                 _ => None,
             };
             let target = target.ok_or_else(|| Error::not_found("the page has no such endpoint"))?;

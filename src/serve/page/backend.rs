@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::PageSettings;
+use super::views;
 use crate::budget::Budget;
 use crate::config::Environment;
 use crate::error::{Error, Result};
@@ -118,7 +119,7 @@ impl Backend {
                 let request = Request { root, ..request };
                 match target {
                     BackendRequest::Tool(_) => tools.call(request),
-                    BackendRequest::View(_) => tools.view(request),
+                    BackendRequest::View(_) => tools.call_tool(views::find(&request.tool)?, request, None),
                 }
             })
         };

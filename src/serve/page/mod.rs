@@ -11,6 +11,7 @@ mod api;
 mod assets;
 mod backend;
 mod gate;
+pub(super) mod views;
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;

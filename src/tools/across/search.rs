@@ -4,10 +4,12 @@
 
 use serde_json::{Value, json};
 
-use super::{ScopedCall, in_order};
+use super::{RankedMember, ScopedCall, in_order};
 use crate::error::Result;
+use crate::query::corpus::Corpus;
+use crate::query::smart::CommitQuery;
 use crate::query::{HitPage, PathFilter, exact, smart};
-use crate::tools::query::{Answer, Arguments, DEFAULT_LIMIT, MAX_LIMIT, Mode, check_text, shown};
+use crate::tools::query::{Answer, Arguments, DEFAULT_LIMIT, MAX_LIMIT, Mode, check_text, shown, shown_commit};
 use crate::tools::{arguments, page};
 
 /// Searches several repositories: a smart query ranks the hits of all of them once.
@@ -22,7 +24,11 @@ pub(super) fn search(across: &ScopedCall) -> Result<Value> {
     let page = page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
     let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
     let budget = &across.request.budget;
+    let commits = CommitQuery::asked(arguments.text.trim());
     across.ranked(&arguments.text, &filter, |corpus, members| {
+        if let Some(query) = &commits {
+            return commits_of(corpus, members, query, &filter, page);
+        }
         let HitPage { page: found, warning } =
             smart::search(corpus, None, &arguments.text, &filter, context, page, budget)?;
         let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
@@ -45,4 +51,37 @@ pub(super) fn search(across: &ScopedCall) -> Result<Value> {
         answer["results"] = hits.collect();
         Ok(answer)
     })
+}
+
+/// Commits of several repositories as hits, ranked once.
+fn commits_of(
+    corpus: &Corpus,
+    members: &[RankedMember],
+    query: &CommitQuery,
+    filter: &PathFilter,
+    page: (usize, usize),
+) -> Result<Value> {
+    let found = smart::search_commits(corpus, query, filter, page)?;
+    let without =
+        (0..members.len()).filter(|at| corpus.ask(*at, |source| source.commit_count()).is_ok_and(|all| all == 0));
+    let warning = match without.count() {
+        0 => None,
+        1 => Some("1 repository has no history in its index: mirrors of published repositories have none.".to_owned()),
+        many => Some(format!(
+            "{many} repositories have no history in their index: mirrors of published repositories have none."
+        )),
+    };
+    let answer = Answer {
+        total: found.total,
+        truncated: found.is_cut,
+        next_offset: found.next_offset(),
+        suggestion: None,
+        vectors_pending: None,
+        warning,
+        results: Vec::new(),
+    };
+    let mut answer = json!(answer);
+    let hits = found.items.into_iter().filter_map(|hit| members[hit.source].shows("", json!(shown_commit(hit))));
+    answer["results"] = hits.collect();
+    Ok(answer)
 }

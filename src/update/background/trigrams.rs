@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::static_embeddings::if_free;
 use crate::budget::Budget;
 use crate::error::Result;
-use crate::repository::Repository;
+use crate::repository::{Repository, RootKind};
 use crate::store::{GatheredTrigrams, MAX_SLOTS, SegmentState, Store, TrigramState};
 
 /// Text of one segment: its trigrams are held in memory, some bytes for each of the text.
@@ -61,7 +61,7 @@ impl Trigrams {
 
     fn gather(&self, budget: &Budget) -> Result<()> {
         let from = self.repository.settings().config.index.trigrams_from;
-        let share = if self.repository.is_mirror() { MIRROR_SHARE } else { 1 };
+        let share = if self.repository.kind == RootKind::Mirror { MIRROR_SHARE } else { 1 };
         gather(self.repository.store()?, from / share, budget)
     }
 }

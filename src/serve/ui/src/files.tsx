@@ -4,7 +4,7 @@ import { tool, view, type Progress } from './ask.ts';
 import { Painted, nameAt, nameIn, useSpans } from './code.tsx';
 import { Find, useFind } from './find.tsx';
 import { Markdown } from './markdown.tsx';
-import { Choice, Divider, Icon, Nothing, Pending, Rows, SymbolKind, useWidth } from './parts.tsx';
+import { Choice, Divider, Icon, Message, Nothing, Pending, Rows, SymbolKind, useWidth } from './parts.tsx';
 import { References, nameAddress } from './references.tsx';
 import { ago, bytes, count, cut, many, split, visible } from './say.ts';
 import { address, asFault, fileAddress, go, route, useAnswer, useChanged, useEvery, useMedia, type Answer, type Route } from './use.ts';
@@ -244,6 +244,7 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
   }, [line]);
   const isRoomy = useMedia('(min-width: 1180px)');
   const [showsOutline, setShowsOutline] = useState(false);
+  const [showsHistory, setShowsHistory] = useState(false);
   /// How often the file has changed since it was opened.
   const [edition, setEdition] = useState(0);
   const [isGone, setGone] = useState(false);
@@ -349,8 +350,8 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
   const about = text.value;
   const references = named && <References path={path} line={nameLine} column={named.column} name={named.name} />;
   // Plain text has no symbols: its lines take the whole width.
-  const hasSide = !!references || (isIndexed && (!outline.value || outline.value.symbols.length > 0));
-  const outlined = references || <Outline outline={outline} path={path} line={from} onPick={() => setShowsOutline(false)} />;
+  const hasSide = !!references || (isIndexed && (showsHistory || !outline.value || outline.value.symbols.length > 0));
+  const outlined = references || (showsHistory && isIndexed && <History path={path} />) || <Outline outline={outline} path={path} line={from} onPick={() => setShowsOutline(false)} />;
   return (
     <article class="file" aria-label={visible(path)}>
       <header class="file-head">
@@ -368,11 +369,12 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
           {isHiding && <span class="warn">has characters that cannot be shown, as \ufffd</span>}
           {about?.isCut && <span class="warn">only its beginning is shown</span>}
           {chunk && <span class="in-chunk">in chunk {chunk.index + 1}: lines {chunk.start_line}–{chunk.end_line}{chunk.headings && ` · ${visible(chunk.headings.join(' › '))}`}</span>}
+          {isIndexed && <button class="link" aria-pressed={showsHistory} onClick={() => setShowsHistory(!showsHistory)}>History</button>}
           {!isRoomy && hasSide && <button class="link" aria-expanded={showsOutline} onClick={() => setShowsOutline(!showsOutline)}>Symbols</button>}
         </p>
         {isMarkdown && <Choice label="View" value={isRendered ? 'rendered' : 'raw'} of={FORMS} onPick={(form) => go(address('/files', { path, raw: form === 'raw' ? 1 : '' }), true)} />}
       </header>
-      {!isRoomy && (showsOutline || references) && outlined}
+      {!isRoomy && (showsOutline || showsHistory || references) && outlined}
       {find.isOpen && <Find find={find} />}
       <Pending answer={text} />
       {about && (
@@ -405,6 +407,33 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
         </div>
       )}
     </article>
+  );
+}
+
+type Past = { history: { commit: string; time: string; subject: string }[]; changes_with: { file_path: string; commits: number; share: number }[]; warning?: string };
+
+/// The commits that changed the file, and the files that change together with it.
+function History({ path }: { path: string }) {
+  const past = useAnswer<Past>([path], (signal, waiting) => view('history', { file: path, limit: 50 }, signal, waiting));
+  const { history = [], changes_with: together = [], warning } = past.value ?? {};
+  return (
+    <aside class="outline past" aria-label="History">
+      <h2>History {past.value && <span class="faint">{count(history.length)}</span>}</h2>
+      <Pending answer={past} />
+      {warning && <p class="warn"><Message text={warning} /></p>}
+      {past.value && history.length === 0 && <p class="faint">No commit is known that changed the file.</p>}
+      <ul class="plain ranked">
+        {history.map((commit) => (
+          <li key={commit.commit}><span class="name" title={`${commit.commit}\n${visible(commit.subject)}`}><bdi>{visible(commit.subject)}</bdi></span><span class="faint" title={commit.time}>{ago(commit.time)}</span></li>
+        ))}
+      </ul>
+      {together.length > 0 && <h2>Changes together with</h2>}
+      <ul class="plain ranked">
+        {together.map((file) => (
+          <li key={file.file_path}><a href={fileAddress(file.file_path)} title={visible(file.file_path)}><bdi>{visible(split(file.file_path)[1])}</bdi></a><span class="faint">{Math.round(file.share * 100)} %, {many(file.commits, 'commit')}</span></li>
+        ))}
+      </ul>
+    </aside>
   );
 }
 

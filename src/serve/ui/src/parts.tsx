@@ -62,7 +62,7 @@ export function Problem({ fault }: { fault: Fault }) {
 /// A message that the server wrote: what it has between backticks as code. Its first letter is in upper case where it begins with
 /// a word: names stay as they are.
 export function Message({ text }: { text: string }) {
-  const parts = visible(text.replace(/^(a|an|any|cannot|each|it|no|not|nothing|only|the|there|this|to)\b/, (word) => word[0].toUpperCase() + word.slice(1))).split('`');
+  const parts = visible(text.replace('mode "literal"', 'Literal').replace(/^(a|an|any|cannot|each|it|no|not|nothing|only|the|there|this|to)\b/, (word) => word[0].toUpperCase() + word.slice(1))).split('`');
   if (parts.length % 2 === 0) return <>{parts.join('`')}</>;
   return <>{parts.map((part, at) => (at % 2 ? <code key={at}>{part}</code> : part))}</>;
 }

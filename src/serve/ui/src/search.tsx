@@ -4,20 +4,21 @@ import { state, tool, view } from './ask.ts';
 import { Painted, type Marks, type Spans } from './code.tsx';
 import { Choice, Message, Nothing, Pending, Switch, marks } from './parts.tsx';
 import { useSnippets } from './references.tsx';
-import { count, many, split, visible } from './say.ts';
+import { ago, count, many, split, visible } from './say.ts';
 import { address, fileAddress, go, route as routeNow, useAnswer, useMedia, type Route } from './use.ts';
 
 type Hit = {
   repo?: string; file_path: string; line: number; start_line: number; end_line: number;
   symbol_name?: string; similar?: number; similar_in?: string; score: number; preview: string; parts?: Record<string, number>;
 };
+type CommitHit = { repo?: string; commit: string; time: string; subject: string; files?: string[] };
 type Found = { indexing?: { done: number; total: number }; results: Hit[]; total?: number; truncated: boolean; next_offset?: number; suggestion?: string; warning?: string };
 
 const MODES = [['smart', 'Smart'], ['literal', 'Literal'], ['regex', 'Regex']] as const;
 const PAGE = 30;
 /// Example queries: filters, a phrase, an excluded word; kinds of symbols in the largest languages.
 const KINDS = ['class', 'struct', 'interface', 'function'];
-const EXAMPLES = ['path:tests', 'kind:decision', '"not found"', 'error -test', 'kind:document', 'path:src', 'open file'];
+const EXAMPLES = ['path:tests', 'kind:decision', '"not found"', 'error -test', 'kind:document', 'kind:commit', 'path:src', 'open file'];
 const MAX_EXAMPLES = 5;
 
 /// Languages without such kinds.
@@ -95,7 +96,10 @@ export function Search({ route }: { route: Route }) {
     return () => clearTimeout(timer);
   }, [answer.value]);
   const chips = useAnswer<string[]>([isAsked, repo], isAsked ? null : (signal) => examples(repo, signal));
-  const hits = isAsked ? (answer.value?.results ?? []) : [];
+  const results = isAsked ? (answer.value?.results ?? []) : [];
+  const hits = results.filter((hit) => hit.file_path);
+  // Commits are in no file.
+  const commits = results.filter((hit) => !hit.file_path) as unknown as CommitHit[];
   const words = marks(given, mode, isCased);
   const current = hits[Math.min(selected, hits.length - 1)];
   const previews = hits.map((hit) => ({ file: hit.file_path, preview: hit.preview }));
@@ -142,7 +146,7 @@ export function Search({ route }: { route: Route }) {
           {mode !== 'smart' && <Switch label="Word" title="Whole words only" value={isWord} onPick={(on) => asked({ word: on ? '1' : '' })} />}
           {mode === 'smart' && <Switch label="Explain" title="Show what each score is made of" value={explain} onPick={(on) => asked({ explain: on ? '1' : '' })} />}
           <span class="counts" role="status" aria-live="polite">
-            {isAsked && answer.value && (answer.value.total !== undefined ? many(answer.value.total, 'hit') : hits.length ? `first ${count(hits.length)} hits` : '')}
+            {isAsked && answer.value && (answer.value.total !== undefined ? many(answer.value.total, 'hit') : results.length ? `first ${count(results.length)} hits` : '')}
           </span>
         </div>
       </form>
@@ -160,7 +164,7 @@ export function Search({ route }: { route: Route }) {
         </Nothing>
       )}
       {isAsked && <Pending answer={answer} />}
-      {isAsked && answer.value && hits.length === 0 && (
+      {isAsked && answer.value && results.length === 0 && (
         <Nothing title="Nothing found">
           {answer.value.warning && <p class="warn"><Message text={answer.value.warning} /></p>}
           {answer.value.suggestion && (
@@ -170,6 +174,16 @@ export function Search({ route }: { route: Route }) {
         </Nothing>
       )}
       {hits.length > 0 && answer.value?.warning && <p class="warn" role="status"><Message text={answer.value.warning} /></p>}
+      {commits.length > 0 && (
+        <ul class="commits" aria-label="Commits">
+          {commits.map((hit) => (
+            <li key={`${hit.repo}:${hit.commit}`}>
+              <p>{hit.repo && <span class="chip repository" title={hit.repo}>{short(hit.repo)}</span>}<strong><bdi>{visible(hit.subject)}</bdi></strong> <span class="faint" title={hit.time}>{ago(hit.time)} · <code>{hit.commit.slice(0, 12)}</code></span></p>
+              <p class="faint">{(hit.files ?? []).map((path) => <a key={path} href={fileAddress(path, undefined, undefined, hit.repo)}><bdi>{visible(path)}</bdi></a>)}</p>
+            </li>
+          ))}
+        </ul>
+      )}
       {hits.length > 0 && (
         <div class={`found ${answer.isAsking ? 'is-asking' : ''}`}>
           <div class="hits">

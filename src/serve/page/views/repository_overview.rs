@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Call, Declaration, declare};
 use crate::error::Result;
 use crate::query::overview::{self, Central, Folder};
+use crate::tools::{self, Access, Call, Declaration, declare};
 
 pub(super) static OVERVIEW: Declaration = declare! {
     run;
@@ -64,7 +64,7 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
     let commits = call.workspace().history.latest(COMMITS, call.budget()).unwrap_or_default().into_iter();
     let commits = commits.map(|(seconds, subject)| CommitNote {
         subject: subject.chars().take(MAX_SUBJECT).collect(),
-        when: super::stats::instant(seconds.saturating_mul(1_000_000_000)),
+        when: tools::stats::instant(seconds.saturating_mul(1_000_000_000)),
     });
     let commits: Vec<CommitNote> = commits.collect();
     call.read_now(|snapshot, _| {
@@ -76,7 +76,7 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
             status: entity.status,
         });
         let latest = snapshot.latest_files(LATEST)?.into_iter();
-        let latest = latest.map(|(file, at)| Latest { file, modified: super::stats::instant(at) });
+        let latest = latest.map(|(file, at)| Latest { file, modified: tools::stats::instant(at) });
         Ok(Answer {
             folders: overview::folders(snapshot)?,
             symbols: overview::central(snapshot)?,

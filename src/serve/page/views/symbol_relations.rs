@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::query::relations::{self, Resolver};
+use crate::tools::{self, Access, Call, Declaration, declare};
 use crate::wording::{Tool, Wording};
 
 pub(super) static RELATIONS: Declaration = declare! {
@@ -64,7 +64,7 @@ const MAX_ITEMS: usize = 100;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let path = call.workspace().files.indexed_path(&arguments.file)?;
-    let (_, limit) = super::page(None, arguments.limit, MAX_ITEMS, MAX_ITEMS);
+    let (_, limit) = tools::page(None, arguments.limit, MAX_ITEMS, MAX_ITEMS);
     call.refresh_scip()?;
     let found = call.read_file(&path, |snapshot| {
         let Some((file, _)) = snapshot.file(&path)? else { return Ok(None) };

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
 use crate::extract::highlight;
 use crate::query::documents;
+use crate::tools::{self, Access, Call, Declaration, declare};
 
 pub(super) static HIGHLIGHT: Declaration = declare! {
     run;
@@ -47,7 +47,7 @@ struct Answer {
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (language, text) = text_of(call, &arguments.file)?;
     let first = arguments.start_line.and_then(|line| usize::try_from(line).ok()).unwrap_or(1).max(1);
-    let (_, count) = super::page(None, arguments.lines, MAX_LINES, MAX_LINES);
+    let (_, count) = tools::page(None, arguments.lines, MAX_LINES, MAX_LINES);
     let found = highlight::highlight(&language, &text, first - 1..(first - 1).saturating_add(count));
     let highlighted = found.is_some();
     Ok(Answer {

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::query::documents;
+use crate::tools::{self, Access, Call, Declaration, declare};
 use crate::wording::Command;
 
 pub(super) static CHUNKS: Declaration = declare! {
@@ -54,7 +54,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             .hint((Command("files --skipped"), " says why a file was left out."))
     })?;
     let total = cuts.len();
-    let (offset, _) = super::page(arguments.offset, None, usize::MAX, usize::MAX);
+    let (offset, _) = tools::page(arguments.offset, None, usize::MAX, usize::MAX);
     let chunks = cuts.into_iter().skip(offset).map(|piece| Chunk {
         index: piece.index,
         start_line: piece.start_line,

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::file_highlight::text_of;
-use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract::entity_kinds::Kind;
 use crate::extract::markdown::{self, Element, Piece};
 use crate::store::Snapshot;
+use crate::tools::{Access, Call, Declaration, declare};
 
 pub(super) static MARKDOWN: Declaration = declare! {
     run;

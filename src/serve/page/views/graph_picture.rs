@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::query::picture::{self, Part, PictureEdge, PictureNode};
+use crate::tools::{self, Access, Call, Declaration, declare};
 
 pub(super) static GRAPH: Declaration = declare! {
     run;
@@ -62,7 +62,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         (None, None, Some(tag)) => Part::Tagged(tag),
         _ => return Err(Error::invalid_argument("arguments `around`, `find` and `tag`: one at a time")),
     };
-    let (_, limit) = super::page(None, arguments.limit, usize::MAX, usize::MAX);
+    let (_, limit) = tools::page(None, arguments.limit, usize::MAX, usize::MAX);
     let picture = call.read_entities(|snapshot| picture::part(snapshot, part, limit))?;
     let mut kinds: Vec<Kind> = picture.all.kinds.into_iter().map(|(kind, count)| Kind { kind, count }).collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));

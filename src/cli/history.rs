@@ -1,0 +1,85 @@
+//! `ixmcp history`: the commits of a file or a symbol, for people.
+
+use clap::Args;
+use serde::Serialize;
+
+use super::query::short;
+use super::{Outcome, Session, output};
+use crate::budget::Budget;
+use crate::error::{Error, Result};
+use crate::model::printable;
+use crate::query::history::{self, ChangesWith};
+use crate::query::symbols;
+use crate::tools::history::{CommitNote, TOGETHER, of_definition};
+
+/// Show the commits that changed a file or the lines of a symbol, and the files that change with it
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// A file, relative to the current folder or the repository, or absolute; or a name: plain, or as Class.method or module::name
+    of: String,
+    /// Maximum number of commits
+    #[arg(long, short = 'n', default_value_t = 20)]
+    limit: u64,
+    /// Show the authors' names
+    #[arg(long)]
+    authors: bool,
+}
+
+/// Characters of a time that are the day.
+const DAY: usize = 10;
+
+#[derive(Serialize)]
+struct Answer {
+    history: Vec<CommitNote>,
+    changes_with: Vec<ChangesWith>,
+    truncated: bool,
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let workspace = session.workspace()?;
+    let budget = Budget::unlimited();
+    workspace.commits.finish(&budget)?;
+    let most = usize::try_from(typed.limit).unwrap_or(usize::MAX);
+    let path = session.stored(&typed.of);
+    let (mut found, changes_with) = session.read(|snapshot| {
+        if snapshot.file(&path)?.is_some() {
+            let commits = history::of_path(snapshot, &path, most.saturating_add(1))?;
+            let notes = commits.into_iter().map(|(commit, _)| CommitNote::of(commit, typed.authors)).collect();
+            return Ok((notes, history::changes_with(snapshot, &[&path], TOGETHER)?));
+        }
+        let Some(subject) = symbols::subjects(snapshot, &typed.of)?.into_iter().next() else {
+            return Err(Error::not_found(format!(
+                "{} is neither a file of the index nor a name in it",
+                printable(&typed.of)
+            ))
+            .hint("`ixmcp files` lists the files."));
+        };
+        of_definition(&workspace, snapshot, &subject.definition, (most.saturating_add(1), typed.authors), &budget)
+    })?;
+    let truncated = found.len() > most;
+    found.truncate(most);
+    let answer = Answer { history: found, changes_with, truncated };
+    session.show(&answer, !answer.history.is_empty(), || {
+        for commit in &answer.history {
+            let day: String = printable(&commit.time).chars().take(DAY).collect();
+            let author = commit.author.as_ref().map_or_else(String::new, |name| format!("  {}", printable(name)));
+            let id = session.paint.name(short(&commit.commit));
+            output::line(&format!("{id}  {day}{author}  {}", printable(&commit.subject)));
+        }
+        if answer.truncated {
+            output::note("there are more commits: raise --limit");
+        }
+        if !answer.changes_with.is_empty() {
+            output::line("changes together with");
+        }
+        for file in &answer.changes_with {
+            let share =
+                format!("{:.0} %, {}", file.share * 100.0, output::count(u64::from(file.commits), "commit", "commits"));
+            output::line(&format!("    {}  {share}", session.paint.path(&file.file_path)));
+        }
+        if answer.history.is_empty() {
+            let why = workspace.commits.fault().unwrap_or_else(|| "no commit is known that changed it".to_owned());
+            output::note(&why);
+        }
+    })
+}

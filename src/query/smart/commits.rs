@@ -1,0 +1,166 @@
+//! Commits as hits: those whose messages answer a query.
+//!
+//! Owns which queries ask for commits, and the order of the hits. Does not own what the history says of files (`past`).
+
+use super::parsed_query::ParsedQuery;
+use super::rarity::rarity;
+use super::semantic::SemanticQuery;
+use crate::embed::{Embedder, Purpose, built_in};
+use crate::error::Result;
+use crate::query::corpus::Corpus;
+use crate::query::{Page, PathFilter};
+use crate::store::{FtsQuery, Snapshot, StoredCommit};
+
+/// The filter of a query for commits.
+const KIND: &str = "kind:commit";
+/// Commits that are ranked.
+const RANKED: usize = 300;
+/// Commits that are listed where only paths are asked for.
+const LISTED: usize = 5_000;
+/// Files that a hit names.
+const FILES: usize = 20;
+/// Fewer digits of an id may be a word.
+const LEAST_DIGITS: usize = 7;
+/// A word in more commits is as common as one in so many.
+const COMMON: usize = 20_000;
+/// Weights of the parts of a score: BM25, how much of the query the subject and the message hold, how near the subject is, and how
+/// much of the query the paths hold.
+const BM25: f64 = 1.0;
+const SUBJECT: f64 = 1.2;
+const MESSAGE: f64 = 0.6;
+const SEMANTIC: f64 = 0.6;
+const PATHS: f64 = 0.4;
+
+/// A commit that answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CommitHit {
+    /// The index of its repository, where several were searched.
+    pub source: usize,
+    pub commit: StoredCommit,
+    pub files: Vec<String>,
+    pub score: f64,
+}
+
+/// A query for commits.
+#[derive(Debug)]
+pub struct CommitQuery {
+    text: String,
+    paths: Vec<PathFilter>,
+}
+
+impl CommitQuery {
+    /// The query, if it asks for commits by its filter.
+    pub fn asked(text: &str) -> Option<Self> {
+        let is_kind = |word: &str| word.eq_ignore_ascii_case(KIND);
+        if !text.split_whitespace().any(is_kind) {
+            return None;
+        }
+        let (mut words, mut paths) = (Vec::new(), Vec::new());
+        for word in text.split_whitespace().filter(|word| !is_kind(word)) {
+            match word.strip_prefix("path:").filter(|path| !path.is_empty()).and_then(PathFilter::containing) {
+                Some(filter) => paths.push(filter),
+                None => words.push(word),
+            }
+        }
+        Some(Self { text: words.join(" "), paths })
+    }
+
+    /// Asks for commits whose messages have words of a text.
+    pub fn of_words(text: &str) -> Self {
+        Self { text: text.to_owned(), paths: Vec::new() }
+    }
+}
+
+/// The commits that answer a query, best first, and without words the newest first. Only those that changed a file at a path of the
+/// filter.
+pub fn search_commits(
+    corpus: &Corpus,
+    query: &CommitQuery,
+    filter: &PathFilter,
+    (offset, limit): (usize, usize),
+) -> Result<Page<CommitHit>> {
+    let mut parsed = ParsedQuery::of_words(&query.text);
+    let mut hits = Vec::new();
+    for at in 0..corpus.source_count() {
+        hits.extend(corpus.ask(at, |source| {
+            let found = of_source(source, &mut parsed, &query.text)?;
+            let mut hits = Vec::with_capacity(found.len());
+            for (commit, score) in found {
+                let most = if filter.is_empty() && query.paths.is_empty() { FILES } else { LISTED };
+                let mut files = source.files_of_commit(commit.id, most)?;
+                let admits = |path: &String| filter.admits(path) && query.paths.iter().all(|own| own.admits(path));
+                if most == LISTED && !files.iter().any(admits) {
+                    continue;
+                }
+                files.sort_by_key(|path| !admits(path));
+                files.truncate(FILES);
+                hits.push(CommitHit { source: at, commit, files, score });
+            }
+            Ok(hits)
+        })?);
+    }
+    if !parsed.words.is_empty() {
+        rank(corpus, &parsed, &mut hits)?;
+    }
+    let order = |a: &CommitHit, b: &CommitHit| {
+        let newest = b.commit.time.cmp(&a.commit.time).then_with(|| a.commit.hash.cmp(&b.commit.hash));
+        b.score.total_cmp(&a.score).then(newest).then(a.source.cmp(&b.source))
+    };
+    hits.sort_by(order);
+    let is_all = hits.len() < RANKED;
+    let page = Page::of(hits, offset, limit);
+    Ok(Page { total: page.total.filter(|_| is_all), ..page })
+}
+
+/// Commits that may answer, with what BM25 says of each.
+fn of_source(source: &Snapshot, query: &mut ParsedQuery, text: &str) -> Result<Vec<(StoredCommit, f64)>> {
+    let is_id = |word: &str| word.len() >= LEAST_DIGITS && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_id(text.trim())
+        && let Some(commit) = source.commit_with_prefix(&text.trim().to_lowercase())?
+    {
+        return Ok(vec![(commit, 1.0)]);
+    }
+    if query.words.is_empty() {
+        return Ok(source.newest_commits(LISTED)?.into_iter().map(|commit| (commit, 0.0)).collect());
+    }
+    query.add_others();
+    let all = source.commit_count()?;
+    let mut asked = Vec::new();
+    for word in query.words.iter_mut().filter(|word| !word.is_stop) {
+        if let Some(own) = word.asked() {
+            word.weight = rarity(all, source.commits_with(&own, false, COMMON)?.len());
+            asked.push(own);
+        }
+        let others = word.others.iter().filter(|other| other.is_same);
+        asked.extend(others.filter_map(|other| super::parsed_query::asked(&other.text)));
+    }
+    let compounds = query.terms.iter().filter(|term| term.is_compound());
+    asked.extend(compounds.filter_map(|term| FtsQuery::phrase(&term.whole())));
+    match FtsQuery::any(asked) {
+        Some(asked) => source.search_commits(&asked, RANKED),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn rank(corpus: &Corpus, query: &ParsedQuery, hits: &mut [CommitHit]) -> Result<()> {
+    let best = hits.iter().map(|hit| hit.score).fold(f64::MIN_POSITIVE, f64::max);
+    let semantic = SemanticQuery::of_any(query, corpus)?;
+    let subjects: Vec<&str> = hits.iter().map(|hit| hit.commit.subject.as_str()).collect();
+    let vectors = if semantic.is_some() { built_in().embed(Purpose::Passage, &subjects)? } else { Vec::new() };
+    let cosines: Vec<f64> = match &semantic {
+        Some(semantic) => vectors.iter().map(|vector| semantic.cosine(vector).max(0.0)).collect(),
+        None => vec![0.0; hits.len()],
+    };
+    for (hit, cosine) in hits.iter_mut().zip(cosines) {
+        let subject = query.set_of(&hit.commit.subject);
+        let message = subject | query.set_of(&hit.commit.body);
+        let paths = hit.files.iter().fold(0, |set, path| set | query.set_of(path));
+        hit.score = BM25 * hit.score / best
+            + SUBJECT * query.share_of(subject)
+            + MESSAGE * query.share_of(message)
+            + SEMANTIC * cosine
+            + PATHS * query.share_of(paths);
+        hit.score = (hit.score * 1000.0).round() / 1000.0;
+    }
+    Ok(())
+}

@@ -1,0 +1,492 @@
+//! Commits in the index: against git itself, in answers, and as evidence for ranking.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use ixmcp::budget::Budget;
+use ixmcp::config::{Environment, Flags, Sources};
+use ixmcp::repository::FileCommits;
+use ixmcp::update::rebuild;
+use ixmcp::workspace::Workspace;
+use serde_json::{Value, json};
+
+use crate::harness::Repo;
+use crate::sound::{assert_same, dump, number, sync};
+use crate::tree::Random;
+
+/// A repository without commits.
+fn begun(files: &str) -> Repo {
+    let repo = Repo::new(files);
+    git(repo.path(), &["init", "-q", "-b", "main"]);
+    repo
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    git_at(folder, arguments, 1_700_000_000)
+}
+
+/// Runs git at that time and returns what it prints.
+fn git_at(folder: &Path, arguments: &[&str], time: u64) -> String {
+    let mut git = Command::new("git");
+    git.args([
+        "-c",
+        "user.name=Ann",
+        "-c",
+        "user.email=ann@example.org",
+        "-c",
+        "core.excludesFile=",
+        "-c",
+        "gc.auto=0",
+    ]);
+    git.args(["-c", "protocol.file.allow=always"]);
+    let date = format!("{time} +0000");
+    git.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date).env("GIT_EDITOR", "true");
+    let output = git.args(arguments).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Commits everything, a second after the commit before.
+fn commit(repo: &Repo, message: &str) -> String {
+    let begun = 1_700_000_000;
+    let before = git(repo.path(), &["rev-list", "--count", "--all"]).trim().parse::<u64>().unwrap();
+    git(repo.path(), &["add", "-A"]);
+    git_at(repo.path(), &["commit", "-q", "--allow-empty", "-m", message], begun + before);
+    git(repo.path(), &["rev-parse", "HEAD"]).trim().to_owned()
+}
+
+/// Settings of no one's, with git.
+fn sources(root: &Path) -> Arc<Sources> {
+    let path = ("PATH".to_owned(), std::env::var("PATH").unwrap());
+    let environment = Environment::new([path], root.join("../no-home"), root.to_owned());
+    Arc::new(Sources { flags: Flags::default(), environment })
+}
+
+fn open(root: &Path) -> Workspace {
+    Workspace::open(root, sources(root)).unwrap()
+}
+
+/// The rows of the history.
+fn history(workspace: &Workspace) -> Vec<String> {
+    workspace.commits.finish(&Budget::unlimited()).unwrap();
+    dump(workspace).into_iter().filter(|line| line.starts_with("[\"commit")).collect()
+}
+
+/// Returns what git says of each commit that is reached, as the index has it.
+fn of_git(root: &Path) -> Vec<String> {
+    let mut lines = Vec::new();
+    for hash in git(root, &["rev-list", "HEAD"]).lines() {
+        let parents = git(root, &["show", "-s", "--format=%P", hash]).split_whitespace().count();
+        let shown =
+            git(root, &["diff-tree", "-r", "--root", "--no-commit-id", "--name-status", "-M50%", "-l200", hash]);
+        let boundary = fs::read_to_string(root.join(".git/shallow")).unwrap_or_default();
+        let is_cut = boundary.lines().any(|line| line == hash);
+        for line in shown.lines().filter(|_| parents < 2 && !is_cut) {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let (path, from) = match fields[..] {
+                [_, path] => (path, Value::Null),
+                [_, from, path] => (path, from.into()),
+                _ => panic!("{line}"),
+            };
+            lines.push(json!(["commit file", hash, path, &fields[0][..1], from]).to_string());
+        }
+        let texts = git(root, &["show", "-s", "--format=%ct%x00%s", hash]);
+        let (time, subject) = texts.trim_end().split_once('\0').unwrap();
+        lines.push(format!("{hash} {time} {subject}"));
+    }
+    lines.sort();
+    lines
+}
+
+/// Returns the same lines of the index.
+fn of_index(rows: &[String]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for row in rows {
+        let row: Value = serde_json::from_str(row).unwrap();
+        match row[0].as_str().unwrap() {
+            "commit" => lines.push(format!("{} {} {}", row[1].as_str().unwrap(), row[2], row[4].as_str().unwrap())),
+            "commit file" => lines.push(row.to_string()),
+            _ => {}
+        }
+    }
+    lines.sort();
+    lines
+}
+
+/// Changes the history at random, and returns what was done.
+fn step(repo: &Repo, random: &mut Random, time: u64) -> String {
+    let root = repo.path();
+    let run = |arguments: &[&str]| git_at(root, arguments, time);
+    let file = format!("src/f{}.py", random.below(6));
+    let other = format!("src/f{}.py", random.below(6));
+    let branch = format!("b{}", random.below(3));
+    let edit = || {
+        let text = fs::read_to_string(root.join(&file)).unwrap_or_default();
+        repo.write(&file, format!("{text}value_{time} = {time}\nother_{time} = {time}\n"));
+    };
+    let commit = |message: &str| {
+        run(&["add", "-A"]);
+        run(&["commit", "-q", "--allow-empty", "-m", message]);
+    };
+    match random.below(11) {
+        0..=2 => {
+            edit();
+            commit(&format!("Edit {file}"));
+            format!("edit {file}")
+        }
+        3 if root.join(&file).exists() && !root.join(&other).exists() => {
+            run(&["mv", &file, &other]);
+            commit(&format!("Move {file} to {other}"));
+            format!("move {file} to {other}")
+        }
+        4 if root.join(&file).exists() => {
+            run(&["rm", "-q", &file]);
+            commit(&format!("Remove {file}"));
+            format!("remove {file}")
+        }
+        5 => {
+            edit();
+            run(&["add", "-A"]);
+            run(&["commit", "-q", "--amend", "--allow-empty", "-m", &format!("Amended at {time}")]);
+            "amend".to_owned()
+        }
+        6 => {
+            run(&["checkout", "-q", "-B", &branch]);
+            format!("branch {branch}")
+        }
+        7 if run(&["branch", "--list", &branch]).contains(&branch) => {
+            run(&["checkout", "-q", &branch]);
+            format!("switch to {branch}")
+        }
+        8 => {
+            // As after a force-push that others fetched.
+            let count: u64 = run(&["rev-list", "--count", "--first-parent", "HEAD"]).trim().parse().unwrap();
+            let back = random.below(count.min(4));
+            run(&["reset", "-q", "--hard", &format!("HEAD~{back}")]);
+            format!("reset by {back}")
+        }
+        9 => {
+            run(&["reflog", "expire", "--expire=now", "--all"]);
+            run(&["gc", "-q", "--prune=now"]);
+            "gc".to_owned()
+        }
+        10 if run(&["branch", "--list", &branch]).contains(&branch) => {
+            run(&["merge", "-q", "-X", "ours", "-m", &format!("Merge {branch}"), &branch]);
+            format!("merge {branch}")
+        }
+        _ => {
+            let count: u64 = run(&["rev-list", "--count", "--first-parent", "HEAD"]).trim().parse().unwrap();
+            if count < 4 || !run(&["rev-list", "--merges", "HEAD~3..HEAD"]).is_empty() {
+                return "nothing".to_owned();
+            }
+            // The same commits with other times.
+            run(&["rebase", "-q", "--force-rebase", "--no-fork-point", "HEAD~2"]);
+            "rebase".to_owned()
+        }
+    }
+}
+
+#[test]
+fn any_sequence_of_rewrites_leaves_the_history_of_a_fresh_build() {
+    let seeds = match number("IXMCP_SEED", u64::MAX) {
+        u64::MAX => 0..number("IXMCP_SEQUENCES", 6),
+        seed => seed..seed + 1,
+    };
+    for seed in seeds {
+        let mut random = Random(seed);
+        let repo = begun("");
+        git_at(repo.path(), &["commit", "-q", "--allow-empty", "-m", "Begin"], 1_000_000_000);
+        let workspace = open(repo.path());
+        sync(&workspace);
+        let mut log = Vec::new();
+        for at in 0..14 {
+            log.push(step(&repo, &mut random, 1_000_000_000 + 1_000 * at));
+            if random.below(3) > 0 {
+                history(&workspace);
+            }
+        }
+        let context = format!("IXMCP_SEED={seed}: {log:#?}");
+        let stepwise = history(&workspace);
+        assert_eq!(of_index(&stepwise), of_git(repo.path()), "{context}");
+        assert_eq!(workspace.faults().unwrap(), Vec::<String>::new(), "{context}");
+        rebuild(repo.path(), sources(repo.path()), &Arc::default(), &Budget::unlimited()).unwrap();
+        assert_same(&stepwise, &history(&workspace), &context);
+    }
+}
+
+#[test]
+fn a_shallow_clone_is_followed_when_it_is_deepened() {
+    let repo = begun("//- /a.py\nA = 1\n");
+    for at in 0..5 {
+        repo.write("a.py", format!("A = {at}\n"));
+        repo.write("b.py", format!("B = {at}\n"));
+        commit(&repo, &format!("Step {at}"));
+    }
+    let clone = repo.path().join("../clone");
+    let from = format!("file://{}", repo.path().display());
+    git(repo.path(), &["clone", "-q", "--depth=2", &from, clone.to_str().unwrap()]);
+    let workspace = open(&clone);
+    sync(&workspace);
+    assert_eq!(of_index(&history(&workspace)), of_git(&clone));
+    for (depth, commits) in [("--depth=4", 4), ("--unshallow", 5)] {
+        git(&clone, &["fetch", "-q", depth]);
+        let rows = history(&workspace);
+        assert_eq!(of_index(&rows), of_git(&clone), "{depth}");
+        assert_eq!(rows.iter().filter(|row| row.starts_with("[\"commit\"")).count(), commits, "{depth}");
+    }
+}
+
+#[test]
+fn a_partial_clone_has_its_history_without_the_network() {
+    let repo = begun("//- /a.py\nA = 1\n//- /b.py\nB = 1\n");
+    commit(&repo, "First");
+    git(repo.path(), &["mv", "a.py", "c.py"]);
+    commit(&repo, "Move");
+    git(repo.path(), &["config", "uploadpack.allowFilter", "true"]);
+    let from = format!("file://{}", repo.path().display());
+    for filter in ["blob:none", "tree:0"] {
+        let clone = repo.path().join("..").join(filter.replace(':', "-"));
+        git(repo.path(), &["clone", "-q", &format!("--filter={filter}"), &from, clone.to_str().unwrap()]);
+        // Whatever asks the other repository fails now.
+        git(&clone, &["config", "remote.origin.url", "file:///none"]);
+        let workspace = open(&clone);
+        sync(&workspace);
+        let rows = history(&workspace);
+        let commits = rows.iter().filter(|row| row.starts_with("[\"commit\""));
+        assert_eq!(commits.count(), 2, "{filter}: {rows:#?}");
+        let moved = rows.iter().any(|row| row.contains("\"c.py\",\"R\",\"a.py\""));
+        assert_eq!(moved, filter == "blob:none", "{rows:#?}");
+    }
+}
+
+#[test]
+fn a_branch_without_a_commit_has_no_history() {
+    let repo = begun("//- /a.py\nA = 1\n");
+    let workspace = open(repo.path());
+    sync(&workspace);
+    assert!(history(&workspace).iter().all(|row| row == "[\"commit fts rows\",0]"));
+    commit(&repo, "First");
+    assert!(history(&workspace).iter().any(|row| row.contains("First")));
+    git(repo.path(), &["checkout", "-q", "--orphan", "empty"]);
+    assert!(history(&workspace).iter().all(|row| row == "[\"commit fts rows\",0]"));
+}
+
+#[test]
+fn messages_are_stored_without_addresses_and_secrets() {
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let repo = begun("//- /.mailmap\nAnn Best <ann@example.org> Ann <ann@example.org>\n//- /a.py\nA = 1\n");
+    let message = format!(
+        "Fix a@b.example for users\n\nThe token was {token}.\n\nCo-authored-by: Bob <bob@mail.example>\nSee <root@localhost>"
+    );
+    commit(&repo, &message);
+    let workspace = open(repo.path());
+    sync(&workspace);
+    let rows = history(&workspace);
+    let row: Value = serde_json::from_str(rows.iter().find(|row| row.starts_with("[\"commit\"")).unwrap()).unwrap();
+    assert_eq!(row[3], "Ann Best");
+    assert_eq!(row[4], "Fix  for users");
+    let body = row[5].as_str().unwrap();
+    assert!(
+        body.starts_with("The token was ") && !body.contains(&token) && body.contains("Co-authored-by: Bob\nSee"),
+        "{body}"
+    );
+    assert!(!rows.iter().any(|row| row.contains('@')), "{rows:#?}");
+}
+
+/// A shop in which the file that takes coupons does not say so.
+fn shop() -> Repo {
+    let repo = begun(
+        "//- /shop/cart.py\nclass Cart:\n    def total(self):\n        return 0\n//- /shop/rules.py\ndef apply(x):\n    return x\n\
+         //- /shop/views.py\ndef show(cart):\n    return cart.total()\n",
+    );
+    commit(&repo, "Add a shop");
+    repo.write("shop/rules.py", "def apply(x):\n    return x - 1\n");
+    commit(&repo, "Accept voucher codes at checkout");
+    repo.write("shop/rules.py", "def apply(x):\n    return max(x - 1, 0)\n");
+    repo.write("shop/views.py", "def show(cart):\n    return cart.total() or None\n");
+    commit(&repo, "Never let a voucher make a price negative");
+    repo.write("shop/cart.py", "class Cart:\n    def total(self):\n        return sum([])\n");
+    repo.write("shop/views.py", "def show(cart):\n    return cart.total()\n");
+    commit(&repo, "Compute the total of a cart");
+    repo
+}
+
+#[test]
+fn a_file_that_no_word_matches_is_found_by_its_commits() {
+    let repo = shop();
+    repo.sync();
+    let found = repo.call("query", &json!({ "text": "where is a voucher code accepted", "explain": true }));
+    let first = &found["results"][0];
+    assert_eq!(first["file_path"], "shop/rules.py", "{found:#}");
+    assert!(first["parts"]["votes"].as_f64().unwrap() > 0.0, "{found:#}");
+    assert_eq!(first["subject"], "Accept voucher codes at checkout", "{found:#}");
+    let plain = repo.call("query", &json!({ "text": "where is a voucher code accepted" }));
+    assert!(plain["results"][0]["commit"].is_null(), "{plain:#}");
+    let elsewhere = json!({ "text": "where is a voucher code accepted", "include": ["shop/cart.py"] });
+    let found = repo.call("query", &elsewhere);
+    assert!(found["results"].as_array().unwrap().iter().all(|hit| hit["file_path"] != "shop/rules.py"), "{found:#}");
+}
+
+#[test]
+fn commits_are_hits_when_they_are_asked_for() {
+    let repo = shop();
+    let last = git(repo.path(), &["rev-parse", "HEAD"]).trim().to_owned();
+    repo.sync();
+    let subjects = |text: &str| -> Vec<String> {
+        let found = repo.call("query", &json!({ "text": text }));
+        let hits = found["results"].as_array().unwrap();
+        hits.iter().filter_map(|hit| Some(hit["subject"].as_str()?.to_owned())).collect()
+    };
+    assert_eq!(subjects("kind:commit negative price")[0], "Never let a voucher make a price negative");
+    assert_eq!(subjects("kind:commit").len(), 4);
+    assert_eq!(subjects("kind:commit path:shop/cart.py"), ["Compute the total of a cart", "Add a shop"]);
+    assert_eq!(subjects(&format!("kind:commit {}", &last[..9])), ["Compute the total of a cart"]);
+    let found = repo.call("query", &json!({ "text": "kind:commit total cart", "limit": 1 }));
+    let hit = &found["results"][0];
+    assert_eq!((&hit["commit"], &hit["time"]), (&json!(last), &json!("2023-11-14T22:13:23Z")), "{found:#}");
+    assert_eq!(hit["files"], json!(["shop/cart.py", "shop/views.py"]), "{found:#}");
+    assert!(hit.get("file_path").is_none() && hit.get("line").is_none(), "{found:#}");
+    // No file has the word.
+    assert_eq!(subjects("negative")[0], "Never let a voucher make a price negative");
+}
+
+#[test]
+fn a_commit_made_between_two_calls_is_found() {
+    let repo = shop();
+    repo.sync();
+    repo.write("shop/views.py", "def show(cart):\n    return 1\n");
+    commit(&repo, "Show a constant");
+    let found = repo.call("query", &json!({ "text": "kind:commit constant" }));
+    assert_eq!(found["results"][0]["subject"], "Show a constant", "{found:#}");
+}
+
+#[test]
+fn the_history_of_a_definition_is_that_of_its_lines() {
+    let repo = begun("//- /a.py\ndef first():\n    return 1\n\n\ndef second():\n    return 2\n//- /b.py\nB = 1\n");
+    commit(&repo, "Begin");
+    repo.write("a.py", "def first():\n    return 10\n\n\ndef second():\n    return 2\n");
+    repo.write("b.py", "B = 2\n");
+    commit(&repo, "Ten");
+    git(repo.path(), &["mv", "a.py", "c.py"]);
+    commit(&repo, "Move");
+    repo.write("c.py", "# New\n\n\ndef first():\n    return 10\n\n\ndef second():\n    return 20\n");
+    repo.write("b.py", "B = 3\n");
+    commit(&repo, "Twenty");
+    repo.sync();
+    for (name, line) in [("first", 4), ("second", 8)] {
+        let found = repo.call("get_symbol", &json!({ "symbol_name": name, "history": true }));
+        let listed: Vec<&str> =
+            found["history"].as_array().unwrap().iter().map(|commit| commit["commit"].as_str().unwrap()).collect();
+        let range = format!("-L{line},{}:c.py", line + 1);
+        let of_git = git(repo.path(), &["log", "-s", "--format=%H", &range]);
+        assert_eq!(listed, of_git.lines().collect::<Vec<_>>(), "{name}: {found:#}");
+        assert_eq!(found["changes_with"][0]["file_path"], "b.py", "{found:#}");
+        assert_eq!(found["changes_with"][0]["commits"], 3, "{found:#}");
+        assert!(found["history"][0].get("author").is_none());
+    }
+    let found = repo.call("get_symbol", &json!({ "symbol_name": "first", "history": true, "authors": true }));
+    assert_eq!(found["history"][0]["author"], "Ann", "{found:#}");
+    let printed = repo.ok(&["history", "c.py", "--authors"]);
+    let subjects: Vec<&str> = printed.lines().filter_map(|line| line.split("  Ann  ").nth(1)).collect();
+    assert_eq!(subjects, ["Twenty", "Move", "Ten", "Begin"], "{printed}");
+    assert!(printed.contains("changes together with") && printed.contains("b.py"), "{printed}");
+    let of_symbol = repo.ok(&["history", "second"]);
+    assert!(of_symbol.contains("Twenty") && !of_symbol.contains("Ten"), "{of_symbol}");
+}
+
+#[test]
+fn changes_name_what_usually_changes_with_them() {
+    let repo = shop();
+    repo.sync();
+    repo.write("shop/cart.py", "class Cart:\n    def total(self):\n        return 7\n");
+    let found = repo.call("changes", &json!({ "history": true }));
+    assert_eq!(found["history"][0]["subject"], "Compute the total of a cart", "{found:#}");
+    assert_eq!(found["changes_with"][0]["file_path"], "shop/views.py", "{found:#}");
+    let plain = repo.call("changes", &json!({}));
+    assert!(plain.get("history").is_none() && plain.get("changes_with").is_none(), "{plain:#}");
+}
+
+#[test]
+fn without_git_there_is_no_history_and_one_warning() {
+    let repo = shop();
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let output = repo.command(arguments).env("PATH", folder.path()).output().unwrap();
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let found = run(&["call", "query", "--args", r#"{"text": "kind:commit total"}"#]);
+    assert_eq!(found["results"], json!([]), "{found:#}");
+    assert!(found["warning"].as_str().unwrap().contains("no history"), "{found:#}");
+    let found = run(&["call", "query", "--args", r#"{"text": "cart total"}"#]);
+    assert!(found.get("warning").is_none() && found["results"][0]["file_path"] == "shop/cart.py", "{found:#}");
+}
+
+/// Functions whose history is compared, in all clones.
+const FUNCTIONS: usize = 200;
+/// Commits of each that are compared.
+const COMMITS: usize = 10;
+
+/// `.ci/soak history CLONE…` runs this on full clones.
+#[test]
+#[ignore = "needs clones with their whole history: `.ci/soak history CLONE…`"]
+fn the_history_of_functions_in_clones_is_that_of_git() {
+    let clones = std::env::var("IXMCP_HISTORY_CLONES").unwrap();
+    let clones: Vec<&str> = clones.split(':').filter(|clone| !clone.is_empty()).collect();
+    let (mut right, mut found, mut expected, mut times) = (0, 0, 0, Vec::new());
+    for clone in &clones {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("clone");
+        git(folder.path(), &["clone", "-q", clone, root.to_str().unwrap()]);
+        let workspace = open(&root);
+        sync(&workspace);
+        workspace.commits.finish(&Budget::unlimited()).unwrap();
+        let mut functions: Vec<(String, u32, u32)> = Vec::new();
+        workspace
+            .read(&Budget::unlimited(), |snapshot| {
+                for (path, _) in snapshot.paths(None)? {
+                    let defined = snapshot.unsigned_between(&path, 1, u32::MAX - 1)?;
+                    let defined = defined.into_iter().filter(|one| matches!(one.kind.as_str(), "function" | "method"));
+                    functions.extend(defined.map(|one| (path.clone(), one.start_line, one.end_line)));
+                }
+                Ok(())
+            })
+            .unwrap();
+        let mut random = Random(7);
+        for _ in 0..FUNCTIONS.div_ceil(clones.len()) {
+            let (path, first, last) = random.pick(&functions).clone();
+            let range = format!("-L{first},{last}:{path}");
+            let of_git = git(&root, &["log", "-s", "--format=%H", &range]);
+            let of_git: Vec<&str> = of_git.lines().take(COMMITS).collect();
+            let begun = std::time::Instant::now();
+            let listed = workspace
+                .read(&Budget::unlimited(), |snapshot| {
+                    let commits = ixmcp::query::history::of_path(snapshot, &path, 400)?;
+                    let of_file = FileCommits {
+                        merges: snapshot.merges_since(commits.last().map_or(0, |(commit, _)| commit.time), 1_500)?,
+                        paths: commits.iter().map(|(_, path)| path.clone()).collect(),
+                        commits: commits.iter().map(|(commit, _)| (commit.hash.clone(), commit.time)).collect(),
+                    };
+                    let text = fs::read_to_string(root.join(&path)).unwrap();
+                    let file = (path.as_str(), text.as_str());
+                    workspace.history.of_lines(file, (first, last), &of_file, COMMITS, &Budget::unlimited())
+                })
+                .unwrap();
+            times.push(begun.elapsed());
+            let both = listed.iter().filter(|commit| of_git.contains(&commit.as_str())).count();
+            if both < of_git.len() || both < listed.len() {
+                println!("{clone} {range}: {both} of {} found, {} expected", listed.len(), of_git.len());
+            }
+            (right, found, expected) = (right + both, found + listed.len(), expected + of_git.len());
+        }
+    }
+    times.sort();
+    let share = |part: usize, all: usize| {
+        f64::from(u32::try_from(part).unwrap()) / f64::from(u32::try_from(all.max(1)).unwrap())
+    };
+    let (precision, recall) = (share(right, found), share(right, expected));
+    let p95 = times[times.len() * 95 / 100];
+    println!("{} functions: precision {precision:.3}, recall {recall:.3}, p95 {p95:?}", times.len());
+    assert!(precision >= 0.95 && recall >= 0.95);
+}
