@@ -12,7 +12,7 @@ BEGIN;
 SET LOCAL search_path = ixmcp, public;
 SET ROLE ixmcp_owner;
 LOCK TABLE contents IN ACCESS EXCLUSIVE MODE;
-CREATE FOREIGN TABLE moved (key bytea NOT NULL, content text NOT NULL) SERVER :"server" OPTIONS (schema_name 'public', table_name :'name');
+CREATE FOREIGN TABLE moved (key bytea NOT NULL, content text COLLATE "C" NOT NULL) SERVER :"server" OPTIONS (schema_name 'public', table_name :'name');
 INSERT INTO moved SELECT key, content FROM :"name";
 DROP TABLE :"name";
 ALTER FOREIGN TABLE moved RENAME TO :"name";

@@ -4,6 +4,6 @@
 \set name contents_ :part
 \set index contents_ :part _by_trigram
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
-CREATE TABLE :"name" (key bytea PRIMARY KEY, content text NOT NULL);
+CREATE TABLE :"name" (key bytea PRIMARY KEY, content text COLLATE "C" NOT NULL);
 -- Texts that contain a literal.
-CREATE INDEX :"index" ON :"name" USING gin (content gin_trgm_ops) WITH (gin_pending_list_limit = 256);
+CREATE INDEX :"index" ON :"name" USING gin (lower(content) gin_trgm_ops) WITH (gin_pending_list_limit = 256);

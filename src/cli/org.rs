@@ -8,7 +8,7 @@ use crate::budget::Budget;
 use crate::config::organisation;
 use crate::error::Result;
 use crate::model::printable;
-use crate::organisation::{self, Connection, Grant};
+use crate::organisation::{self, Connection, Grant, Purpose};
 
 /// Set up and inspect an organisation's server (PostgreSQL)
 #[derive(Debug, Args)]
@@ -81,7 +81,7 @@ struct Sweep {
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let budget = Budget::unlimited();
     let address = |server: &Server| organisation(&session.sources.environment, server.to.as_deref());
-    let connect = |server: &Server| Connection::open(&address(server)?, &budget);
+    let connect = |server: &Server, purpose| Connection::open(&address(server)?, purpose, &budget);
     match &typed.verb {
         Verb::Init(server) => {
             let applied = organisation::initialize(&address(server)?, &budget)?;
@@ -94,7 +94,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         }
         Verb::Grant(typed) => {
             let GrantArguments { role, pattern, publish, trust, revoke, server } = typed;
-            let mut connection = connect(server)?;
+            let mut connection = connect(server, Purpose::Write)?;
             let is_changed = if *revoke {
                 organisation::revoke(&mut connection, role, pattern, &budget)?
             } else {
@@ -114,7 +114,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             })
         }
         Verb::Status(typed) => {
-            let published = organisation::published(&mut connect(&typed.server)?, &typed.pattern, &budget)?;
+            let published =
+                organisation::published(&mut connect(&typed.server, Purpose::Read)?, &typed.pattern, &budget)?;
             let described = |one: &organisation::Published| {
                 json!({
                     "repo": one.name, "commit": one.commit, "generation": one.generation,
@@ -136,7 +137,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             })
         }
         Verb::Sweep(typed) => {
-            let mut connection = connect(&typed.server)?;
+            let mut connection = connect(&typed.server, Purpose::Write)?;
             let swept = organisation::sweep(&mut connection, f64::from(typed.older_than), &budget)?;
             let json = json!({ "uploads": swept.uploads, "texts": swept.texts, "bytes": swept.bytes });
             session.show(&json, true, || {

@@ -9,7 +9,7 @@ use crate::budget::{Budget, Progress};
 use crate::config::organisation;
 use crate::error::{Error, Result};
 use crate::model::printable;
-use crate::organisation::{self, Connection, Publication};
+use crate::organisation::{self, Connection, Publication, Purpose};
 
 /// Files that are listed.
 const SHOWN: usize = 20;
@@ -124,7 +124,7 @@ pub(super) fn unpublish(session: &Session, typed: &Unpublish) -> Result<Outcome>
     let name = typed.target.name(session)?;
     let address = organisation(&session.sources.environment, typed.target.to.as_deref())?;
     let budget = Budget::unlimited();
-    let mut connection = Connection::open(&address, &budget)?;
+    let mut connection = Connection::open(&address, Purpose::Write, &budget)?;
     let removed = organisation::unpublish(&mut connection, &name, &budget)?;
     organisation::forget(&address, &session.sources.environment, &name)?;
     session.show(&json!({ "repo": name, "removed": removed }), removed, || {

@@ -5,16 +5,18 @@
 use tokio_postgres::Row;
 
 use super::Connection;
+use super::errors::of_administrator;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::model::printable;
 
-const AS_OWNER: &str = "SET ROLE ixmcp_owner";
-const AS_SELF: &str = "RESET ROLE";
+const AS_OWNER: &str = "SET LOCAL ROLE ixmcp_owner";
 const ROLE_EXISTS: &str = "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname::text = $1)";
-/// A statement about a role cannot have bound values: the server quotes the name.
-const MEMBERSHIP: &str =
-    "SELECT format('GRANT ixmcp_user TO %I', $1::text) WHERE NOT pg_has_role($1::name, 'ixmcp_user', 'MEMBER')";
+/// A statement about a role cannot have bound values: the server quotes the name. Who created `ixmcp_user` is a member without its rights
+/// (findings/postgresql-creator-of-a-role.sh). From PostgreSQL 16 on, a role that inherits nothing by itself may inherit this.
+const MEMBERSHIP: &str = "SELECT format('GRANT ixmcp_user TO %I', $1)
+|| CASE WHEN current_setting('server_version_num')::int >= 160000 THEN ' WITH INHERIT TRUE' ELSE '' END
+WHERE NOT pg_has_role($1::name, 'ixmcp_user', 'USAGE')";
 const GRANT: &str = "SELECT ixmcp.grant_repos($1::text::name, $2, $3, $4)";
 const REVOKE: &str = "SELECT ixmcp.revoke_repos($1::text::name, $2)";
 const SWEEP: &str = "SELECT uploads_removed, texts_removed, bytes_removed FROM ixmcp.sweep($1)";
@@ -73,16 +75,14 @@ pub fn grant(connection: &mut Connection, grant: &Grant, budget: &Budget) -> Res
     if !exists {
         return Err(no_role(role));
     }
-    connection.run(budget, async |client| {
-        let transaction = client.transaction().await?;
+    let granted = connection.run(budget, async |transaction| {
+        transaction.batch_execute(AS_OWNER).await?;
         if let Some(row) = transaction.query_opt(MEMBERSHIP, &[role]).await? {
             transaction.batch_execute(row.try_get(0)?).await?;
         }
-        transaction.batch_execute(AS_OWNER).await?;
-        transaction.execute(GRANT, &[role, pattern, may_publish, trust]).await?;
-        transaction.batch_execute(AS_SELF).await?;
-        transaction.commit().await
-    })
+        transaction.execute(GRANT, &[role, pattern, may_publish, trust]).await.map(drop)
+    });
+    granted.map_err(of_administrator)
 }
 
 fn no_role(role: &str) -> Error {
@@ -96,27 +96,22 @@ pub fn revoke(connection: &mut Connection, role: &str, pattern: &str, budget: &B
     if role.len() > MAX_ROLE {
         return Err(no_role(role));
     }
-    connection.run(budget, async |client| {
-        let transaction = client.transaction().await?;
+    let revoked = connection.run(budget, async |transaction| {
         transaction.batch_execute(AS_OWNER).await?;
         let removed: i32 = transaction.query_one(REVOKE, &[&role, &pattern]).await?.try_get(0)?;
-        transaction.batch_execute(AS_SELF).await?;
-        transaction.commit().await?;
         Ok(removed > 0)
-    })
+    });
+    revoked.map_err(of_administrator)
 }
 
 /// Removes publications that were not finished within that many hours, and texts that nothing needs.
 pub fn sweep(connection: &mut Connection, hours: f64, budget: &Budget) -> Result<Swept> {
-    connection.run(budget, async |client| {
-        let transaction = client.transaction().await?;
+    let swept = connection.run(budget, async |transaction| {
         transaction.batch_execute(AS_OWNER).await?;
         let row = transaction.query_one(SWEEP, &[&hours]).await?;
-        let swept = Swept { uploads: row.try_get(0)?, texts: row.try_get(1)?, bytes: row.try_get(2)? };
-        transaction.batch_execute(AS_SELF).await?;
-        transaction.commit().await?;
-        Ok(swept)
-    })
+        Ok(Swept { uploads: row.try_get(0)?, texts: row.try_get(1)?, bytes: row.try_get(2)? })
+    });
+    swept.map_err(of_administrator)
 }
 
 /// The repositories whose name matches and that the caller can read, by name.

@@ -1,20 +1,21 @@
 //! A connection to an organisation's server, for callers that are threads.
 //!
-//! Owns the runtime that drives it, deadlines, how much the server may answer, and cancellation: a call that is cancelled cancels its
-//! statement on the server.
+//! Owns the choice among the servers of an address, the runtime that drives the connection, deadlines, how much the server may answer, and
+//! cancellation: a call that is cancelled cancels its statement on the server.
 
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
-use tokio_postgres::config::{Config, Host};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{CancelToken, Client, Error as PgError};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::{self, Target};
-use super::errors::error_of;
+use super::address::{self, Peer, Server, Session};
+use super::errors::{error_of, not_inherited};
 use super::stream::{Allowance, Limited};
+use super::transaction::{Isolation, Transaction};
 use crate::budget::Budget;
 use crate::config::ServerAddress;
 use crate::error::{Error, ErrorKind, Result};
@@ -26,14 +27,20 @@ const TICK: Duration = Duration::from_millis(20);
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time for cancelling a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
-/// The server stops a statement after 300 s, even if this process is gone. One that does not answer then is gone itself.
-const SETTINGS: &str = "SET statement_timeout = '300s'; SET lock_timeout = '60s'; SET client_min_messages = 'warning'";
+/// The server stops a statement after 300 s. One that does not answer then is gone itself.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(330);
+/// The timeout for changes of the schema, which make indexes of all texts.
+const LONG: Duration = Duration::from_hours(24);
 /// Bytes of an answer, unless a caller expects more.
 const ANSWER_BYTES: u64 = 16 << 20;
 /// The version of the functions that this program calls.
-const PROTOCOL: i32 = 5;
+const PROTOCOL: i32 = 6;
 const PROTOCOL_OF_SERVER: &str = "SELECT ixmcp.protocol()";
+/// Whether the server is a standby, and whether its transactions may only read.
+const STATE: &str = "SELECT pg_is_in_recovery(), current_setting('transaction_read_only') = 'on'";
+/// Whether the role has been granted what it does not inherit.
+const NOT_INHERITED: &str = "SELECT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = 'ixmcp_user'
+AND pg_has_role(session_user, r.oid, 'MEMBER') AND NOT pg_has_role(current_user, r.oid, 'USAGE'))";
 
 pub struct Connection {
     /// Dropped after the client, whose messages it drives.
@@ -44,31 +51,88 @@ pub struct Connection {
     peer: Option<Peer>,
     allowance: Allowance,
     runtime: Runtime,
+    /// The time in which the server must answer.
+    timeout: Duration,
     /// Whether the last statement ended, so that the connection can be used again.
     is_usable: bool,
 }
 
-/// A server over TCP.
-#[derive(Clone)]
-struct Peer {
-    /// The name that its certificate must have.
-    name: String,
-    address: String,
-    port: u16,
+/// The purpose of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A standby will do.
+    Read,
+    Write,
+}
+
+/// A property that the server of a connection must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    Any,
+    Standby,
+    Primary,
+    Writable,
+    NotWritable,
+}
+
+impl Wanted {
+    /// Properties in the order in which servers are looked for.
+    fn of(session: Session, purpose: Purpose) -> &'static [Self] {
+        match (session, purpose) {
+            (_, Purpose::Write) => &[Self::Writable],
+            (Session::Any, _) => &[Self::Any],
+            (Session::ReadWrite, _) => &[Self::Writable],
+            (Session::ReadOnly, _) => &[Self::NotWritable],
+            (Session::Primary, _) => &[Self::Primary],
+            (Session::Standby, _) => &[Self::Standby],
+            (Session::PreferStandby, _) => &[Self::Standby, Self::Any],
+        }
+    }
+
+    fn accepts(self, is_standby: bool, only_reads: bool) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Standby => is_standby,
+            Self::Primary => !is_standby,
+            Self::Writable => !is_standby && !only_reads,
+            Self::NotWritable => is_standby || only_reads,
+        }
+    }
+
+    /// The error about a server that is something else.
+    fn unmet(self, is_standby: bool, purpose: Purpose) -> Error {
+        if purpose == Purpose::Write {
+            let why = if is_standby { "it is a standby" } else { "its transactions may only read" };
+            return Error::new(ErrorKind::ReadOnly, format!("the organisation's server cannot be written: {why}"))
+                .hint("Nothing was changed. Name the primary in the address, as HOST1,HOST2 next to the standby.");
+        }
+        let what = match self {
+            Self::Any => "a server",
+            Self::Standby => "a standby",
+            Self::Primary => "a primary server",
+            Self::Writable => "a server that can be written",
+            Self::NotWritable => "a server that cannot be written",
+        };
+        Error::new(ErrorKind::Unreachable, format!("the address of the organisation wants {what}, and names none"))
+            .hint("Change target_session_attrs, or name more hosts.")
+    }
 }
 
 impl Connection {
     /// Connects to a server that has the schema of this program.
-    pub fn open(address: &ServerAddress, budget: &Budget) -> Result<Self> {
-        let mut connection = Self::open_any(address, budget)?;
+    pub fn open(address: &ServerAddress, purpose: Purpose, budget: &Budget) -> Result<Self> {
+        let mut connection = Self::open_any(address, purpose, budget)?;
         connection.check_protocol(budget)?;
         Ok(connection)
     }
 
     /// Whether the server answers, and has the schema of this program.
     pub(super) fn check_protocol(&mut self, budget: &Budget) -> Result<()> {
-        let version: i32 =
-            self.run(budget, async |client| client.query_one(PROTOCOL_OF_SERVER, &[]).await?.try_get(0))?;
+        let asked = self.run(budget, async |server| server.query_one(PROTOCOL_OF_SERVER, &[]).await?.try_get(0));
+        let version: i32 = match asked {
+            Err(error) if error.kind == ErrorKind::ReadOnly => return Err(self.why_denied(error, budget)),
+            asked => asked?,
+        };
         if version != PROTOCOL {
             let message =
                 format!("the organisation's server has version {version} of the schema; this program needs {PROTOCOL}");
@@ -82,52 +146,107 @@ impl Connection {
         Ok(())
     }
 
-    /// Connects to a server that may lack the schema.
-    pub(super) fn open_any(address: &ServerAddress, budget: &Budget) -> Result<Self> {
-        let Target { config, tls } = address::target(address)?;
+    /// The error of a role that may not call the functions of the schema.
+    fn why_denied(&mut self, error: Error, budget: &Budget) -> Error {
+        let asked = self.run(budget, async |server| server.query_one(NOT_INHERITED, &[]).await?.try_get::<_, bool>(0));
+        if matches!(asked, Ok(true)) { not_inherited() } else { error }
+    }
+
+    /// Connects to a server that may lack the schema: the first of the address that is as wanted.
+    pub(super) fn open_any(address: &ServerAddress, purpose: Purpose, budget: &Budget) -> Result<Self> {
+        let target = address::target(address)?;
+        let mut failed = None;
+        for wanted in Wanted::of(target.session, purpose) {
+            for server in &target.servers {
+                let opened = Self::open_one(server, &target.tls, budget).and_then(|mut connection| {
+                    connection.check_state(*wanted, purpose, budget)?;
+                    Ok(connection)
+                });
+                match opened {
+                    Ok(connection) => return Ok(connection),
+                    Err(_) if budget.is_spent() => return Err(budget.error()),
+                    // A server that does not answer may be the one that is wanted.
+                    Err(error) => match &failed {
+                        Some(Error { kind: ErrorKind::Unreachable, .. }) if error.kind != ErrorKind::Unreachable => {}
+                        _ => failed = Some(error),
+                    },
+                }
+            }
+        }
+        Err(failed.unwrap_or_else(silent))
+    }
+
+    fn check_state(&mut self, wanted: Wanted, purpose: Purpose, budget: &Budget) -> Result<()> {
+        if wanted == Wanted::Any {
+            return Ok(());
+        }
+        let (is_standby, only_reads) = self.run(budget, async |server| {
+            let row = server.query_one(STATE, &[]).await?;
+            Ok((row.try_get(0)?, row.try_get(1)?))
+        })?;
+        if wanted.accepts(is_standby, only_reads) { Ok(()) } else { Err(wanted.unmet(is_standby, purpose)) }
+    }
+
+    fn open_one(server: &Server, tls: &MakeRustlsConnect, budget: &Budget) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
         let allowance = Allowance::default();
         allowance.set(ANSWER_BYTES);
         let opened = runtime.block_on(async {
-            let opening = async {
-                let (client, peer) = connected(&config, &tls, &allowance).await?;
-                client.batch_execute(SETTINGS).await.map_err(|error| error_of(&error))?;
-                Ok::<_, Error>((client, peer))
-            };
+            let opening = connected(server, tls, &allowance);
             tokio::select! {
                 opened = tokio::time::timeout(OPEN_TIMEOUT, opening) => Some(opened.map_err(|_| silent())),
                 () = spent(budget) => None,
             }
         });
-        let (client, peer) = opened.ok_or_else(|| budget.error())???;
-        Ok(Self { cancel: client.cancel_token(), client, tls, peer, allowance, runtime, is_usable: true })
+        let client = opened.ok_or_else(|| budget.error())???;
+        let (tls, peer) = (tls.clone(), server.peer.clone());
+        Ok(Self {
+            cancel: client.cancel_token(),
+            client,
+            tls,
+            peer,
+            allowance,
+            runtime,
+            timeout: ANSWER_TIMEOUT,
+            is_usable: true,
+        })
     }
 
-    /// Runs statements. When the budget is spent, they are cancelled on the server.
+    /// Runs statements in one transaction. When the budget is spent, they are cancelled on the server.
     pub(super) fn run<T>(
         &mut self,
         budget: &Budget,
-        work: impl AsyncFnOnce(&mut Client) -> Result<T, PgError>,
+        work: impl AsyncFnOnce(&Transaction) -> Result<T, PgError>,
     ) -> Result<T> {
-        self.run_for(ANSWER_BYTES, budget, work)
+        self.run_for(ANSWER_BYTES, Isolation::EachStatement, budget, work)
     }
 
     /// Runs statements whose answers have at most `most` bytes. A server that sends more is disconnected.
     pub(super) fn run_for<T>(
         &mut self,
         most: u64,
+        isolation: Isolation,
         budget: &Budget,
-        work: impl AsyncFnOnce(&mut Client) -> Result<T, PgError>,
+        work: impl AsyncFnOnce(&Transaction) -> Result<T, PgError>,
     ) -> Result<T> {
         budget.check()?;
         self.allowance.set(most);
         self.is_usable = false;
-        let client = &mut self.client;
+        let timeout = self.timeout;
+        let doing = Transaction::within(&self.client, isolation, work);
         let done = self.runtime.block_on(async {
+            let mut doing = pin!(doing);
             tokio::select! {
-                done = tokio::time::timeout(ANSWER_TIMEOUT, work(client)) => Some(done),
-                () = spent(budget) => None,
+                done = tokio::time::timeout(timeout, &mut doing) => Some(done),
+                () = spent(budget) => {
+                    // The statement ends before its connection does, which a pooler may not survive otherwise.
+                    let ending = async { tokio::join!(self.cancel(), doing) };
+                    if tokio::time::timeout(CANCEL_TIMEOUT, ending).await.is_err() {
+                        tracing::debug!("a statement could not be cancelled on the organisation's server");
+                    }
+                    None
+                }
             }
         });
         if self.allowance.is_spent() {
@@ -140,37 +259,30 @@ impl Connection {
                 done.map_err(|error| error_of(&error))
             }
             Some(Err(_)) => Err(silent()),
-            None => {
-                self.cancel();
-                Err(budget.error())
-            }
+            None => Err(budget.error()),
         }
     }
 
-    /// Cancels the statement that runs on the server.
-    fn cancel(&self) {
+    /// Lets statements take hours, which the server must be asked for, too.
+    pub(super) fn wait_long(&mut self) {
+        self.timeout = LONG;
+    }
+
+    /// Asks the server to end the statement that runs there.
+    async fn cancel(&self) {
         let (cancel, tls) = (self.cancel.clone(), self.tls.clone());
-        let cancelling = async {
-            match &self.peer {
-                None => cancel.cancel_query(tls).await.is_ok(),
-                Some(peer) => {
-                    let Ok(stream) = TcpStream::connect((peer.address.as_str(), peer.port)).await else { return false };
-                    let Ok(tls) = tls_for(tls, &peer.name) else { return false };
-                    cancel.cancel_query_raw(stream, tls).await.is_ok()
+        let asked = match &self.peer {
+            None => cancel.cancel_query(tls).await.is_ok(),
+            Some(peer) => {
+                match (TcpStream::connect((peer.address.as_str(), peer.port)).await, tls_for(tls, &peer.name)) {
+                    (Ok(stream), Ok(tls)) => cancel.cancel_query_raw(stream, tls).await.is_ok(),
+                    _ => false,
                 }
             }
         };
-        let cancelled = self.runtime.block_on(async { tokio::time::timeout(CANCEL_TIMEOUT, cancelling).await });
-        if !matches!(cancelled, Ok(true)) {
-            tracing::debug!("a statement could not be cancelled on the organisation's server");
+        if !asked {
+            tracing::debug!("the organisation's server could not be asked to cancel a statement");
         }
-    }
-
-    /// Runs work of a library with errors of its own.
-    pub(super) fn with_client<T>(&mut self, work: impl AsyncFnOnce(&mut Client) -> T) -> T {
-        self.allowance.set(ANSWER_BYTES);
-        let client = &mut self.client;
-        self.runtime.block_on(work(client))
     }
 
     /// Whether it can be used for another call.
@@ -179,57 +291,25 @@ impl Connection {
     }
 }
 
-/// A client whose messages the runtime drives, and where its server is unless that is a socket of this machine.
-async fn connected(config: &Config, tls: &MakeRustlsConnect, allowance: &Allowance) -> Result<(Client, Option<Peer>)> {
-    let peers = peers(config);
-    if peers.is_empty() {
+/// A client of a server, whose messages the runtime drives.
+async fn connected(server: &Server, tls: &MakeRustlsConnect, allowance: &Allowance) -> Result<Client> {
+    let config = &server.config;
+    let Some(peer) = &server.peer else {
         let (client, connection) = config.connect(tls.clone()).await.map_err(|error| error_of(&error))?;
         tokio::spawn(async move { note_end(connection.await) });
-        return Ok((client, None));
-    }
-    let mut failed = silent();
-    for peer in peers {
-        let connecting = TcpStream::connect((peer.address.as_str(), peer.port));
-        let timeout = config.get_connect_timeout().copied().unwrap_or(OPEN_TIMEOUT);
-        let stream = match tokio::time::timeout(timeout, connecting).await {
-            Ok(Ok(stream)) => stream,
-            Ok(Err(error)) => {
-                failed = not_connected(&error);
-                continue;
-            }
-            Err(_) => continue,
-        };
-        // Without it, an answer may wait for the next.
-        let _ = stream.set_nodelay(true);
-        let stream = Limited { stream, allowance: allowance.clone() };
-        let tls = tls_for(tls.clone(), &peer.name)?;
-        match config.connect_raw(stream, tls).await {
-            Ok((client, connection)) => {
-                tokio::spawn(async move { note_end(connection.await) });
-                return Ok((client, Some(peer)));
-            }
-            Err(error) => failed = error_of(&error),
-        }
-    }
-    Err(failed)
-}
-
-/// The servers over TCP that an address names, in its order.
-fn peers(config: &Config) -> Vec<Peer> {
-    let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
-    let name = |host: &Host| match host {
-        Host::Tcp(name) => Some(name.clone()),
-        // A socket of this machine.
-        #[allow(unreachable_patterns, reason = "there is no other on Windows")]
-        _ => None,
+        return Ok(client);
     };
-    let peer = |at: usize| {
-        let address = addresses.get(at).map(ToString::to_string);
-        let name = hosts.get(at).map_or_else(|| address.clone(), name)?;
-        let port = ports.get(at).or(ports.first()).copied().unwrap_or(5432);
-        Some(Peer { address: address.unwrap_or_else(|| name.clone()), name, port })
-    };
-    (0..hosts.len().max(addresses.len())).filter_map(peer).collect()
+    let connecting = TcpStream::connect((peer.address.as_str(), peer.port));
+    let timeout = config.get_connect_timeout().copied().unwrap_or(OPEN_TIMEOUT);
+    let stream = tokio::time::timeout(timeout, connecting).await.map_err(|_| silent())?;
+    let stream = stream.map_err(|error| not_connected(&error))?;
+    // Without it, an answer may wait for the next.
+    let _ = stream.set_nodelay(true);
+    let stream = Limited { stream, allowance: allowance.clone() };
+    let tls = tls_for(tls.clone(), &peer.name)?;
+    let (client, connection) = config.connect_raw(stream, tls).await.map_err(|error| error_of(&error))?;
+    tokio::spawn(async move { note_end(connection.await) });
+    Ok(client)
 }
 
 fn tls_for(

@@ -4,12 +4,16 @@
 
 use tokio_postgres::error::{Error as PgError, SqlState};
 
+use super::certificates;
 use crate::error::{Error, ErrorKind};
 use crate::model::printable;
 use crate::wording::{Command, Wording};
 
 /// Characters of a message that are shown.
 const MAX_SHOWN: usize = 300;
+
+/// The beginning of the error of a role without a right.
+const DENIED: &str = "the role may not do that";
 
 /// Error codes that the functions of the schema raise.
 const OVERTAKEN: &str = "IX001";
@@ -59,7 +63,7 @@ fn of_server(code: &SqlState, said: &str) -> (ErrorKind, String, Wording) {
     } else if *code == SqlState::INSUFFICIENT_PRIVILEGE {
         (
             ErrorKind::ReadOnly,
-            format!("the role may not do that: {said}"),
+            format!("{DENIED}: {said}"),
             ("An administrator grants it with ", Command("org grant"), ".").into(),
         )
     } else if is_of_class("42") || is_of_class("3F") {
@@ -75,8 +79,35 @@ fn of_server(code: &SqlState, said: &str) -> (ErrorKind, String, Wording) {
     }
 }
 
+/// An error of an administrator's command: a right that it lacks is not one that `ixmcp org grant` grants.
+pub(super) fn of_administrator(error: Error) -> Error {
+    if !error.message.to_string().starts_with(DENIED) {
+        return error;
+    }
+    error.hint((
+        "Run it as a superuser, or as a role with CREATEROLE that owns the database. The administrator who ran ",
+        Command("org init"),
+        " first lets others do so: `GRANT ixmcp_owner TO ROLE`.",
+    ))
+}
+
+/// The error of a role that has been granted what it needs, and does not inherit it.
+pub(super) fn not_inherited() -> Error {
+    Error::new(ErrorKind::ReadOnly, "the role does not inherit what it was granted").hint(
+        "An administrator changes that: `ALTER ROLE … INHERIT` (from PostgreSQL 16 on, grant again `WITH INHERIT TRUE`). \
+         To act as a granted role instead, add `options=-c%20role%3DROLE` to the address.",
+    )
+}
+
 /// The connection failed, or broke.
 fn unreachable(error: &PgError) -> Error {
+    if let Some(why) = certificates::refused(error) {
+        return Error::invalid_argument(format!("the certificate of the organisation's server is refused: {why}"))
+            .hint(
+                "Name its authority, or the certificate itself, by sslrootcert=FILE, and the host as the certificate \
+                 names it.",
+            );
+    }
     let mut said = error.to_string();
     if let Some(source) = std::error::Error::source(error) {
         said = format!("{said}: {source}");

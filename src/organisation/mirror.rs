@@ -13,12 +13,12 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use tokio_postgres::IsolationLevel;
 
 pub use self::parts::MirrorRequest;
 use super::access::{Published, check_pattern, published};
 use super::own::has_commit;
 use super::published::path_of;
+use super::transaction::Isolation;
 use super::{Connection, LISTING_BYTES, address, pool};
 use crate::budget::Budget;
 use crate::config::{Environment, ServerAddress};
@@ -479,18 +479,16 @@ impl Mirroring<'_> {
 
     /// A repository and its files, of one moment.
     fn files_of(&mut self, name: &str) -> Result<(Option<Published>, Files)> {
-        let (listed, rows) = self.connection.run_for(LISTING_BYTES, self.budget, async |client| {
-            let builder = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
-            let transaction = builder.start().await?;
-            let listed = transaction.query_opt(REPOSITORY, &[&name]).await?;
-            let listed = listed.as_ref().map(Published::of).transpose()?;
-            let mut rows: Vec<(String, Vec<u8>, i32)> = Vec::new();
-            for row in transaction.query(FILES_OF, &[&[name].as_slice()]).await? {
-                rows.push((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
-            }
-            transaction.commit().await?;
-            Ok((listed, rows))
-        })?;
+        let (listed, rows) =
+            self.connection.run_for(LISTING_BYTES, Isolation::OneMoment, self.budget, async |client| {
+                let listed = client.query_opt(REPOSITORY, &[&name]).await?;
+                let listed = listed.as_ref().map(Published::of).transpose()?;
+                let mut rows: Vec<(String, Vec<u8>, i32)> = Vec::new();
+                for row in client.query(FILES_OF, &[&vec![name]]).await? {
+                    rows.push((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
+                }
+                Ok((listed, rows))
+            })?;
         let bytes: i64 = rows.iter().map(|(.., bytes)| i64::from(*bytes).max(0)).sum();
         let is_too_large = rows.iter().any(|(.., bytes)| i64::from(*bytes) > MAX_TEXT);
         if is_too_large || rows.len() > MAX_FILES || bytes > MAX_BYTES {
@@ -531,9 +529,10 @@ impl Mirroring<'_> {
             }
             let keys: Vec<Vec<u8>> = some.keys().map(|key| bytes_of(key)).collect();
             let most = u64::try_from(size).unwrap_or_default().saturating_add(MARGIN_BYTES);
-            let texts: Vec<String> = self.connection.run_for(most, self.budget, async |client| {
-                client.query(TEXTS_OF, &[&keys, &name]).await?.iter().map(|row| row.try_get(1)).collect()
-            })?;
+            let texts: Vec<String> =
+                self.connection.run_for(most, Isolation::EachStatement, self.budget, async |client| {
+                    client.query(TEXTS_OF, &[&keys, &name]).await?.iter().map(|row| row.try_get(1)).collect()
+                })?;
             for text in &texts {
                 // What was not asked for is not written.
                 for path in some.remove(key_of(text.as_bytes()).as_str()).unwrap_or_default() {

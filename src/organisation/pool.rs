@@ -1,11 +1,12 @@
 //! Connections that wait for the next call.
 //!
-//! Owns how many wait and for how long. Processes that stay search often, and a login takes longer than a statement.
+//! Owns how many wait and for how long. Processes that stay search often, and a login takes longer than a statement. The server is not
+//! asked to end them: a setting would stay on a session that a pooler shares.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use super::Connection;
+use super::{Connection, Purpose};
 use crate::budget::Budget;
 use crate::config::ServerAddress;
 use crate::error::{ErrorKind, Result};
@@ -15,10 +16,14 @@ use crate::locked::locked;
 const MAX_WAITING: usize = 2;
 /// A connection that waited longer is not used again.
 const MAX_WAIT: Duration = Duration::from_secs(120);
-/// The server ends connections that nothing uses: many processes wait, and few search.
-const SETTINGS: &str = "SET idle_session_timeout = '600s'";
 
-static WAITING: Mutex<Vec<Waiting>> = Mutex::new(Vec::new());
+static WAITING: Mutex<Pool> = Mutex::new(Pool { waiting: Vec::new(), is_watched: false });
+
+struct Pool {
+    waiting: Vec<Waiting>,
+    /// Whether a thread closes connections that wait for too long.
+    is_watched: bool,
+}
 
 struct Waiting {
     address: ServerAddress,
@@ -36,22 +41,37 @@ pub(super) fn take(address: &ServerAddress, budget: &Budget) -> Result<Connectio
             Err(_) => {}
         }
     }
-    let mut connection = Connection::open(address, budget)?;
-    connection.run(budget, async |client| client.batch_execute(SETTINGS).await)?;
-    Ok(connection)
+    Connection::open(address, Purpose::Read, budget)
 }
 
 fn waiting(address: &ServerAddress) -> Option<Connection> {
-    let mut waiting = locked(&WAITING);
-    waiting.retain(|one| one.since.elapsed() < MAX_WAIT);
-    let at = waiting.iter().position(|one| one.address == *address)?;
+    let waiting = &mut locked(&WAITING).waiting;
+    let fits = |one: &Waiting| one.address == *address && one.since.elapsed() < MAX_WAIT;
+    let at = waiting.iter().position(fits)?;
     Some(waiting.swap_remove(at).connection)
 }
 
 /// Keeps a connection for the next call.
 pub(super) fn keep(address: &ServerAddress, connection: Connection) {
-    let mut waiting = locked(&WAITING);
-    if connection.is_usable() && waiting.len() < MAX_WAITING {
-        waiting.push(Waiting { address: address.clone(), since: Instant::now(), connection });
+    let mut pool = locked(&WAITING);
+    if !connection.is_usable() || pool.waiting.len() >= MAX_WAITING {
+        return;
+    }
+    pool.waiting.push(Waiting { address: address.clone(), since: Instant::now(), connection });
+    if !pool.is_watched {
+        pool.is_watched = std::thread::Builder::new().name("idle-connections".to_owned()).spawn(close_idle).is_ok();
+    }
+}
+
+/// Closes connections that wait for too long, until none waits: many processes wait, and few search.
+fn close_idle() {
+    loop {
+        std::thread::sleep(MAX_WAIT / 4);
+        let mut pool = locked(&WAITING);
+        pool.waiting.retain(|one| one.since.elapsed() < MAX_WAIT);
+        if pool.waiting.is_empty() {
+            pool.is_watched = false;
+            return;
+        }
     }
 }

@@ -12,11 +12,11 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::errors::error_of;
 use super::packing::packed;
 use super::published::{DIRTY, path_of, term};
+use super::transaction::Isolation;
 use super::work_tree;
-use super::{Connection, LISTING_BYTES, own};
+use super::{Connection, LISTING_BYTES, Purpose, own};
 use crate::budget::{Budget, Progress};
 use crate::config::{Environment, Index, ServerAddress};
 use crate::error::{Error, ErrorKind, Result};
@@ -104,7 +104,7 @@ pub fn publish(publication: &Publication, progress: &Progress, budget: &Budget) 
     let commit = objects.commit("HEAD", budget)?.id.ok_or_else(|| {
         Error::invalid_argument("nothing is committed yet").hint("Commit something: only commits are published.")
     })?;
-    let mut connection = Connection::open(publication.address, budget)?;
+    let mut connection = Connection::open(publication.address, Purpose::Write, budget)?;
     let (id, head, generation): (i64, Option<String>, i64) = connection.run(budget, async |client| {
         let row = client.query_one(BEGIN, &[&publication.name]).await?;
         Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
@@ -227,9 +227,9 @@ impl Upload<'_> {
         report.gone = gone.len();
         let id = self.id;
         self.connection.run(self.budget, async |client| client.execute(STAGE_GONE, &[&id, &gone]).await)?;
-        let label = &report.commit;
+        let label = report.commit.as_str();
         (report.generation, report.files) = self.connection.run(self.budget, async |client| {
-            let row = client.query_one(FINISH, &[&id, label]).await?;
+            let row = client.query_one(FINISH, &[&id, &label]).await?;
             Ok((row.try_get(0)?, row.try_get(1)?))
         })?;
         Ok(report)
@@ -249,7 +249,7 @@ impl Upload<'_> {
     /// The paths that are published, with git's ids of their files.
     fn published(&mut self) -> Result<HashMap<String, String>> {
         let id = self.id;
-        self.connection.run_for(LISTING_BYTES, self.budget, async |client| {
+        self.connection.run_for(LISTING_BYTES, Isolation::EachStatement, self.budget, async |client| {
             let rows = client.query(PUBLISHED, &[&id]).await?;
             rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
         })
@@ -311,8 +311,7 @@ impl Upload<'_> {
 
     fn abandon(&mut self) -> Result<()> {
         let id = self.id;
-        let abandoned = self.connection.with_client(async |client| client.execute(ABANDON, &[&id]).await);
-        abandoned.map(drop).map_err(|error| error_of(&error))
+        self.connection.run(&Budget::unlimited(), async |client| client.execute(ABANDON, &[&id]).await).map(drop)
     }
 }
 

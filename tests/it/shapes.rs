@@ -200,8 +200,11 @@ def pay(cart):
             crate::worktrees::git(repo.path(), &["commit", "-qm", "first"]);
         }
         let is_of_organisation = matches!(words[0], "publish" | "unpublish" | "org");
-        let mut run =
-            if is_of_organisation { organisation.command(&repo, "postgres", &words) } else { repo.command(&words) };
+        let mut run = if is_of_organisation {
+            organisation.command(&repo, organisation.administrator(), &words)
+        } else {
+            repo.command(&words)
+        };
         let output = run.output().unwrap();
         let stdout = String::from_utf8(output.stdout).unwrap();
         assert!(!stdout.is_empty(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));

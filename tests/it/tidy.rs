@@ -105,8 +105,10 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("rusqlite", &["store"]),
     ("refinery", &["store", "organisation"]),
     ("rten_simd", &["store"]),
-    ("tokio_postgres", &["organisation"]),
+    // `platform` for its sockets, which are a host on Unix only.
+    ("tokio_postgres", &["organisation", "platform"]),
     ("tokio_postgres_rustls", &["organisation"]),
+    ("x509_cert", &["organisation"]),
     ("webpki_roots", &["organisation"]),
     ("rmcp", &["serve"]),
     ("hyper", &["serve"]),

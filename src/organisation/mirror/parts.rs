@@ -7,8 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 
-use tokio_postgres::IsolationLevel;
-
 use super::{
     ATTEMPTS, Answers, Files, MAX_BYTES, MAX_TEXT, Mirror, Mirroring, REPOSITORY, States, id_of, in_digits,
     published_too_often, push,
@@ -17,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::organisation::LISTING_BYTES;
 use crate::organisation::access::Published;
 use crate::organisation::published::{path_of, term};
+use crate::organisation::transaction::Isolation;
 use crate::wording::Tool;
 
 const FILES_WITH: &str = "SELECT repo, path, key, bytes FROM ixmcp.files_with($1, $2, $3)";
@@ -32,7 +31,7 @@ pub enum MirrorRequest {
     Everything,
     /// Files with any text: the pattern or name has too few letters in a row.
     AnyText { of: &'static str },
-    /// The files that contain all literals of one of the lists, in any case (findings/postgresql-ilike-in-turkish.sh), or that define the
+    /// The files that contain all literals of one of the lists, in any case of ASCII letters, or that define the
     /// name.
     Files { literals: Vec<Vec<String>>, name: Option<String> },
 }
@@ -91,27 +90,25 @@ impl Mirroring<'_> {
         let needs: Vec<String> = literals.iter().map(|list| list.join("\n")).collect();
         let terms: Vec<i32> = name.map(term).into_iter().collect();
         let most = i32::try_from(MAX_CANDIDATES + 1).unwrap_or(i32::MAX);
-        let (listed, rows) = self.connection.run_for(LISTING_BYTES, self.budget, async |client| {
-            let builder = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
-            let transaction = builder.start().await?;
-            let mut listed: BTreeMap<String, Published> = BTreeMap::new();
-            for pattern in &patterns {
-                for row in transaction.query(REPOSITORY, &[pattern]).await? {
-                    let one = Published::of(&row)?;
-                    listed.insert(one.name.clone(), one);
+        let (listed, rows) =
+            self.connection.run_for(LISTING_BYTES, Isolation::OneMoment, self.budget, async |transaction| {
+                let mut listed: BTreeMap<String, Published> = BTreeMap::new();
+                for pattern in &patterns {
+                    for row in transaction.query(REPOSITORY, &[pattern]).await? {
+                        let one = Published::of(&row)?;
+                        listed.insert(one.name.clone(), one);
+                    }
                 }
-            }
-            let mut found = transaction.query(FILES_WITH, &[&patterns, &needs, &most]).await?;
-            if !terms.is_empty() {
-                found.extend(transaction.query(FILES_DEFINING, &[&patterns, &terms, &most]).await?);
-            }
-            let mut rows: Vec<Row> = Vec::new();
-            for row in found {
-                rows.push((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?));
-            }
-            transaction.commit().await?;
-            Ok((listed, rows))
-        })?;
+                let mut found = transaction.query(FILES_WITH, &[&patterns, &needs, &most]).await?;
+                if !terms.is_empty() {
+                    found.extend(transaction.query(FILES_DEFINING, &[&patterns, &terms, &most]).await?);
+                }
+                let mut rows: Vec<Row> = Vec::new();
+                for row in found {
+                    rows.push((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?));
+                }
+                Ok((listed, rows))
+            })?;
         gathered(&listed, &rows)
     }
 

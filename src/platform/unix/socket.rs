@@ -7,6 +7,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
 pub use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio_postgres::config::Host;
 
 use super::files::make_private;
 use super::process::user_id;
@@ -17,6 +18,14 @@ pub type Stream = tokio::net::UnixStream;
 pub const MAX_PATH_LEN: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 /// Whether a socket may be placed in a repository: here its permissions exclude other users.
 pub const IN_REPOSITORY: bool = true;
+
+/// The folder of the socket of a PostgreSQL server on this machine, or the host of another.
+pub fn folder_of_socket(host: &Host) -> String {
+    match host {
+        Host::Tcp(name) => name.clone(),
+        Host::Unix(folder) => folder.to_string_lossy().into_owned(),
+    }
+}
 
 /// A bound, listening socket. It can be created outside a runtime.
 pub struct BoundSocket(UnixListener);

@@ -11,11 +11,19 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 pub use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio_postgres::config::Host;
 
 use super::files::create_private;
 use crate::platform::random::secret;
 
 pub type Stream = tokio::net::TcpStream;
+
+/// The host of a PostgreSQL server. It has no socket here.
+pub fn folder_of_socket(host: &Host) -> String {
+    match host {
+        Host::Tcp(name) => name.clone(),
+    }
+}
 
 /// Paths are not limited.
 pub const MAX_PATH_LEN: usize = usize::MAX;

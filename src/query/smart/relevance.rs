@@ -59,8 +59,6 @@ evidence! {
     "path", 4.87, 0.0, 4.0;
     /// Neighbours in the query that are neighbours in the chunk.
     "phrase", 2.16, 3.97, 1.0;
-    /// BM25 of the chunk, of the best chunk's, as far as the query is long.
-    "words", 0.0, 0.0, 0.0;
     /// A constant, equal for every chunk.
     "bias", -4.0, -2.8, -4.5;
 }
@@ -68,9 +66,6 @@ evidence! {
 /// Similarity of a chunk whose vector is still to come, or whose query the static embeddings do not know: less than
 /// that of texts about one subject, so that the words decide.
 const UNKNOWN: Similarity = Similarity { cosine: 0.2, beyond: 0.08, by_model: false };
-
-/// See [`length`].
-const WORDS_OF_LONG: (usize, usize) = (5, 10);
 
 /// `the` is in every text, and is answered by none.
 const OF_NOTHING: f64 = 0.5;
@@ -105,7 +100,6 @@ impl Evidence {
             query.share_of(found.names),
             query.share_of(found.path),
             found.parts.of(Part::Phrase),
-            length(query) * found.parts.of(Part::Words),
             1.0,
         ];
         Self { known, is_name: query.is_name(), is_prose: is_prose(&found.chunk.language) }
@@ -121,15 +115,6 @@ impl Evidence {
         let sum: f64 = self.known.iter().zip(weights).map(|(known, weight)| known * weight).sum();
         1.0 / (1.0 + (-sum).exp())
     }
-}
-
-/// How long a query is, from 0 for so few words that say something to 1 for so many: the more there are, the more chunks hold some,
-/// and the more their number and the length of the chunk say.
-fn length(query: &ParsedQuery) -> f64 {
-    let words = query.words.iter().filter(|word| !word.is_stop).count();
-    let (least, most) = WORDS_OF_LONG;
-    f64::from(u32::try_from(words.clamp(least, most) - least).unwrap_or(0))
-        / f64::from(u32::try_from(most - least).unwrap_or(1))
 }
 
 /// A chunk that may answer a query.

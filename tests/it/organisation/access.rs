@@ -96,6 +96,7 @@ fn tables_and_functions_of_the_owner_are_closed_to_teams() {
         "SELECT ixmcp.sweep(0)".to_owned(),
         format!("SELECT ixmcp.grant_repos('{pay}', '*', true, NULL)"),
         format!("SELECT ixmcp.revoke_repos('{pay}', '*')"),
+        "SELECT ixmcp.caller()".to_owned(),
         "SELECT ixmcp.readable()".to_owned(),
         "SELECT ixmcp.readable_named(ARRAY['pay-api'])".to_owned(),
         "SELECT ixmcp.readable_like(ARRAY['*'])".to_owned(),
@@ -450,8 +451,10 @@ fn arguments_are_values_whatever_they_contain() {
     organisation.sql("CREATE ROLE \"odd \"\" role; DROP TABLE ixmcp.texts\" LOGIN");
     organisation.admin(&["org", "grant", "odd \" role; DROP TABLE ixmcp.texts", "pay-*"]);
     assert_eq!(organisation.sql("SELECT count(*) FROM ixmcp.texts"), before.split('|').next().unwrap());
-    let missing =
-        organisation.command(&committed(PAY), "postgres", &["org", "grant", "absent'; --", "pay-*"]).output().unwrap();
+    let missing = organisation
+        .command(&committed(PAY), organisation.administrator(), &["org", "grant", "absent'; --", "pay-*"])
+        .output()
+        .unwrap();
     assert_eq!(missing.status.code(), Some(1), "{}", String::from_utf8_lossy(&missing.stderr));
 }
 

@@ -230,7 +230,7 @@ fn names_of_repositories_roles_and_groups_may_have_any_characters() {
             refused += &organisation.fails(&repo, &team, arguments);
         }
         let code = |arguments: &[&str]| {
-            let output = organisation.command(&repo, "postgres", arguments).output().unwrap();
+            let output = organisation.command(&repo, organisation.administrator(), arguments).output().unwrap();
             (output.status.code(), String::from_utf8(output.stderr).unwrap())
         };
         // There is no such role: a longer name is not cut off, so that it would be another.
@@ -280,7 +280,10 @@ fn names_of_repositories_roles_and_groups_may_have_any_characters() {
     let (role, cut) = ("r".repeat(63), "r".repeat(70));
     organisation.sql(&format!("CREATE ROLE {role}"));
     organisation.admin(&["org", "grant", &role, "pay"]);
-    let output = organisation.command(&repo, "postgres", &["org", "grant", &cut, "pay", "--revoke"]).output().unwrap();
+    let output = organisation
+        .command(&repo, organisation.administrator(), &["org", "grant", &cut, "pay", "--revoke"])
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert_eq!(organisation.sql(&format!("SELECT count(*) FROM ixmcp.rules WHERE role = '{role}'")), "1");
     organisation.sql(&format!("DROP ROLE {role}"));
@@ -382,6 +385,8 @@ fn a_read_only_server_is_searched_and_not_published_to() {
     let repo = committed(PAY);
     organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
     organisation.sql(&format!("ALTER ROLE {team} SET default_transaction_read_only = on"));
+    // A pooler keeps sessions that do not know of it.
+    organisation.sql(&format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{team}'"));
     repo.write("pay.py", "def second(): pass\n");
     commit_all(&repo, "second");
     for arguments in [&["publish", "--as", "pay"][..], &["unpublish", "--as", "pay"]] {
@@ -443,7 +448,10 @@ fn a_full_server_keeps_what_was_published_and_is_written_again_when_it_has_space
     let asking = Repo::new("//- /own.md\nnothing\n");
     let found = organisation.ok(&asking, &team, &["query", "charge_card", "--mode", "literal", "--repo", "org:pay"]);
     assert!(found.contains("pay.py"), "{found}");
-    let full = organisation.command(&asking, "postgres", &["org", "sweep", "--older-than", "0"]).output().unwrap();
+    let full = organisation
+        .command(&asking, organisation.administrator(), &["org", "sweep", "--older-than", "0"])
+        .output()
+        .unwrap();
     assert!(full.status.success() || String::from_utf8_lossy(&full.stderr).contains("READ_ONLY"), "{full:?}");
     std::fs::remove_file(&other).unwrap();
     organisation.admin(&["org", "sweep", "--older-than", "0"]);

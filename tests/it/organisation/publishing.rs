@@ -335,7 +335,7 @@ fn a_damaged_list_of_migrations_is_reported_and_nothing_is_changed() {
     ] {
         organisation.sql("CREATE TABLE ixmcp.kept AS SELECT * FROM ixmcp.schema_history");
         organisation.sql(&format!("UPDATE ixmcp.schema_history SET {column} = {value} WHERE version = 1"));
-        let error = organisation.fails(&repo, "postgres", &["org", "init"]);
+        let error = organisation.fails(&repo, organisation.administrator(), &["org", "init"]);
         assert!(error.contains("schema_history of the organisation's server is damaged"), "{column} {value}: {error}");
         organisation.sql("TRUNCATE ixmcp.schema_history");
         organisation.sql("INSERT INTO ixmcp.schema_history SELECT * FROM ixmcp.kept");
@@ -350,7 +350,13 @@ fn the_schema_is_made_once_however_many_make_it() {
     assert_eq!(organisation.admin(&["org", "init"]), "the schema is up to date\n");
     let repo = Repo::new("");
     let started: Vec<_> = (0..4)
-        .map(|_| organisation.command(&repo, "postgres", &["org", "init"]).stdout(Stdio::null()).spawn().unwrap())
+        .map(|_| {
+            organisation
+                .command(&repo, organisation.administrator(), &["org", "init"])
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap()
+        })
         .collect();
     for mut one in started {
         assert!(one.wait().unwrap().success());
@@ -360,7 +366,7 @@ fn the_schema_is_made_once_however_many_make_it() {
     assert_eq!(distinct.len(), applied.lines().count());
     // A newer program was there.
     organisation.sql("INSERT INTO ixmcp.schema_history VALUES (99, 'later', '2026-01-01T00:00:00Z', '1')");
-    let error = organisation.fails(&repo, "postgres", &["org", "init"]);
+    let error = organisation.fails(&repo, organisation.administrator(), &["org", "init"]);
     assert!(error.contains("newest version"), "{error}");
 }
 
@@ -476,7 +482,7 @@ fn a_schema_from_before_the_first_release_is_named_and_left_as_it_is() {
     );
     let state = || organisation.sql("SELECT version, name FROM ixmcp.schema_history ORDER BY version");
     let before = state();
-    let error = organisation.fails(&Repo::new(""), "postgres", &["org", "init"]);
+    let error = organisation.fails(&Repo::new(""), organisation.administrator(), &["org", "init"]);
     assert!(error.contains("from before the first release") && error.contains("Make a new database"), "{error}");
     let error = organisation.fails(&repo, &team, &["publish", "--as", "pay"]);
     assert!(error.contains("version 3 of the schema") && error.contains("`ixmcp org init`"), "{error}");

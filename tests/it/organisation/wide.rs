@@ -22,6 +22,12 @@ fn many() -> (Organisation, String, Repo, Repo) {
     let (pay, shop) = (committed(PAY), committed(SHOP));
     organisation.ok(&pay, &team, &["publish", "--as", "pay-api"]);
     organisation.ok(&shop, &team, &["publish", "--as", "shop"]);
+    add_many(&organisation);
+    (organisation, team, pay, shop)
+}
+
+/// Adds 600 repositories, which those with a grant for all may read.
+pub fn add_many(organisation: &Organisation) {
     organisation.sql(
         "CREATE TABLE ixmcp.made AS SELECT n, sha256(convert_to(t, 'UTF8')) AS key, t AS content
             FROM (SELECT n, 'def made_' || n || '(): return everywhere(' || n % 3 || ')' || chr(10) FROM generate_series(1, 600) n) x(n, t);
@@ -34,7 +40,6 @@ fn many() -> (Organisation, String, Repo, Repo) {
         INSERT INTO ixmcp.granted SELECT u.role, r.id FROM ixmcp.rules u, ixmcp.repos r ON CONFLICT DO NOTHING;
         DROP TABLE ixmcp.made",
     );
-    (organisation, team, pay, shop)
 }
 
 fn client(organisation: &Organisation, asking: &Repo, role: &str) -> Server {
