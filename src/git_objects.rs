@@ -31,7 +31,16 @@ pub use patches::Patch;
 pub use work_files::{Settings, WorkFile};
 
 /// Variables of this process that git gets; all others could change what it reads.
-const VARIABLES: &[&str] = &["HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "PATH"];
+const VARIABLES: &[&str] = &[
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "USERPROFILE",
+    "SYSTEMROOT",
+    "PATH",
+];
 
 /// A command without CPU time for this long is killed.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -148,7 +157,8 @@ impl Objects {
     }
 
     fn resolved(&self, revision: &str, budget: &Budget) -> Result<Option<String>> {
-        let commit = format!("{revision}^{{commit}}");
+        // Whatever follows `:/` is searched in messages, and the result is a commit.
+        let commit = if revision.starts_with(":/") { revision.to_owned() } else { format!("{revision}^{{commit}}") };
         let found = self.run(&["rev-parse", "--verify", "--quiet", &commit], b"", MAX_LINE, budget)?;
         if !found.status.is_some_and(|status| status.success()) {
             self.check_trust(&found)?;

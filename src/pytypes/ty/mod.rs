@@ -10,6 +10,7 @@ mod checker_panics;
 mod class_members;
 mod db;
 mod depth;
+mod disk;
 mod display;
 mod edits;
 mod expressions;
@@ -49,13 +50,14 @@ use std::time::{Duration, Instant};
 use salsa::{Database as _, Setter as _};
 
 use self::api::{
-    File, FileRootKind, Files, ImportAliasResolution, OsSystem, PanicError, ProgramFile, SemanticDb as _,
-    SourceDb as _, SourceMap, SourceTextError, SystemPath, TextSize, catch_unwind, source_text, system_path_to_file,
+    File, FileRootKind, Files, ImportAliasResolution, PanicError, ProgramFile, SemanticDb as _, SourceDb as _,
+    SourceMap, SourceTextError, SystemPath, TextSize, catch_unwind, source_text, system_path_to_file,
     vendored_path_to_file,
 };
 use self::check::Extras;
 use self::db::{Database, Db as _};
 use self::depth::too_deep;
+use self::disk::Disk;
 use self::display::{PathDisplay, STUBS};
 use self::file_diagnostics::{TOO_DEEP, diagnostics};
 use self::lines::{CellPosition, Lines};
@@ -71,7 +73,7 @@ use crate::wording::{Tool, Wording};
 pub struct Embedded {
     db: Database,
     display: PathDisplay,
-    system: OsSystem,
+    system: Disk,
     /// No file may change. Dependencies are not tracked then, which saves time and memory.
     is_frozen: bool,
     /// Syntax trees that queries may have loaded since the last eviction.
@@ -91,7 +93,7 @@ impl Embedded {
             Error::invalid_path("the type engine requires that the repository's path is UTF-8")
                 .hint("Rename the folder.")
         })?;
-        let system = OsSystem::new(path);
+        let system = Disk::new(path);
         let mut db = Database::new(system.clone());
         if is_frozen {
             db.files().freeze();

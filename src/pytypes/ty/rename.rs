@@ -61,6 +61,18 @@ type RenameTarget<'db> = (Occurrences, SearchTarget<'db>);
 type Range = (TextSize, TextSize);
 
 impl View {
+    /// The files that have the name and that the engine cannot read, such as files in another encoding than UTF-8.
+    fn unreadable(&self, name: &str, files: &[String]) -> Vec<(String, TextSize, String)> {
+        let has_name = |path: &&String| {
+            let file = on_disk(&self.db, Path::new(path));
+            file.is_some_and(|file| source_text(&self.db, file).read_error().is_some())
+                && std::fs::read(path).is_ok_and(|bytes| contains_identifier(&String::from_utf8_lossy(&bytes), name))
+        };
+        let reason =
+            format!("`{name}` occurs in this file, which the type engine cannot read, so that it is not edited");
+        files.iter().filter(has_name).map(|path| (path.clone(), TextSize::default(), reason.clone())).collect()
+    }
+
     /// `checkpoint` is called at every stage. It unwinds if the query was cancelled.
     pub(super) fn rename(
         &self,
@@ -136,7 +148,8 @@ impl View {
             }));
         }
         text_edits.sort_by(|a, b| a.span.cmp(&b.span));
-        let unsure = self.unsure(&occurrences, &wanted, &own_path, &files);
+        let mut unsure = self.unsure(&occurrences, &wanted, &own_path, &files);
+        unsure.extend(self.refusal(&self.unreadable(&occurrences.name, &files)).refused);
         Ok(Renamed { edits: text_edits, refused: Vec::new(), unsure })
     }
 
