@@ -135,7 +135,7 @@ pub struct Environment {
 
 impl Environment {
     /// Variables that are not UTF-8 are left out, because no setting can have such a value.
-    pub fn of_process() -> Self {
+    pub fn from_process() -> Self {
         let utf8 = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((process::variable(name.into_string().ok()?), value.into_string().ok()?))
         };

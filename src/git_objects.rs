@@ -77,10 +77,12 @@ pub fn branch(root: &Path, environment: &Environment) -> Option<String> {
     match git_layout::head(root)? {
         Head::Branch(name) => Some(name),
         Head::Detached => None,
-        Head::InTables => Objects::of(root, environment).and_then(|objects| objects.branch()).unwrap_or_else(|error| {
-            tracing::debug!("the branch of {} is not known: {error}", root.display());
-            None
-        }),
+        Head::InTables => {
+            Objects::open(root, environment).and_then(|objects| objects.branch()).unwrap_or_else(|error| {
+                tracing::debug!("the branch of {} is not known: {error}", root.display());
+                None
+            })
+        }
     }
 }
 
@@ -98,7 +100,7 @@ pub type Tree = HashMap<String, String>;
 
 impl Objects {
     /// Opens the objects of the repository at `root`, or around it.
-    pub fn of(root: &Path, environment: &Environment) -> Result<Self> {
+    pub fn open(root: &Path, environment: &Environment) -> Result<Self> {
         let folder = git_layout::with_own_history(root).map_err(|reason| {
             Error::invalid_path(format!("the history cannot be read: {reason}"))
                 .hint("Only a git repository, a worktree or a submodule has a base to compare with.")

@@ -26,7 +26,7 @@ pub(super) fn list(
     root: &Path,
     system: &Disk,
 ) -> (Vec<PathBuf>, Vec<Inner>) {
-    let worktrees = Worktrees::of(root);
+    let worktrees = Worktrees::find(root);
     let mut walked = walk(settings, root, &worktrees, system);
     let is_whole = options::read(&settings.root).is_some();
     let whole = (settings, program);
@@ -69,7 +69,7 @@ pub(super) fn named(db: &Database, paths: &[String], root: &Path) -> Vec<PathBuf
         }
         let inner = db.project().inner(db).iter().find(|one| path.starts_with(&one.folder));
         let settings = inner.map_or_else(|| &**db.project().settings(db), |one| &one.settings);
-        walk(settings, &path, &Worktrees::of(root), db.disk()).files
+        walk(settings, &path, &Worktrees::find(root), db.disk()).files
     });
     named.collect()
 }

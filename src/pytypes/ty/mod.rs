@@ -369,7 +369,7 @@ fn require_readable(db: &Database, file: File, display: &PathDisplay) -> Result<
             SourceTextError::FailedToReadFile(_) => return Err(gone(&display.path(db, file))),
         }
     } else if let Some(at) = too_deep(&text) {
-        let line = Lines::of_source(&text).position(TextSize::try_from(at).unwrap_or_default()).line;
+        let line = Lines::from_source(&text).position(TextSize::try_from(at).unwrap_or_default()).line;
         format!("is not analyzed: {}, line {line}", TOO_DEEP)
     } else {
         return Ok(());
@@ -481,7 +481,7 @@ impl View {
                 Answer::Projects(projects::covered(db, &self.files_within(within), within, &display.root))
             }
             Query::Imports { file } => {
-                let found = imports::of(db, self.file(file)?.file(db), MAX_IMPORTS);
+                let found = imports::transitive(db, self.file(file)?.file(db), MAX_IMPORTS);
                 Answer::Files { files: found.into_iter().map(|file| file.path(db).as_str().to_owned()).collect() }
             }
             Query::Libraries => Answer::Libraries(Libraries { folders: libraries(db) }),
@@ -583,7 +583,7 @@ impl View {
         let file = self.file(&at.file)?;
         let text = source_text(&self.db, file.file(&self.db));
         let position = CellPosition { cell: at.cell, line: at.line, column: at.column };
-        let offset = Lines::of_source(&text)
+        let offset = Lines::from_source(&text)
             .offset(position)
             .map_err(|what| Error::not_found(what).hint("Lines and columns are 1-based; columns count characters."))?;
         Ok((file, offset))
