@@ -46,7 +46,7 @@ pub struct Published {
 }
 
 impl Published {
-    pub(super) fn of(row: &Row) -> Result<Self, tokio_postgres::Error> {
+    pub(super) fn from_row(row: &Row) -> Result<Self, tokio_postgres::Error> {
         Ok(Self {
             name: row.try_get(0)?,
             commit: row.try_get(1)?,
@@ -117,8 +117,9 @@ pub fn sweep(connection: &mut Connection, hours: f64, budget: &Budget) -> Result
 /// The repositories whose name matches and that the caller can read, by name.
 pub fn published(connection: &mut Connection, pattern: &str, budget: &Budget) -> Result<Vec<Published>> {
     check_pattern(pattern)?;
-    connection
-        .run(budget, async |client| client.query(REPOSITORIES, &[&pattern]).await?.iter().map(Published::of).collect())
+    connection.run(budget, async |client| {
+        client.query(REPOSITORIES, &[&pattern]).await?.iter().map(Published::from_row).collect()
+    })
 }
 
 /// `*` is the only special character of a pattern.

@@ -196,7 +196,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 /// Commits as hits.
 fn commits(call: &Call, query: &CommitQuery, filter: &PathFilter, page: (usize, usize)) -> Result<Answer> {
     let warning = call.follow_history()?;
-    let found = call.read_now(|snapshot, _| smart::search_commits(&Corpus::of(snapshot), query, filter, page))?;
+    let found = call.read_now(|snapshot, _| smart::search_commits(&Corpus::single(snapshot), query, filter, page))?;
     Ok(Answer {
         total: found.total,
         truncated: found.is_cut,

@@ -52,14 +52,14 @@ fn shop() -> Repo {
 #[test]
 fn a_person_sees_changes_in_a_browser_at_once() {
     let repo = shop();
-    let page = Page::of(&repo);
+    let page = Page::open(&repo);
     let mut plan = json!({ "address": page.address, "page": page.id(), "root": repo.path() });
     let said = in_browser("page_changes.cjs", &repo, plan.clone());
     assert!(said["checks"].as_u64().unwrap() > 60, "{said}");
 
     let repo = shop();
     repo.ok(&["daemon", "start", "--idle", "15m"]);
-    let page = Page::of(&repo);
+    let page = Page::open(&repo);
     plan = json!({ "address": page.address, "page": page.id(), "daemon": repo.status()["pid"], "root": repo.path() });
     let said = in_browser("page_changes.cjs", &repo, plan);
     assert!(said["checks"].as_u64().unwrap() > 60, "{said}");
@@ -84,7 +84,7 @@ fn changed(page: &Page, known: &mut Value, file: &str, is_wanted: impl Fn(&Value
 #[test]
 fn a_waiting_page_receives_changes_on_disk_with_a_daemon_and_without() {
     let repo = Repo::new(SHOP);
-    let page = Page::of(&repo);
+    let page = Page::open(&repo);
     for has_daemon in [false, true] {
         if has_daemon {
             repo.ok(&["daemon", "start", "--idle", "15m"]);

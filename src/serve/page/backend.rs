@@ -182,7 +182,7 @@ impl Backend {
     }
 
     async fn daemon(&self, root: &Path) -> Option<DaemonConnection> {
-        let path = SocketPath::of(root, &self.environment);
+        let path = SocketPath::find(root, &self.environment);
         let connected = DaemonConnection::connect(&path, &self.hello()).await;
         let daemon = connected.inspect_err(|error| tracing::warn!(%error, "the daemon is not used")).ok()??;
         (daemon.about.compatibility() == Compatibility::Usable).then_some(daemon)
