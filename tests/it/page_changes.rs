@@ -65,7 +65,7 @@ fn a_person_sees_changes_in_a_browser_at_once() {
     assert!(said["checks"].as_u64().unwrap() > 60, "{said}");
 }
 
-/// What changed since an answer, once something did. Answers before it, such as those of earlier writes, are skipped.
+/// Asks until something that is wanted has changed. Answers before it, such as those of earlier writes, are skipped.
 fn changed(page: &Page, known: &mut Value, file: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
     let end = Instant::now() + Duration::from_secs(60);
     loop {
