@@ -22,7 +22,7 @@ const PACKAGES: &[&str] = &["site-packages", "dist-packages"];
 pub(super) struct Disk {
     system: OsSystem,
     root: SystemPathBuf,
-    /// The same without links.
+    /// `root` without links.
     real_root: SystemPathBuf,
 }
 

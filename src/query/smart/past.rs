@@ -1,4 +1,4 @@
-//! What the history says about a query: files that were changed by commits about the same.
+//! Evidence of the history for a query: files that were changed by commits about the same.
 //!
 //! Owns both measures. *Votes*: the commits whose messages hold most of the query, by how rare its words are in the history, vote for the
 //! files that they changed; a commit of few files and a recent one count more. *Subjects*: BM25 of the query over the subjects of
