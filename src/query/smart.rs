@@ -383,7 +383,7 @@ fn ranked(
     }
     let mut loaded = load::load(corpus, query, &candidates, read, &qualified, budget)?;
     let code = loaded.iter().filter(|loaded| is_code(loaded)).count();
-    query.is_of_documents = code * CODE_IN_DOCUMENTS <= loaded.len();
+    query.is_of_documents = !loaded.is_empty() && code * CODE_IN_DOCUMENTS <= loaded.len();
     let (_, weights) = rank::weights(query, ranking);
     let counts = ranking.has(RankingStage::History) && weights.get(Part::Votes) + weights.get(Part::Subjects) != 0.0;
     let past = if counts { Past::load(query, corpus)? } else { Past::default() };

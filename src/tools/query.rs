@@ -24,8 +24,8 @@ pub(super) static QUERY: Declaration = declare! {
     name: "query",
     title: "Search code and documents",
     about: "Search files by words, names and meaning, best lines first. mode \"literal\" or \"regex\" lists every \
-        matching line. Filters in smart text: path: lang: kind: tag: -word \"phrase\"; kind:commit finds commits. For a known name use \
-        get_symbol; for passages that answer a query in prose, search_documents.",
+        matching line. Filters in smart text: path: lang: kind: tag: -word \"phrase\", kind:commit. For a name use \
+        get_symbol; for passages that answer in prose, search_documents.",
     access: Access::Read,
     core: true,
     list: Some("results"),
