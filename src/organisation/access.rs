@@ -12,7 +12,7 @@ use crate::model::printable;
 
 const AS_OWNER: &str = "SET LOCAL ROLE ixmcp_owner";
 const ROLE_EXISTS: &str = "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname::text = $1)";
-/// A statement about a role cannot have bound values: the server quotes the name. Who created `ixmcp_user` is a member without its rights
+/// A statement about a role cannot have bound values: the server quotes the name. The creator of `ixmcp_user` is a member without its rights
 /// (findings/postgresql-creator-of-a-role.sh). From PostgreSQL 16 on, a role that inherits nothing by itself may inherit this.
 const MEMBERSHIP: &str = "SELECT format('GRANT ixmcp_user TO %I', $1)
 || CASE WHEN current_setting('server_version_num')::int >= 160000 THEN ' WITH INHERIT TRUE' ELSE '' END
