@@ -219,7 +219,10 @@ impl PartParser<'_> {
                 name.end = quoted_end(bytes, &name);
             }
             let follows = |after: &Regex| after.is_match(Input::new(bytes).range(name.end..).anchored(Anchored::Yes));
-            let is_head = self.text.is_char_boundary(name.end) && self.heads.after.as_ref().is_none_or(follows);
+            // A macro's text is no text of the file.
+            let is_continued = bytes[..found.start()].ends_with(b"\\\n") || bytes[..found.start()].ends_with(b"\\\r\n");
+            let is_head =
+                !is_continued && self.text.is_char_boundary(name.end) && self.heads.after.as_ref().is_none_or(follows);
             let kind = self.heads.kinds[found.pattern().as_usize()];
             is_head.then(|| Head { start: found.start() + indent, name, kind })
         })
@@ -308,7 +311,9 @@ impl RecoveredItem {
     fn by_head(&self, text: &str) -> Option<FoundNodes> {
         let Head { start, name, kind } = &self.head;
         let kind = (*kind)?;
-        if text[name.clone()].starts_with(|c: char| c.is_ascii_digit()) || &text[name.clone()] == "unquote" {
+        let word = &text[name.clone()];
+        let is_word = ["unquote", "on", "authorization"].iter().any(|known| word.eq_ignore_ascii_case(known));
+        if is_word || word.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }
         let range = *start..self.end.max(name.end);

@@ -2,7 +2,7 @@
 """Prints the definitions of Python files as `ast` reads them: PATH, line, kind and name, separated by tabs.
 
 usage: python.py < LIST-OF-FILES. Kinds: class, function (methods included), type, value (a name that is assigned at module
-or class level). A file that `ast` rejects prints PATH and `unreadable`.
+or class level), optional (other assignments). A file that `ast` rejects prints PATH and `unreadable`.
 """
 import ast
 import sys
@@ -28,10 +28,12 @@ def definitions(body, local):
             yield from definitions(node.body, False)
         elif hasattr(ast, "TypeAlias") and isinstance(node, ast.TypeAlias):
             yield node.name, "type", node.name.id
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and not local:
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 for name in targets(target):
-                    yield name, "value", name.id
+                    yield name, "optional" if local else "value", name.id
+                if isinstance(target, ast.Attribute):
+                    yield target, "optional", target.attr
         for field in ("body", "orelse", "finalbody"):
             inner = getattr(node, field, None)
             if isinstance(inner, list) and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -1,6 +1,7 @@
 // Prints the definitions of TypeScript and JavaScript files as TypeScript's own parser reads them: PATH, line, kind and
 // name, separated by tabs. usage: node typescript.mjs < LIST-OF-FILES, with the package `typescript` installed.
-// Kinds: class, interface, enum, namespace, type, function, method, field, variant, value (bound at the top level).
+// Kinds: class, interface, enum, namespace, type, function, method, field, variant, value (bound at the top level), and
+// `optional` for what only a block or a literal has, and what an assignment names.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 
@@ -8,6 +9,12 @@ const ts = createRequire(`${process.cwd()}/`)("typescript");
 const print = (path, file, name, kind) => {
   const line = file.getLineAndCharacterOfPosition(name.getStart(file)).line + 1;
   process.stdout.write(`${path}\t${line}\t${kind}\t${name.text}\n`);
+};
+/** Prints a word of a declaration that has no name. */
+const printAt = (path, file, node, word) => {
+  const start = node.getStart(file);
+  const at = start + Math.max(file.text.slice(start, node.end).search(new RegExp(`\\b${word}\\b`)), 0);
+  process.stdout.write(`${path}\t${file.getLineAndCharacterOfPosition(at).line + 1}\toptional\t${word}\n`);
 };
 const named = (name) => name && (ts.isIdentifier(name) || ts.isStringLiteral(name) || ts.isPrivateIdentifier(name));
 
@@ -36,6 +43,17 @@ function visit(path, file, node, isLocal) {
       if (!required) for (const name of bound(declaration.name)) print(path, file, name, "value");
     }
   }
+  const optional = (name) => name && print(path, file, name, "optional");
+  if (kind && isMember && named(node.name)) optional(node.name);
+  if (ts.isConstructorDeclaration(node)) printAt(path, file, node, "constructor");
+  if ((ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node)) && named(node.name)) optional(node.name);
+  if (ts.isPropertySignature(node) && named(node.name) && !ts.isInterfaceDeclaration(node.parent)) optional(node.name);
+  if ((ts.isFunctionExpression(node) || ts.isClassExpression(node)) && node.name) optional(node.name);
+  if (ts.isParameter(node) && ts.isParameterPropertyDeclaration(node, node.parent)) optional(node.name);
+  if (ts.isVariableDeclaration(node)) for (const name of bound(node.name)) optional(name);
+  if (ts.isImportEqualsDeclaration(node)) optional(node.name);
+  if (ts.isExportAssignment(node) || node.modifiers?.some((one) => one.kind === S.DefaultKeyword)) printAt(path, file, node, "default");
+  if (ts.isBinaryExpression(node) && ts.isPropertyAccessExpression(node.left)) optional(node.left.name);
   const inner = isLocal || ts.isFunctionLike(node) || ts.isForStatement(node) || ts.isCatchClause(node)
     || ts.isClassStaticBlockDeclaration?.(node);
   ts.forEachChild(node, (child) => visit(path, file, child, inner));

@@ -48,6 +48,7 @@ mod installed_ty;
 mod known;
 mod languages;
 mod long;
+mod lost_definitions;
 mod mcp;
 mod models;
 mod naming;

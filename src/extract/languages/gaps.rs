@@ -20,8 +20,29 @@ pub(super) static C: [Gap; 5] = [
     gap(r"(?:^|[;{(]|\b(?:static|const|constexpr|register))\s*(auto)\s+\w+\s*=", "int"),
 ];
 
-pub(super) static CPP: [Gap; 6] = [
+/// Macros before a declaration.
+macro_rules! cpp_macros {
+    () => {
+        r"^[ \t]*(?:template\s*<[^{};()]*>\s*)?(?:[a-z]+[ \t]+)*?((?:[A-Z][A-Z0-9]*_[A-Z0-9_]*(?:\((?:[^()\n]|\([^()\n]*\))*\))?\s+)+)"
+    };
+}
+
+pub(super) static CPP: [Gap; 8] = [
     CONDITIONAL,
+    gap(
+        concat!(
+            cpp_macros!(),
+            r"(?:(?:template|class|struct|enum|union|static|inline|constexpr|explicit|virtual|friend|auto|void|const|extern|typedef|using|namespace|typename|unsigned|bool|int|char|operator)\b|~)"
+        ),
+        "",
+    ),
+    gap(
+        concat!(
+            cpp_macros!(),
+            r"[A-Za-z_]\w*\s*\((?:[^(){};]|\((?:[^(){};]|\([^(){};]*\))*\))*\)\s*(?:noexcept\s*)?:\s*[A-Za-z_]"
+        ),
+        "",
+    ),
     gap(r"^namespace\s[\w:\s]*?::\s*(inline\s)", ""),
     // Modules.
     gap(r#"^[ \t]*((?:export\s+)?(?:module|import)\b(?:[ \t]*[\w.:<>"/]+)*[ \t]*;)"#, ""),
@@ -48,7 +69,12 @@ pub(super) static GO: [Gap; 1] = [
 
 pub(super) static JULIA: [Gap; 1] = [gap(r"^[ \t]+(const)\s+\w+[ \t]*(?:::[^=\n]*)?(?:=[^\n]*)?$", "")];
 
-pub(super) static KOTLIN: [Gap; 4] = [
+pub(super) static KOTLIN: [Gap; 5] = [
+    // A constructor with annotations and modifiers on a line of its own.
+    gap(
+        r"\bclass\s+\w+[ \t]*(?:<[^(){};]*>)?[ \t]*\n\s*((?:@[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?\s+)+)(?:public|internal|private|protected)\s+constructor\b",
+        "",
+    ),
     gap(r"^[ \t]*(?:@[\w.:]+(?:\([^()\n]*\))?\s+)*(context\s*\((?:[^()]|\([^()]*\))*\))\s*[@a-z]", ""),
     // Guards.
     gap(r"^[ \t]*(?:!?(?:is|in)\s+[^\n{}]*?|else|[\w.]+)[ \t]+(if\b[^\n{}]*?)->", ""),
@@ -66,7 +92,18 @@ pub(super) static SHELL: [Gap; 1] = [Gap {
     filling: Filling::HereDocument,
 }];
 
-pub(super) static SQL: [Gap; 5] = [
+pub(super) static SQL: [Gap; 8] = [
+    // What defines no symbol.
+    gap(r"(?i)^[ \t]*(CREATE\s+(?:OPERATOR\s+(?:CLASS|FAMILY)|ACCESS\s+METHOD)\s[^;]*;)", ""),
+    // Constraints that exclude, and where a table is stored.
+    gap(
+        r"(?i)(,\s*(?:CONSTRAINT\s+\w+\s+)?EXCLUDE\s+(?:USING\s+\w+\s*)?\((?:[^()]|\([^()]*\))*\)(?:\s*WHERE\s*\((?:[^()]|\([^()]*\))*\))?)",
+        "",
+    ),
+    gap(
+        r"(?i)\)\s*((?:SERVER\s+\w+\s*(?:OPTIONS\s*\((?:[^()]|\([^()]*\))*\))?|TABLESPACE\s+\w+|WITH\s*\([^()]*\)|ON\s+COMMIT\s+[A-Z ]+|WITHOUT\s+OIDS)\s*)+;",
+        "",
+    ),
     // Names as T-SQL quotes them.
     gap(r"(?:^|[\s.(,])(\[)[A-Za-z_]\w*\]", ""),
     gap(r"[\s.(,][ \t]*[A-Za-z_]\w*(\])", ""),

@@ -132,7 +132,7 @@ macro_rules! sql_create {
 /// A name after its schema, without its quotes.
 macro_rules! sql_name {
     () => {
-        r#"(?:IF\s+NOT\s+EXISTS\s+)?(?:(?:\w+|"[^"\n]+"|\[[^\]\n]+\]|`[^`\n]+`)\s*\.\s*)*(?:["`\[])?[A-Za-z_]\w*"#
+        r#"(?:IF\s+NOT\s+EXISTS\s+)?(?:(?:\w+|"[^"\n]+"|\[[^\]\n]+\]|`[^`\n]+`)\s*\.\s*)*(?:["`\[])?[A-Za-z_\x80-\xFF][\w\x80-\xFF]*"#
     };
 }
 
@@ -345,7 +345,7 @@ pub(super) static SHELL: Heads = Heads::new(
 pub(super) static SQL: Heads = Heads::new(
     Layout::Statement,
     &[
-        (Some("function"), concat!(sql_create!(), r"(?:AGGREGATE\s+|WINDOW\s+)?FUNCTION\s+", sql_name!())),
+        (Some("function"), concat!(sql_create!(), r"(?:FUNCTION|AGGREGATE)\s+", sql_name!())),
         (Some("function"), concat!(sql_create!(), r"PROC(?:EDURE)?\s+", sql_name!())),
         (
             Some("table"),

@@ -27,7 +27,7 @@
   . (object_reference schema: (identifier) @container name: (identifier) @name)) @definition.type
 (create_type (keyword_type) . (object_reference name: (identifier) @name)) @definition.type
 (create_sequence (object_reference name: (identifier) @name)) @definition.variable
-(create_schema (identifier) @name) @definition.namespace
+(create_schema [(keyword_schema) (keyword_exists)] . (identifier) @name) @definition.namespace
 (alter_table (add_column (column_definition name: (identifier) @name) @definition.field)
   (#not-match? @name "^(?i)(enable|disable|force|no|cluster|inherit|attach|detach|validate|replica|set|reset|owner)$"))
 

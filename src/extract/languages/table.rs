@@ -33,7 +33,7 @@ static TABLE: [Language; 49] = [
         .scopes(&[include_str!("scopes/c.scm")])
         .extensions(&["c", "h"])
         .heads(&heads::C)
-        .version(5)
+        .version(6)
         .whole_heads()
         .gaps(&gaps::C),
     // CMake: functions, macros, targets, options and set variables.
@@ -49,7 +49,7 @@ static TABLE: [Language; 49] = [
             "ino",
         ])
         .heads(&heads::CPP)
-        .version(4)
+        .version(5)
         .separator("::")
         .whole_heads()
         .gaps(&gaps::CPP),
@@ -162,7 +162,7 @@ static TABLE: [Language; 49] = [
         .scopes(&[include_str!("scopes/kotlin.scm")])
         .extensions(&["kt", "kts"])
         .heads(&heads::KOTLIN)
-        .version(3)
+        .version(4)
         .interpreters(&["kotlin"])
         .whole_heads()
         .gaps(&gaps::KOTLIN),
@@ -315,7 +315,7 @@ static TABLE: [Language; 49] = [
     // SQL: tables and columns, views, functions, indexes, types, triggers.
     Language::new("sql", || tree_sitter_sequel::LANGUAGE.into(), include_str!("sql.scm"))
         .extensions(&["sql", "ddl", "dml", "psql", "pgsql"])
-        .version(2)
+        .version(3)
         .gaps(&gaps::SQL)
         .heads(&heads::SQL),
     // Components of Svelte: their scripts, as TypeScript.
