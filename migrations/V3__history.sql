@@ -6,6 +6,7 @@
 --   history_read     changes when searches have to read the history again
 
 CREATE TABLE commits (
+    -- Commits that HEAD reaches.
     id         INTEGER PRIMARY KEY,
     hash       TEXT    NOT NULL UNIQUE,    -- git's id, in full
     time       INTEGER NOT NULL,           -- when it was committed, in seconds since 1970: datetime(time, 'unixepoch')
@@ -17,22 +18,27 @@ CREATE TABLE commits (
 ) STRICT;
 
 CREATE TABLE commit_paths (
+    -- Every path that a commit changed.
     id   INTEGER PRIMARY KEY,
     path TEXT    NOT NULL UNIQUE
 ) STRICT;
 
--- The files of each commit. Query the view `commit_files`. Of a commit that changed a thousand files, none is listed.
 CREATE TABLE commit_file_rows (
+    -- The files of each commit. Query the view `commit_files`. Of a commit that changed a thousand files, none is listed.
     commit_id    INTEGER NOT NULL REFERENCES commits (id),
     path_id      INTEGER NOT NULL REFERENCES commit_paths (id),
     status       TEXT    NOT NULL,         -- A added, M modified, D deleted, R renamed, C copied, T other type
     from_path_id INTEGER REFERENCES commit_paths (id),
     PRIMARY KEY (commit_id, path_id)
 ) STRICT, WITHOUT ROWID;
--- The commits that changed a path.
-CREATE INDEX commit_file_rows_by_path ON commit_file_rows (path_id);
--- What a path was renamed to.
-CREATE INDEX commit_file_rows_by_origin ON commit_file_rows (from_path_id) WHERE from_path_id IS NOT NULL;
+CREATE INDEX commit_file_rows_by_path ON commit_file_rows (
+    -- The commits that changed a path.
+    path_id
+);
+CREATE INDEX commit_file_rows_by_origin ON commit_file_rows (
+    -- What a path was renamed to.
+    from_path_id
+) WHERE from_path_id IS NOT NULL;
 
 CREATE VIEW commit_files AS
 -- The files that commits changed: `SELECT * FROM commit_files WHERE path = 'src/main.rs' ORDER BY time DESC`.
@@ -40,9 +46,9 @@ SELECT c.hash, c.time, c.author, c.subject, p.path, r.status, o.path AS from_pat
 FROM commit_file_rows r JOIN commit_paths p ON p.id = r.path_id JOIN commits c ON c.id = r.commit_id
 LEFT JOIN commit_paths o ON o.id = r.from_path_id;
 
--- Full-text search in messages: `SELECT hash, subject FROM commits WHERE id IN (SELECT rowid FROM commits_fts WHERE
--- commits_fts MATCH 'staging directory') ORDER BY time DESC`.
 CREATE VIRTUAL TABLE commits_fts USING fts5 (
+    -- Full-text search in messages: `SELECT hash, subject FROM commits WHERE id IN (SELECT rowid FROM commits_fts WHERE
+    -- commits_fts MATCH 'staging directory') ORDER BY time DESC`.
     subject, words, body,
     content = 'commits', content_rowid = 'id',
     tokenize = "porter unicode61 remove_diacritics 0 tokenchars '_'"

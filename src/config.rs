@@ -135,7 +135,7 @@ pub struct Environment {
 
 impl Environment {
     /// Variables that are not UTF-8 are left out, because no setting can have such a value.
-    pub fn of_process() -> Self {
+    pub fn from_process() -> Self {
         let utf8 = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((process::variable(name.into_string().ok()?), value.into_string().ok()?))
         };
@@ -219,7 +219,14 @@ impl Environment {
     pub fn git_folders(&self) -> UserFolders {
         let program = self.on_path(git_layout::PROGRAM).and_then(|program| canonical(&program).ok());
         let prefix = program.and_then(|program| Some(program.parent()?.parent()?.to_owned()));
-        UserFolders { home: self.home.clone(), xdg: self.absolute("XDG_CONFIG_HOME"), prefix }
+        UserFolders {
+            home: self.home.clone(),
+            xdg: self.absolute("XDG_CONFIG_HOME"),
+            prefix,
+            global: self.absolute("GIT_CONFIG_GLOBAL"),
+            system: self.absolute("GIT_CONFIG_SYSTEM"),
+            has_no_system: self.get("GIT_CONFIG_NOSYSTEM").is_some_and(is_true_for_git),
+        }
     }
 
     pub fn home(&self) -> Option<&Path> {
@@ -279,6 +286,11 @@ impl Environment {
     fn absolute(&self, variable: &str) -> Option<PathBuf> {
         self.get(variable).map(PathBuf::from).filter(|path| path.is_absolute())
     }
+}
+
+/// Whether git takes the text of a variable for true.
+fn is_true_for_git(text: &str) -> bool {
+    !matches!(text.to_ascii_lowercase().as_str(), "0" | "false" | "no" | "off")
 }
 
 impl Default for Index {

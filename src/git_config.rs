@@ -28,6 +28,12 @@ pub struct UserFolders {
     pub xdg: Option<PathBuf>,
     /// The folder where git is installed: its program is in `bin` there.
     pub prefix: Option<PathBuf>,
+    /// `GIT_CONFIG_GLOBAL`: the only file of the user.
+    pub global: Option<PathBuf>,
+    /// `GIT_CONFIG_SYSTEM`: the file of the machine.
+    pub system: Option<PathBuf>,
+    /// `GIT_CONFIG_NOSYSTEM`: the machine has no file.
+    pub has_no_system: bool,
 }
 
 impl UserFolders {
@@ -38,6 +44,9 @@ impl UserFolders {
     }
 
     fn system_file(&self) -> PathBuf {
+        if let Some(named) = &self.system {
+            return named.clone();
+        }
         let own = self.prefix.as_ref().filter(|prefix| *prefix != Path::new("/usr"));
         own.map_or_else(|| PathBuf::from("/etc/gitconfig"), |prefix| prefix.join("etc/gitconfig"))
     }
@@ -100,7 +109,7 @@ impl GitConfig {
         if !first.depends_on_remotes {
             return first.config;
         }
-        let is_url = |key: &[u8]| key.starts_with(b"remote.") && key.ends_with(b".url");
+        let is_url = |key: &[u8]| key.strip_prefix(b"remote.").is_some_and(|rest| rest.ends_with(b".url"));
         let remotes = first.config.values.into_values().filter(|(key, _)| is_url(key));
         let urls = remotes.filter_map(|(_, url)| url).collect();
         Reading::all(user, repository, Some(urls)).config
@@ -135,8 +144,12 @@ impl<'a> Reading<'a> {
         let config = GitConfig::default();
         let mut reading =
             Self { user, repository, urls, depends_on_remotes: false, config, open: Vec::new(), count: 0 };
-        let home = user.home.as_ref().map(|home| home.join(".gitconfig"));
-        for file in [Some(user.system_file()), user.git_file("config"), home].into_iter().flatten() {
+        let of_user = match &user.global {
+            Some(named) => [Some(named.clone()), None],
+            None => [user.git_file("config"), user.home.as_ref().map(|home| home.join(".gitconfig"))],
+        };
+        let of_machine = (!user.has_no_system).then(|| user.system_file());
+        for file in of_machine.into_iter().chain(of_user.into_iter().flatten()) {
             reading.read(&file);
         }
         if let Some(repository) = repository {
@@ -239,7 +252,9 @@ impl<'a> Reading<'a> {
                 is_equal(start, &whole[..literal]) && wildmatch::matches(&whole[literal..], rest, mode)
             })
         };
-        canonical(&repository.own).is_ok_and(|real| matches(&real)) || matches(&repository.own)
+        // A directory that a file names has no links for git.
+        let is_linked = repository.own != repository.top.join(".git");
+        canonical(&repository.own).is_ok_and(|real| matches(&real)) || (!is_linked && matches(&repository.own))
     }
 }
 

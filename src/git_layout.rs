@@ -315,7 +315,7 @@ pub struct Worktrees {
 
 impl Worktrees {
     /// Recognizes the worktrees of the repository that `root` is, or is in.
-    pub fn of(root: &Path) -> Self {
+    pub fn find(root: &Path) -> Self {
         Self { common: directory(root).and_then(|(_, directory)| canonical(&common_directory(&directory)).ok()) }
     }
 
@@ -373,7 +373,7 @@ mod tests {
         fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         fs::create_dir_all(root.join("in/x")).unwrap();
         fs::write(root.join("in/x/.git"), text.replace("ROOT", root.to_str().unwrap())).unwrap();
-        let worktrees = Worktrees::of(&root);
+        let worktrees = Worktrees::find(&root);
         assert_eq!(worktrees.include(&root.join("in/x")), worktrees.hold(&root, Path::new("in/x/deep/a.rs")));
         assert!(!worktrees.hold(&root, Path::new("in/a.rs")));
         worktrees.include(&root.join("in/x"))
@@ -487,6 +487,6 @@ mod tests {
         fs::write(root.join(".git"), "gitdir: git/worktrees/a").unwrap();
         fs::create_dir(root.join("x")).unwrap();
         fs::write(root.join("x/.git"), "gitdir: ../git/worktrees/a").unwrap();
-        assert!(!Worktrees::of(&root).include(&root.join("x")));
+        assert!(!Worktrees::find(&root).include(&root.join("x")));
     }
 }

@@ -31,7 +31,16 @@ pub use patches::Patch;
 pub use work_files::{Settings, WorkFile};
 
 /// Variables of this process that git gets; all others could change what it reads.
-const VARIABLES: &[&str] = &["HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "PATH"];
+const VARIABLES: &[&str] = &[
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "USERPROFILE",
+    "SYSTEMROOT",
+    "PATH",
+];
 
 /// A command without CPU time for this long is killed.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -68,10 +77,12 @@ pub fn branch(root: &Path, environment: &Environment) -> Option<String> {
     match git_layout::head(root)? {
         Head::Branch(name) => Some(name),
         Head::Detached => None,
-        Head::InTables => Objects::of(root, environment).and_then(|objects| objects.branch()).unwrap_or_else(|error| {
-            tracing::debug!("the branch of {} is not known: {error}", root.display());
-            None
-        }),
+        Head::InTables => {
+            Objects::open(root, environment).and_then(|objects| objects.branch()).unwrap_or_else(|error| {
+                tracing::debug!("the branch of {} is not known: {error}", root.display());
+                None
+            })
+        }
     }
 }
 
@@ -89,7 +100,7 @@ pub type Tree = HashMap<String, String>;
 
 impl Objects {
     /// Opens the objects of the repository at `root`, or around it.
-    pub fn of(root: &Path, environment: &Environment) -> Result<Self> {
+    pub fn open(root: &Path, environment: &Environment) -> Result<Self> {
         let folder = git_layout::with_own_history(root).map_err(|reason| {
             Error::invalid_path(format!("the history cannot be read: {reason}"))
                 .hint("Only a git repository, a worktree or a submodule has a base to compare with.")
@@ -148,7 +159,8 @@ impl Objects {
     }
 
     fn resolved(&self, revision: &str, budget: &Budget) -> Result<Option<String>> {
-        let commit = format!("{revision}^{{commit}}");
+        // Whatever follows `:/` is searched in messages, and the result is a commit.
+        let commit = if revision.starts_with(":/") { revision.to_owned() } else { format!("{revision}^{{commit}}") };
         let found = self.run(&["rev-parse", "--verify", "--quiet", &commit], b"", MAX_LINE, budget)?;
         if !found.status.is_some_and(|status| status.success()) {
             self.check_trust(&found)?;

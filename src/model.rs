@@ -140,7 +140,7 @@ pub fn first_of<T: AsRef<str>>(names: &[T], max: usize) -> String {
 pub struct ContentHash(pub [u8; 32]);
 
 impl ContentHash {
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn compute(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 }

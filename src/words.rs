@@ -247,7 +247,7 @@ pub struct Terms {
 
 impl Terms {
     /// The terms of a text and of the names that begin in it.
-    pub fn of<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Self {
+    pub fn extract<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Self {
         let mut known: HashSet<String, RandomState> = HashSet::default();
         let names = lines_of(names, |part| known.insert(part.to_owned()));
         Self { words: unknown_parts(text, known), names }
@@ -418,7 +418,7 @@ mod tests {
         let mut random = Random(11);
         let alphabet: Vec<char> = "aZbQ_ 7-9éÄßß漢字かカ한글ไทย٣ǅİ\n".chars().collect();
         text.extend((0..4_000).map(|_| alphabet[random.below(alphabet.len())]));
-        let Terms { words, names } = Terms::of(&text, text.split_whitespace().step_by(3));
+        let Terms { words, names } = Terms::extract(&text, text.split_whitespace().step_by(3));
         let given = words + &names;
         let sum = blake3::hash(given.as_bytes()).to_hex();
         assert_eq!((SPLITTER, &sum[..16]), (3, "f805ad30d5644717"));
@@ -427,7 +427,7 @@ mod tests {
     #[test]
     fn each_name_is_listed_once_with_its_parts() {
         let names = ["getUser", "plain", "getUser", "two\nlines", "_x", "__"];
-        let names = Terms::of("", names.into_iter()).names;
+        let names = Terms::extract("", names.into_iter()).names;
         assert_eq!(names, "getUser\tget user\nplain\ntwo lines\ttwo lines\n_x\tx\n__");
     }
 
@@ -444,10 +444,10 @@ mod tests {
     #[test]
     fn terms_contain_no_duplicates() {
         let text = "get_user(USER_NAME, Get, fetchUserName) name Fetch";
-        let terms = Terms::of(text, ["get_user", "get_name", "get_user", "_x"].into_iter());
+        let terms = Terms::extract(text, ["get_user", "get_name", "get_user", "_x"].into_iter());
         assert_eq!(terms.names, "get_user\tget user\nget_name\tname\n_x\tx");
         assert_eq!(terms.words, "");
-        assert_eq!(Terms::of(text, ["get_user"].into_iter()).words, "");
+        assert_eq!(Terms::extract(text, ["get_user"].into_iter()).words, "");
         assert_eq!(compound_parts("user_name getUserId user"), "name get id");
     }
 
@@ -458,7 +458,7 @@ mod tests {
         for _ in 0..5_000 {
             let text: String = (0..40).map(|_| alphabet[random.below(alphabet.len())]).collect();
             let names: Vec<&str> = tokens(&text).step_by(2).collect();
-            let terms = Terms::of(&text, names.iter().copied());
+            let terms = Terms::extract(&text, names.iter().copied());
             let lower = |text: &str| tokens(text).map(str::to_lowercase).collect::<HashSet<String>>();
             let by_name = lower(&terms.names);
             let found: HashSet<String> =

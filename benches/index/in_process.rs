@@ -48,7 +48,7 @@ pub fn parse_only(root: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Makes the index as far as words, symbols and references answer; `ixmcp sync` goes on to the vectors.
 pub fn build(root: &Path) -> Result<(), Box<dyn Error>> {
-    let sources = Sources { flags: Flags::default(), environment: Environment::of_process() };
+    let sources = Sources { flags: Flags::default(), environment: Environment::from_process() };
     let workspace = Workspaces::new(sources, Watching::No).at(root)?;
     workspace.freshen(Some(Duration::MAX), &Budget::unlimited())?;
     Ok(())
@@ -64,7 +64,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// microseconds passed until reads, asked without pause, found the word: `quiet N` where no one had read for a while,
 /// `crowded N` right after another read, and now and then `literal N` by a scan of all text. Puts the files back.
 pub fn watched(root: &Path, saves: usize) -> Result<(), Box<dyn Error>> {
-    let sources = Sources { flags: Flags::default(), environment: Environment::of_process() };
+    let sources = Sources { flags: Flags::default(), environment: Environment::from_process() };
     let workspace = Workspaces::new(sources, Watching::Yes).at(root)?;
     let budget = Budget::unlimited();
     workspace.freshen(Some(Duration::MAX), &budget)?;
@@ -94,7 +94,7 @@ pub fn watched(root: &Path, saves: usize) -> Result<(), Box<dyn Error>> {
             }
         }
         workspace.read(&budget, |snapshot| {
-            smart::search(&Corpus::of(snapshot), None, &word, &everywhere, 0, (0, 10), &budget)
+            smart::search(&Corpus::single(snapshot), None, &word, &everywhere, 0, (0, 10), &budget)
         })?;
         writeln!(stdout, "{kind} {}", started.elapsed().as_micros())?;
         if number % saves.div_ceil(LITERALS) == 0 {

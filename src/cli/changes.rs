@@ -40,7 +40,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let is_found = !answer.changes.is_empty();
     if session.json {
         output::json(&answer.json);
-        return Ok(Outcome::of(is_found));
+        return Ok(Outcome::found_if(is_found));
     }
     match typed.format {
         Format::Text => print(session, &answer),
@@ -51,7 +51,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         let path = printable(&session.paint.shown(&problem.path));
         output::note(&format!("{path} is not compared: {}", printable(&problem.reason)));
     }
-    Ok(Outcome::of(is_found))
+    Ok(Outcome::found_if(is_found))
 }
 
 /// The base as people name it.

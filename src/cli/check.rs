@@ -109,7 +109,7 @@ fn outcome(answer: &Answer, typed: &Arguments) -> Outcome {
     let only_errors = typed.severity.as_deref() == Some("error");
     let lets_warnings_pass = typed.exit_zero_on_warning || only_errors;
     let passes = answer.passed || (lets_warnings_pass && answer.errors == 0);
-    Outcome::of(passes)
+    Outcome::found_if(passes)
 }
 
 fn summary(answer: &Answer) -> String {

@@ -99,7 +99,7 @@ fn serve(session: &Session, options: &Options, is_detached: bool) -> Result<Outc
         process::leave_terminal();
     }
     let root = session.workspaces.root(&session.start)?;
-    let Some(claim) = SocketPath::of(&root, &session.sources.environment).claim(&session.sources.environment)? else {
+    let Some(claim) = SocketPath::find(&root, &session.sources.environment).claim(&session.sources.environment)? else {
         output::note("a daemon is already running for this repository");
         return Ok(Outcome::Found);
     };

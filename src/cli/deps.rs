@@ -43,7 +43,7 @@ struct Row {
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
     let environment = &session.sources.environment;
-    let mut found = dependencies::of(&root, environment);
+    let mut found = dependencies::list(&root, environment);
     // With --list, all are shown that are indexed.
     let is_indexed =
         |sources: &Path| session.workspaces.is_dependency(sources) && session.workspaces.is_indexed(sources);
@@ -53,7 +53,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     } else {
         let progress = Arc::new(Progress::default());
         output::with_progress(
-            || HowFar::of(&progress),
+            || HowFar::from_progress(&progress),
             || found.into_iter().map(|one| indexed(one, session, &progress)).collect(),
         )
     };

@@ -357,7 +357,7 @@ fn ask_all(
         note_absent(snapshot, queries, of_tree)?;
         for (contender, by) in contenders.iter().enumerate() {
             let plain = match by.method {
-                Method::Plain(words) => Some(PlainSearch::of(snapshot, words)?),
+                Method::Plain(words) => Some(PlainSearch::build(snapshot, words)?),
                 Method::Ranked(_) => None,
             };
             for &query in of_tree {
@@ -411,7 +411,7 @@ fn print_candidates(
     for &query in of_tree {
         let asked = &queries[query];
         for ranking in contenders.iter().filter_map(Contender::ranking) {
-            let found = smart::weighed(ranking, &Corpus::of(snapshot), &asked.query)?;
+            let found = smart::weighed(ranking, &Corpus::single(snapshot), &asked.query)?;
             let candidates: Vec<_> = found
                 .iter()
                 .map(|one| json!([one.path, one.lines, one.parts.iter().map(|(_, part)| part).collect::<Vec<_>>()]))
@@ -437,7 +437,7 @@ fn print_scored(
         let asked = &queries[query];
         let targets: Vec<Target> = asked.relevant.iter().map(Relevant::target).collect();
         let found = relevance::relevant(
-            &Corpus::of(snapshot),
+            &Corpus::single(snapshot),
             deep,
             &asked.query,
             &PathFilter::default(),
@@ -480,13 +480,13 @@ fn rows(queries: &[LabelledQuery], contenders: &[Contender], outcomes: &[QueryOu
             let outcomes = groups.get(&(half.to_owned(), kind.to_owned(), contender));
             outcomes.into_iter().flatten().map(|(judged, _)| judged.ndcg).collect()
         };
-        contenders[contender].compared_with.map(|other| Gain::of(&ndcg(other), &ndcg(contender)))
+        contenders[contender].compared_with.map(|other| Gain::compute(&ndcg(other), &ndcg(contender)))
     };
     groups
         .iter()
         .map(|((half, kind, contender), outcomes)| {
             let (half, kind, contender) = (half.clone(), kind.clone(), *contender);
-            let summary = Summary::of(outcomes);
+            let summary = Summary::compute(outcomes);
             let gain = gain(&half, &kind, contender);
             let compared_with = contenders[contender].compared_with.map(|other| contenders[other].name.clone());
             Row {

@@ -44,7 +44,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let (mut found, changes_with) = session.read(|snapshot| {
         if snapshot.file(&path)?.is_some() {
             let commits = history::of_path(snapshot, &path, most.saturating_add(1))?;
-            let notes = commits.into_iter().map(|(commit, _)| CommitNote::of(commit, typed.authors)).collect();
+            let notes = commits.into_iter().map(|(commit, _)| CommitNote::from_stored(commit, typed.authors)).collect();
             return Ok((notes, history::changes_with(snapshot, &[&path], TOGETHER)?));
         }
         let Some(subject) = symbols::subjects(snapshot, &typed.of)?.into_iter().next() else {

@@ -85,7 +85,7 @@ fn outcome(answer: &Answer) -> Outcome {
         output::note(&format!("the type checker panicked at {}", output::count(panicked as u64, "file", "files")));
         return Outcome::Broken;
     }
-    Outcome::of(!answer.suggestions.is_empty())
+    Outcome::found_if(!answer.suggestions.is_empty())
 }
 
 /// Whether the second of two arguments is a symbol in the first.

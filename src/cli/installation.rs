@@ -26,7 +26,7 @@ pub(super) struct Installation {
 
 impl Installation {
     /// `None`: the system does not say where the executable is.
-    pub(super) fn of(environment: &Environment) -> Option<Self> {
+    pub(super) fn find(environment: &Environment) -> Option<Self> {
         let named = environment.program()?;
         Some(Self::at(&canonical(named).unwrap_or_else(|_| named.to_owned())))
     }

@@ -20,7 +20,7 @@ pub(super) enum Marks {
 const FILTERS: &[&str] = &["path:", "lang:", "kind:", "tag:", "-"];
 
 impl Marks {
-    pub(super) fn of_query(text: &str) -> Self {
+    pub(super) fn from_query(text: &str) -> Self {
         let said = text.split_whitespace().filter(|said| !FILTERS.iter().any(|filter| said.starts_with(filter)));
         let mut words: Vec<String> = Vec::new();
         for token in said.flat_map(words::tokens) {
@@ -35,8 +35,8 @@ impl Marks {
         Self::Words(telling)
     }
 
-    pub(super) fn of_pattern(pattern: &Pattern) -> Result<Self> {
-        Spans::of(pattern).map(Self::Pattern)
+    pub(super) fn from_pattern(pattern: &Pattern) -> Result<Self> {
+        Spans::compile(pattern).map(Self::Pattern)
     }
 
     /// In order, none in another.
@@ -97,21 +97,21 @@ mod tests {
 
     #[test]
     fn a_query_marks_its_words_in_all_their_forms_and_within_identifiers() {
-        let marks = Marks::of_query("where are orders parsed path:src -test userId");
+        let marks = Marks::from_query("where are orders parsed path:src -test userId");
         let line = "fn parseOrder(order_path: &str, user: Id) -> ParserTest; ORDERS where2";
         assert_eq!(shown(&marks, line), ["parse", "Order", "order", "user", "Id", "ORDERS"]);
         assert_eq!(shown(&marks, "größe"), Vec::<String>::new());
-        assert_eq!(shown(&Marks::of_query("größe"), "die Größe"), ["Größe"]);
-        assert_eq!(shown(&Marks::of_query("cafe"), "the Café, cafés"), ["Café", "cafés"]);
-        assert_eq!(shown(&Marks::of_query("図書館 猫"), "この図書館に猫がいる"), ["図書館", "猫"]);
-        assert_eq!(shown(&Marks::of_query("where is it"), "where it was"), ["where", "it"]);
+        assert_eq!(shown(&Marks::from_query("größe"), "die Größe"), ["Größe"]);
+        assert_eq!(shown(&Marks::from_query("cafe"), "the Café, cafés"), ["Café", "cafés"]);
+        assert_eq!(shown(&Marks::from_query("図書館 猫"), "この図書館に猫がいる"), ["図書館", "猫"]);
+        assert_eq!(shown(&Marks::from_query("where is it"), "where it was"), ["where", "it"]);
     }
 
     #[test]
     fn a_pattern_marks_what_it_matches() {
         let pattern = Pattern { text: "o+", is_regex: true, case_sensitive: false, word: false, multiline: false };
-        assert_eq!(shown(&Marks::of_pattern(&pattern).unwrap(), "fOo bo"), ["Oo", "o"]);
+        assert_eq!(shown(&Marks::from_pattern(&pattern).unwrap(), "fOo bo"), ["Oo", "o"]);
         let nothing = Pattern { text: "x*", ..pattern };
-        assert_eq!(shown(&Marks::of_pattern(&nothing).unwrap(), "abc"), Vec::<String>::new());
+        assert_eq!(shown(&Marks::from_pattern(&nothing).unwrap(), "abc"), Vec::<String>::new());
     }
 }

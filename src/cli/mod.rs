@@ -196,7 +196,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    const fn of(is_found: bool) -> Self {
+    const fn found_if(is_found: bool) -> Self {
         if is_found { Self::Found } else { Self::Nothing }
     }
 }
@@ -248,7 +248,7 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
         Some(Command::Embedder(arguments)) => return embedder::run(arguments),
         _ => {}
     }
-    let environment = Environment::of_process();
+    let environment = Environment::from_process();
     let (settings, is_detached) = match &cli.command {
         Some(Command::Daemon(arguments)) => (arguments.settings(), arguments.is_detached()),
         _ => (Vec::new(), false),

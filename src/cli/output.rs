@@ -32,7 +32,7 @@ pub(super) struct HowFar {
 }
 
 impl HowFar {
-    pub(super) fn of(progress: &Progress) -> Self {
+    pub(super) fn from_progress(progress: &Progress) -> Self {
         Self { files: progress.files(), bytes: progress.bytes() }
     }
 }

@@ -37,7 +37,7 @@ fn look(session: &Session) -> Result<Overview> {
     let root = session.workspaces.root(&session.start)?;
     let environment = &session.sources.environment;
     let database = repository::database(&root, environment);
-    let places = ConfigFolders::of(&root, environment);
+    let places = ConfigFolders::new(&root, environment);
     let is_set_up = |client: &&Client| {
         [Scope::Project, Scope::User].into_iter().any(|scope| setup::is_set_up(client, scope, &places))
     };

@@ -92,7 +92,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     };
     let (progress, budget) = (Progress::default(), Budget::unlimited());
     let publish = || organisation::publish(&publication, &progress, &budget);
-    let report = output::with_progress(|| HowFar::of(&progress), publish)?;
+    let report = output::with_progress(|| HowFar::from_progress(&progress), publish)?;
     let undecided: Vec<_> =
         report.undecided.iter().map(|(path, reason)| json!({ "path": path, "reason": reason })).collect();
     let json = json!({

@@ -88,7 +88,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             output::note(&format!("did you mean: {}", printable(suggestion)));
         }
     }
-    Ok(Outcome::of(!hits.is_empty()))
+    Ok(Outcome::found_if(!hits.is_empty()))
 }
 
 /// Explains a query without hits: nothing matches, or its filters leave nothing.
@@ -111,9 +111,9 @@ fn nothing_found(session: &Session, typed: &Arguments, mut given: Value) -> Stri
 fn marks(typed: &Arguments) -> Result<Marks> {
     let text = typed.text.join(" ");
     if typed.mode == Mode::Smart {
-        return Ok(Marks::of_query(&text));
+        return Ok(Marks::from_query(&text));
     }
-    Marks::of_pattern(&Pattern {
+    Marks::from_pattern(&Pattern {
         text: &text,
         is_regex: typed.mode == Mode::Regex,
         case_sensitive: !typed.ignore_case,

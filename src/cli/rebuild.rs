@@ -20,7 +20,7 @@ pub(super) fn run(session: &Session, _: &Arguments) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
     let progress = Progress::default();
     let report = output::with_progress(
-        || HowFar::of(&progress),
+        || HowFar::from_progress(&progress),
         || update::rebuild(&root, Arc::clone(&session.sources), &progress, &Budget::unlimited()),
     )?;
     sync::show(session, &report)

@@ -52,7 +52,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if !typed.json {
         note(session, &answer);
     }
-    Ok(Outcome::of(is_renamed))
+    Ok(Outcome::found_if(is_renamed))
 }
 
 /// Why nothing is renamed, and what may have to be renamed by hand.

@@ -70,7 +70,7 @@ impl Session {
         } else {
             print();
         }
-        Ok(Outcome::of(is_found))
+        Ok(Outcome::found_if(is_found))
     }
 
     /// Prints a list, as JSON or item by item. `empty` is what is true if it has none.
@@ -222,7 +222,8 @@ impl Session {
             ..Request::new(tool, arguments, self.start.clone())
         };
         let tools = Tools::new(Arc::clone(&self.workspaces));
-        let answer = output::with_progress(|| HowFar::of(&shown), || tools.call_tool(declared, request, None))?;
+        let answer =
+            output::with_progress(|| HowFar::from_progress(&shown), || tools.call_tool(declared, request, None))?;
         // For a file that is not Python, a tool that reads the disk alone needs the index.
         if asks_index || workspace.is_open() {
             locked(&self.unfinished).push(workspace);
@@ -333,5 +334,5 @@ fn freshen_within(workspace: &Arc<Workspace>, timeout: Duration, budget: &Budget
 }
 
 fn with_progress_of<T>(workspace: &Workspace, work: impl FnOnce() -> T) -> T {
-    output::with_progress(|| workspace.progress().map_or_else(HowFar::default, |p| HowFar::of(&p)), work)
+    output::with_progress(|| workspace.progress().map_or_else(HowFar::default, |p| HowFar::from_progress(&p)), work)
 }

@@ -143,7 +143,7 @@ const ROWS: &str = "one object a row, by the names of the columns";
 /// Every command that takes `--json` says in its long help what it prints.
 pub(super) fn described(program: Command) -> Command {
     let describe = |command: Command, words: &str| {
-        let Some(shape) = of(words) else { return command };
+        let Some(shape) = describe(words) else { return command };
         let before = command.get_after_help().map_or_else(String::new, |help| format!("{help}\n\n"));
         command.after_long_help(format!("{before}{shape}"))
     };
@@ -177,7 +177,7 @@ pub(super) fn command_of(tool: &str) -> Option<&'static str> {
 }
 
 /// Describes the JSON of a command for its help.
-fn of(words: &str) -> Option<String> {
+fn describe(words: &str) -> Option<String> {
     if words == "sql" {
         return Some(format!("JSON: {ROWS}"));
     }
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(taking, described);
         for (words, shape) in SHAPES {
             assert!(!matches!(shape, Tool(name) if tools::find(name).is_err()), "{words}");
-            assert!(of(words).is_some_and(|text| text.contains('{')), "{words}");
+            assert!(describe(words).is_some_and(|text| text.contains('{')), "{words}");
         }
     }
 }

@@ -63,5 +63,5 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
 
 /// Does work while showing how far it is.
 fn shown<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
-    output::with_progress(|| HowFar::of(progress), work)
+    output::with_progress(|| HowFar::from_progress(progress), work)
 }

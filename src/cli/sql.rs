@@ -76,7 +76,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             Ok(())
         },
     )?;
-    Ok(Outcome::of(rows > 0))
+    Ok(Outcome::found_if(rows > 0))
 }
 
 /// Embeds texts as queries are embedded. The index is opened, and the model loaded, when a statement asks for either.

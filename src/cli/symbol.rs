@@ -62,7 +62,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             output::note(&format!("did you mean: {}", names.join(", ")));
         }
     }
-    Ok(Outcome::of(!is_nothing))
+    Ok(Outcome::found_if(!is_nothing))
 }
 
 fn print(symbol: &Occurrence, paint: &Paint) {

@@ -112,7 +112,7 @@ fn by_hand(session: &Session, root: &Path, thoroughness: Thoroughness) -> Result
     let workspace = session.workspaces.at(root)?;
     let progress = Arc::new(Progress::default());
     let sync = || workspace.sync(thoroughness, &progress, &Budget::unlimited());
-    output::with_progress(|| HowFar::of(&progress), sync)
+    output::with_progress(|| HowFar::from_progress(&progress), sync)
 }
 
 pub(super) fn show(session: &Session, report: &Report) -> Result<Outcome> {

@@ -28,7 +28,7 @@ struct Package {
     dependencies: Vec<String>,
 }
 
-pub(super) fn of(lock: &Path, environment: &Environment) -> Vec<Dependency> {
+pub(super) fn list(lock: &Path, environment: &Environment) -> Vec<Dependency> {
     let Some(lock) = text_of(lock).and_then(|text| toml::from_str::<Lock>(&text).ok()) else { return Vec::new() };
     let home = environment.get("CARGO_HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let Some(home) = home.or_else(|| environment.home().map(|home| home.join(".cargo"))) else { return Vec::new() };

@@ -8,7 +8,7 @@ use super::{Dependency, NOT_HERE, folder_in, is_component};
 use crate::config::Environment;
 use crate::platform::paths::PATH_SEPARATOR;
 
-pub(super) fn of(file: &Path, environment: &Environment) -> Vec<Dependency> {
+pub(super) fn list(file: &Path, environment: &Environment) -> Vec<Dependency> {
     let (Some(text), Some(cache)) = (text_of(file), cache(environment)) else { return Vec::new() };
     let lines = directives(&text);
     let replaced: HashMap<&str, Replacement> = lines.iter().filter_map(|line| replacement(line)).collect();
@@ -119,7 +119,7 @@ mod tests {
         )
         .unwrap();
         let environment = Environment::new([], home.path().to_owned(), home.path().to_owned());
-        let found: Vec<_> = of(&file, &environment)
+        let found: Vec<_> = list(&file, &environment)
             .into_iter()
             .map(|one| (one.name, one.version, one.is_direct, one.sources.is_ok()))
             .collect();

@@ -38,13 +38,13 @@ pub struct Dependency {
 }
 
 /// The dependencies of the repository at `root`: direct ones first, then by ecosystem, name and version. No folder occurs twice.
-pub fn of(root: &Path, environment: &Environment) -> Vec<Dependency> {
+pub fn list(root: &Path, environment: &Environment) -> Vec<Dependency> {
     let manifests = manifests::find(root);
     let mut found = Vec::new();
-    found.extend(manifests.cargo_locks.iter().flat_map(|lock| cargo::of(lock, environment)));
-    found.extend(npm::of(&manifests.npm_packages, root));
-    found.extend(python::of(&manifests, root, environment));
-    found.extend(manifests.go_mods.iter().flat_map(|file| go::of(file, environment)));
+    found.extend(manifests.cargo_locks.iter().flat_map(|lock| cargo::list(lock, environment)));
+    found.extend(npm::list(&manifests.npm_packages, root));
+    found.extend(python::list(&manifests, root, environment));
+    found.extend(manifests.go_mods.iter().flat_map(|file| go::list(file, environment)));
     let place = |one: &Dependency| (!one.is_direct, one.ecosystem, one.name.clone(), one.version.clone());
     found.sort_by_cached_key(|one| (place(one), one.sources.clone()));
     let mut seen = BTreeSet::new();

@@ -16,7 +16,7 @@ const LISTS: &[&str] = &["dependencies", "devDependencies", "optionalDependencie
 const MAX_PACKAGES: usize = 20_000;
 
 /// Lists the dependencies that the manifests name, then all other installed packages.
-pub(super) fn of(manifests: &[PathBuf], root: &Path) -> Vec<Dependency> {
+pub(super) fn list(manifests: &[PathBuf], root: &Path) -> Vec<Dependency> {
     let mut found = Vec::new();
     let mut installed = BTreeSet::new();
     for manifest in manifests {

@@ -14,7 +14,7 @@ const ACTIVE: &[&str] = &["VIRTUAL_ENV", "CONDA_PREFIX"];
 /// Folders of a project that hold its environment.
 const OWN: &[&str] = &[".venv", "venv"];
 
-pub(super) fn of(manifests: &Manifests, root: &Path, environment: &Environment) -> Vec<Dependency> {
+pub(super) fn list(manifests: &Manifests, root: &Path, environment: &Environment) -> Vec<Dependency> {
     let mut declared = BTreeSet::new();
     for file in &manifests.pyprojects {
         if let Some(table) = text_of(file).and_then(|text| text.parse::<Table>().ok()) {

@@ -160,7 +160,7 @@ impl Embedder for StaticEmbeddings {
 
     fn calibration(&self) -> Option<&Calibration> {
         static CALIBRATION: OnceLock<Option<Calibration>> = OnceLock::new();
-        CALIBRATION.get_or_init(|| Calibration::of(self).ok().flatten()).as_ref()
+        CALIBRATION.get_or_init(|| Calibration::measure(self).ok().flatten()).as_ref()
     }
 }
 

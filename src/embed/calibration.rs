@@ -154,7 +154,7 @@ pub struct SimilarityLevels {
 
 impl Calibration {
     /// `None` for a model that cannot distinguish answers from unrelated texts.
-    pub(super) fn of(model: &dyn Embedder) -> Result<Option<Self>> {
+    pub(super) fn measure(model: &dyn Embedder) -> Result<Option<Self>> {
         let (queries, texts): (Vec<&str>, Vec<&str>) = ANSWERED_QUERIES.iter().copied().unzip();
         let queries = model.embed(Purpose::Query, &queries)?;
         let texts = model.embed(Purpose::Passage, &texts)?;

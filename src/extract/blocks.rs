@@ -46,7 +46,7 @@ impl Iterator for Code<'_> {
 
 impl Blocks {
     /// `quoted` are comments and strings, in order.
-    pub(super) fn of(text: &str, quoted: Vec<Range<usize>>) -> Self {
+    pub(super) fn find(text: &str, quoted: Vec<Range<usize>>) -> Self {
         let mut pairs = Vec::new();
         let mut open: Vec<OpenBrace> = Vec::new();
         let mut line = 0;

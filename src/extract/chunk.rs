@@ -169,7 +169,7 @@ pub(super) fn name(chunks: &mut [Chunk], symbols: &[Symbol]) {
     for chunk in chunks.iter_mut().rev() {
         let start = symbols[..end].partition_point(|symbol| symbol.start_line < chunk.start_line);
         let names = symbols[start..end].iter().map(|symbol| symbol.name.as_str());
-        let words::Terms { words, names } = words::Terms::of(&chunk.text, names);
+        let words::Terms { words, names } = words::Terms::extract(&chunk.text, names);
         (chunk.words, chunk.names) = (words, names);
         chunk.symbols = start..end;
         end = start;
@@ -215,7 +215,7 @@ fn sentence_end(text: &str, start: usize, limit: usize) -> usize {
 fn syntax_seams(text: &str, syntax: &Syntax, size: usize) -> Vec<Seam> {
     let mut seams: Vec<Seam> = Vec::new();
     // Searching backwards from each node would take quadratic time in a one-line file.
-    let lines = Lines::of(text);
+    let lines = Lines::new(text);
     // An explicit stack: a deeply nested file must not overflow the call stack.
     let mut open: Vec<(Node, u32)> = vec![(ROOT, 0)];
     while let Some((node, depth)) = open.pop() {

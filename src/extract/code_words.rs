@@ -101,8 +101,8 @@ impl CodeWords {
             return Some(reader.done(None));
         }
         let syntax = match &parts {
-            Some(parts) => Syntax::of_ranges(&scopes.grammar, text.as_bytes(), parts)?,
-            None => Syntax::of(&scopes.grammar, text)?,
+            Some(parts) => Syntax::parse_ranges(&scopes.grammar, text.as_bytes(), parts)?,
+            None => Syntax::parse(&scopes.grammar, text)?,
         };
         let mut reader = Reader::new(language, text);
         reader.read(&syntax, parts.as_deref());
@@ -187,7 +187,7 @@ impl<'t> Reader<'t> {
 
     /// Takes all words of code. What no leaf of the tree covers is code, too: branches that were left out.
     fn read(&mut self, syntax: &Syntax, parts: Option<&[Range<usize>]>) {
-        let classes = Classes::of(syntax);
+        let classes = Classes::from_syntax(syntax);
         let (mut covered, mut code_end) = (0, 0);
         // Nodes that are open, each with whether what is inside is the text of a string.
         let mut open: Vec<(Node, bool)> = Vec::new();
@@ -339,7 +339,7 @@ impl<'t> Reader<'t> {
     }
 
     fn done(self, bindings: Option<Bindings>) -> CodeWords {
-        let lines = Lines::of(self.text);
+        let lines = Lines::new(self.text);
         let marks = bindings.as_ref().map(|bindings| &bindings.marks);
         let binders = bindings.as_ref().map(|bindings| bindings.binders(&self.words)).unwrap_or_default();
         let index: HashMap<usize, u32> =

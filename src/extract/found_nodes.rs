@@ -102,7 +102,7 @@ pub(super) struct FoundNodes {
 }
 
 impl FoundNodes {
-    pub(super) fn of(compiled: &Compiled, syntax: &Syntax, text: &str) -> Self {
+    pub(super) fn collect(compiled: &Compiled, syntax: &Syntax, text: &str) -> Self {
         let mut found = Self::default();
         compiled.patterns.matches(syntax, text, |pattern, captured| {
             found.take(pattern, &Match { compiled, syntax, text, captured });
@@ -125,7 +125,7 @@ impl FoundNodes {
                         .or_else(|| compiled.body.and_then(|field| syntax.child(start, field)));
                     let body = body.map(|body| syntax.range(body).start);
                     let range = syntax.range(start);
-                    let mut head = Head::of(&range, body, text, name.end, compiled.whole_heads);
+                    let mut head = Head::find(&range, body, text, name.end, compiled.whole_heads);
                     head.comments = syntax.comments(start, head.end, &compiled.comments);
                     let arity = matched.first(Capture::Arity);
                     let scope = Scope {

@@ -70,7 +70,7 @@ impl Compiled {
                 match filling {
                     Filling::Words(words) => filled.write(gap, words),
                     Filling::Block => {
-                        let blocks = blocks.get_or_insert_with(|| Blocks::of(text, quoted.to_vec()));
+                        let blocks = blocks.get_or_insert_with(|| Blocks::find(text, quoted.to_vec()));
                         if let Some(close) = blocks.close(gap.end - 1) {
                             filled.write(gap, "");
                             filled.write(close..close + 1, "");

@@ -22,7 +22,7 @@ pub enum Piece {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Element {
-    /// Tag as in HTML; also `front` for the front matter, `image`, and `task` for a box that is checked or not.
+    /// Tag as in HTML; also `front` for the front matter, `image`, `footnote` for its text, and `task` for a box that is checked or not.
     pub tag: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<Piece>,
@@ -40,7 +40,7 @@ pub struct Element {
     /// Alignment of a cell: left, center or right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<&'static str>,
-    /// First number of a numbered list.
+    /// First number of a numbered list; number of a footnote.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,6 +64,9 @@ pub const MAX_BYTES: usize = 1 << 20;
 const MAX_DEPTH: usize = 48;
 /// Bytes of code that are highlighted in one text.
 const MAX_CODE: usize = 256 << 10;
+
+/// The anchor of a footnote, before its number.
+const FOOTNOTE: &str = "footnote-";
 
 /// Tags that only arrange what is in them.
 const LAYOUT: &[&str] = &[
@@ -139,6 +142,13 @@ pub fn render(text: &str) -> Option<Vec<Piece>> {
     let options =
         OPTIONS | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS;
     let mut tree = Tree::default();
+    if text.contains("[^") {
+        for event in Parser::new_ext(text, options) {
+            if let Event::FootnoteReference(name) = event {
+                tree.footnote(&name);
+            }
+        }
+    }
     for event in Parser::new_ext(text, options) {
         tree.take(event);
     }
@@ -160,9 +170,17 @@ struct Tree {
     fence: Option<String>,
     code: usize,
     ids: std::collections::HashMap<String, usize>,
+    /// Numbers of footnotes in the order of their references, as GitHub counts them.
+    footnotes: std::collections::HashMap<String, u64>,
 }
 
 impl Tree {
+    /// The number of a footnote; those that nothing refers to follow all others.
+    fn footnote(&mut self, name: &str) -> u64 {
+        let next = self.footnotes.len() as u64 + 1;
+        *self.footnotes.entry(name.to_lowercase()).or_insert(next)
+    }
+
     fn take(&mut self, event: Event) {
         match event {
             Event::Start(tag) => self.start(tag),
@@ -170,7 +188,12 @@ impl Tree {
             Event::Text(text) | Event::InlineMath(text) | Event::DisplayMath(text) => self.text(&text),
             Event::Code(text) => self.push(Piece::Element(with_text("code", &text))),
             Event::Html(html) | Event::InlineHtml(html) => self.html(&html),
-            Event::FootnoteReference(name) => self.push(Piece::Element(with_text("sup", &name))),
+            Event::FootnoteReference(name) => {
+                let number = self.footnote(&name);
+                let to = Some(format!("#{FOOTNOTE}{number}"));
+                let link = Element { to, ..with_text("a", &number.to_string()) };
+                self.push(Piece::Element(Element { children: vec![Piece::Element(link)], ..element("sup") }));
+            }
             Event::SoftBreak => self.text("\n"),
             Event::HardBreak => self.push(Piece::Element(element("br"))),
             Event::Rule => self.push(Piece::Element(element("hr"))),
@@ -193,7 +216,11 @@ impl Tree {
                 element("pre")
             }
             Tag::List(start) => Element { start, ..element(if start.is_some() { "ol" } else { "ul" }) },
-            Tag::Item | Tag::FootnoteDefinition(_) => element("li"),
+            Tag::Item => element("li"),
+            Tag::FootnoteDefinition(name) => {
+                let number = self.footnote(&name);
+                Element { start: Some(number), id: Some(format!("{FOOTNOTE}{number}")), ..element("footnote") }
+            }
             Tag::Table(aligns) => {
                 self.aligns = aligns;
                 element("table")
@@ -487,6 +514,24 @@ mod tests {
         assert_eq!(second.id.as_deref(), Some("two-words-1"));
         let Piece::Element(code) = &rendered[2] else { panic!("{rendered:?}") };
         assert_eq!(code.spans[0][..3], [0, 2, highlight::Class::Keyword as u32]);
+    }
+
+    #[test]
+    fn footnotes_have_the_numbers_that_their_references_have() {
+        // As cmark-gfm 0.29 numbers them: in the order of the first references, whatever their names are.
+        let text = "[^b]: Second.\n\nOne[^long-name] two[^b] one[^long-name].\n\n[^long-name]: First.\n";
+        let rendered = render(text).unwrap();
+        let numbers: Vec<_> = rendered
+            .iter()
+            .filter_map(|piece| match piece {
+                Piece::Element(Element { tag: "footnote", start, id, .. }) => {
+                    Some((start.unwrap(), id.clone().unwrap()))
+                }
+                _ => None,
+            })
+            .collect();
+        assert_eq!(numbers, [(2, "footnote-2".to_owned()), (1, "footnote-1".to_owned())]);
+        assert!(shown(text).contains("(p One(sup (a 1)) two(sup (a 2)) one(sup (a 1)).)"), "{}", shown(text));
     }
 
     #[test]

@@ -97,11 +97,11 @@ fn between(parts: &[Range<usize>], end: usize) -> Vec<Range<usize>> {
 fn read_parts(language: &'static Language, text: &str, parts: &[Range<usize>]) -> Option<(Syntax, FoundNodes)> {
     let compiled = language.compiled()?;
     let mut syntax = if parts.len() == 1 && parts[0].len() == text.len() {
-        Syntax::of(&compiled.grammar, text)?
+        Syntax::parse(&compiled.grammar, text)?
     } else {
-        Syntax::of_ranges(&compiled.grammar, text.as_bytes(), parts)?
+        Syntax::parse_ranges(&compiled.grammar, text.as_bytes(), parts)?
     };
-    let mut found = FoundNodes::of(compiled, &syntax, text);
+    let mut found = FoundNodes::collect(compiled, &syntax, text);
     let mut filled = None;
     if syntax.has_errors() || !found.misread.is_empty() {
         filled = fill_gaps(compiled, text, parts, &mut syntax, &mut found);
@@ -121,11 +121,11 @@ fn fill_gaps(
     found: &mut FoundNodes,
 ) -> Option<Vec<u8>> {
     let filled = compiled.gaps.fill(text, &syntax.quoted())?;
-    let again = Syntax::of_ranges(&compiled.grammar, &filled.text, parts)?;
+    let again = Syntax::parse_ranges(&compiled.grammar, &filled.text, parts)?;
     if again.error_bytes() > syntax.error_bytes() {
         return None;
     }
-    let mut read = FoundNodes::of(compiled, &again, text);
+    let mut read = FoundNodes::collect(compiled, &again, text);
     if again.error_bytes() == syntax.error_bytes() && read.misread.len() >= found.misread.len() {
         return None;
     }
@@ -150,12 +150,12 @@ pub(super) fn is_beyond(language: &Language, text: &str) -> bool {
 
 impl FoundNodes {
     fn resolve(mut self, language: &Language, text: &str) -> Parsed {
-        let lines = Lines::of(text);
+        let lines = Lines::new(text);
         first_pattern_wins(&mut self.scopes, |scope| scope.name.start);
         self.bindings.extend(drop_locals(&mut self.scopes, self.locals));
         extend_levels(&mut self.scopes, text.len());
         self.scopes.sort_by_key(|(_, scope)| (scope.range.start, std::cmp::Reverse(scope.range.end), scope.name.start));
-        let defined = Names::of(self.scopes.iter().map(|(_, scope)| scope));
+        let defined = Names::from_scopes(self.scopes.iter().map(|(_, scope)| scope));
         let scopes = join_clauses(self.scopes.into_iter().map(|(_, scope)| scope), text);
         let (symbols, symbol_indexes) = nest(&scopes, language.separator, text, &lines);
         let extents = scopes.iter().filter(|scope| scope.kind.is_some()).map(|scope| scope.range.clone()).collect();

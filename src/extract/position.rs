@@ -66,7 +66,7 @@ pub fn names_at(path: &RepoPath, bytes: &[u8], line: u32, column: u32) -> Vec<Na
 
 fn read(path: &RepoPath, text: &str, line: u32, column: u32) -> Vec<Named> {
     let Some(parsed) = parsed(path, text) else { return word_at(text, line, column).into_iter().collect() };
-    let lines = Lines::of(text);
+    let lines = Lines::new(text);
     let characters: Vec<char> = text.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default().chars().collect();
     let on = |start: u32, end: u32| start <= column && column < end;
     let behind = |start: u32, end: u32| start < column && column == end;
@@ -91,7 +91,7 @@ fn read(path: &RepoPath, text: &str, line: u32, column: u32) -> Vec<Named> {
 /// The extents of a file's definitions, in no order. Empty for a text without syntax.
 pub fn extents(path: &RepoPath, text: &str) -> Vec<Extent> {
     let Some(parsed) = parsed(path, text) else { return Vec::new() };
-    let lines = Lines::of(text);
+    let lines = Lines::new(text);
     let extent = |(symbol, range): (&crate::model::Symbol, &Range<usize>)| Extent {
         name: (symbol.line, symbol.column),
         start: lines.position(text, range.start),

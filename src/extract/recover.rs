@@ -114,8 +114,8 @@ impl PartParser<'_> {
         };
         self.left = left;
         let text = if self.masked.is_empty() { self.source } else { self.masked.as_slice() };
-        let syntax = Syntax::of_ranges(&self.compiled.grammar, text, ranges)?;
-        Some((FoundNodes::of(self.compiled, &syntax, self.text), syntax.has_errors()))
+        let syntax = Syntax::parse_ranges(&self.compiled.grammar, text, ranges)?;
+        Some((FoundNodes::collect(self.compiled, &syntax, self.text), syntax.has_errors()))
     }
 
     /// Reads the bodies of macros as texts; returns those with errors.
@@ -151,7 +151,7 @@ impl PartParser<'_> {
             return;
         }
         heads.sort_by_key(|head| head.start);
-        let blocks = Blocks::of(self.text, quoted);
+        let blocks = Blocks::find(self.text, quoted);
         self.masked = self.source.to_vec();
         let mut pieces: Vec<(Range<usize>, FoundNodes)> = Vec::new();
         // Up to where a piece without errors reaches.
@@ -320,7 +320,7 @@ impl RecoveredItem {
         let mut scope = Scope::without_symbol(range.clone(), name.clone());
         scope.kind = Some(kind);
         scope.container = qualifier(text, name.start).into_iter().collect();
-        scope.head = Some(source::Head::of(&range, self.body.as_ref().map(|body| body.start), text, name.end, false));
+        scope.head = Some(source::Head::find(&range, self.body.as_ref().map(|body| body.start), text, name.end, false));
         // After all patterns: where one reads the name later, that counts.
         Some(FoundNodes { scopes: vec![(usize::MAX, scope)], ..FoundNodes::default() })
     }

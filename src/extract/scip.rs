@@ -221,7 +221,7 @@ pub struct PackageSymbol {
 }
 
 impl PackageSymbol {
-    pub fn of(symbol: &str) -> Option<Self> {
+    pub fn parse(symbol: &str) -> Option<Self> {
         let symbol = (!symbol.starts_with(LOCAL)).then(|| scip::symbol::parse_symbol(symbol).ok())??;
         let package = symbol.package.into_option().filter(|package| package.manager == "npm")?;
         Some(Self { package: package.name, descriptors: symbol.descriptors })

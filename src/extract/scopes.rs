@@ -59,7 +59,7 @@ impl Scope {
 pub(super) struct Names(Vec<Range<usize>>);
 
 impl Names {
-    pub(super) fn of<'s>(scopes: impl Iterator<Item = &'s Scope>) -> Self {
+    pub(super) fn from_scopes<'s>(scopes: impl Iterator<Item = &'s Scope>) -> Self {
         let symbols = scopes.filter(|scope| scope.kind.is_some());
         let mut names: Vec<Range<usize>> = symbols.map(|scope| scope.name.clone()).collect();
         names.sort_by_key(|name| name.start);

@@ -18,7 +18,7 @@ pub(super) struct Head {
 impl Head {
     /// The head of a `definition` whose body begins at `body`. Without a body it ends with its line, unless brackets are
     /// open there; if `is_whole`, with the declaration, a value excepted.
-    pub(super) fn of(
+    pub(super) fn find(
         definition: &Range<usize>,
         body: Option<usize>,
         text: &str,
@@ -180,7 +180,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         let breaks = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
         let starts: Vec<usize> = std::iter::once(0).chain(breaks).collect();
         let mut characters = Vec::new();

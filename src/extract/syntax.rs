@@ -65,21 +65,21 @@ fn included(range: &Range<usize>) -> tree_sitter::Range {
 
 impl Syntax {
     /// `None` where the parser gave the text up, or it is beyond four gigabytes.
-    pub(super) fn of(grammar: &Language, text: &str) -> Option<Self> {
+    pub(super) fn parse(grammar: &Language, text: &str) -> Option<Self> {
         u32::try_from(text.len()).ok()?;
-        Some(Self::of_tree(grammar, &parse(grammar, text)?))
+        Some(Self::from_tree(grammar, &parse(grammar, text)?))
     }
 
     /// Parses some ranges of a text, in order, as one text. Offsets are those of the whole text.
-    pub(super) fn of_ranges(grammar: &Language, text: &[u8], ranges: &[Range<usize>]) -> Option<Self> {
+    pub(super) fn parse_ranges(grammar: &Language, text: &[u8], ranges: &[Range<usize>]) -> Option<Self> {
         let mut parser = Parser::new();
         parser.set_language(grammar).ok()?;
         parser.set_included_ranges(&ranges.iter().map(included).collect::<Vec<_>>()).ok()?;
-        Some(Self::of_tree(grammar, &parse_within(&mut parser, text, PARSE_STEPS)?))
+        Some(Self::from_tree(grammar, &parse_within(&mut parser, text, PARSE_STEPS)?))
     }
 
     /// Parses a text, or these parts of it; gives up after `steps` progress calls.
-    pub(super) fn of_within(
+    pub(super) fn parse_within(
         grammar: &Language,
         text: &str,
         parts: Option<&[Range<usize>]>,
@@ -91,10 +91,10 @@ impl Syntax {
         if let Some(parts) = parts {
             parser.set_included_ranges(&parts.iter().map(included).collect::<Vec<_>>()).ok()?;
         }
-        Some(Self::of_tree(grammar, &parse_within(&mut parser, text.as_bytes(), steps)?))
+        Some(Self::from_tree(grammar, &parse_within(&mut parser, text.as_bytes(), steps)?))
     }
 
-    fn of_tree(grammar: &Language, tree: &Tree) -> Self {
+    fn from_tree(grammar: &Language, tree: &Tree) -> Self {
         Self { grammar: grammar.clone(), rows: rows(tree), has_errors: tree.root_node().has_error() }
     }
 

@@ -251,7 +251,7 @@ fn is_generated(path: &RepoPath, language: &Language, text: &str) -> bool {
     let (mut says_generated, mut forbids) = (false, false);
     for line in header(&text[..end]) {
         let line = line.to_lowercase();
-        let mark = HeaderMark::of(&line);
+        let mark = HeaderMark::recognize(&line);
         if mark == HeaderMark::Certain {
             return true;
         }
@@ -280,7 +280,7 @@ enum HeaderMark {
 }
 
 impl HeaderMark {
-    fn of(line: &str) -> Self {
+    fn recognize(line: &str) -> Self {
         let bare = line.trim_matches(|c: char| !c.is_alphanumeric() && c != '@');
         let is_tag = ["@generated", "@partially-generated"].iter().any(|tag| {
             // The tag is alone or before its details; "the @generated tag" talks about it.

@@ -23,7 +23,7 @@ pub(super) enum Class {
 pub(super) struct Classes(Vec<(Class, bool)>);
 
 impl Classes {
-    pub(super) fn of(syntax: &Syntax) -> Self {
+    pub(super) fn from_syntax(syntax: &Syntax) -> Self {
         let named = |words: &[&str]| syntax::named_like(syntax.grammar(), words);
         let comments = named(&["comment"]);
         let strings = named(&["string", "char_literal", "character_literal", "rune_literal", "heredoc", "regex"]);

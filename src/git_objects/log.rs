@@ -36,7 +36,7 @@ pub struct LoggedCommit {
 pub struct LoggedFile {
     /// Below the root.
     pub path: String,
-    /// As git writes it: `A`, `M`, `D`, `R`, `C` or `T`.
+    /// Letter of git: `A`, `M`, `D`, `R`, `C` or `T`.
     pub status: char,
     /// The path before, if it was renamed or copied.
     pub from: Option<String>,

@@ -12,7 +12,7 @@ use crate::model::printable;
 
 const AS_OWNER: &str = "SET LOCAL ROLE ixmcp_owner";
 const ROLE_EXISTS: &str = "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname::text = $1)";
-/// A statement about a role cannot have bound values: the server quotes the name. Who created `ixmcp_user` is a member without its rights
+/// A statement about a role cannot have bound values: the server quotes the name. The creator of `ixmcp_user` is a member without its rights
 /// (findings/postgresql-creator-of-a-role.sh). From PostgreSQL 16 on, a role that inherits nothing by itself may inherit this.
 const MEMBERSHIP: &str = "SELECT format('GRANT ixmcp_user TO %I', $1)
 || CASE WHEN current_setting('server_version_num')::int >= 160000 THEN ' WITH INHERIT TRUE' ELSE '' END
@@ -46,7 +46,7 @@ pub struct Published {
 }
 
 impl Published {
-    pub(super) fn of(row: &Row) -> Result<Self, tokio_postgres::Error> {
+    pub(super) fn from_row(row: &Row) -> Result<Self, tokio_postgres::Error> {
         Ok(Self {
             name: row.try_get(0)?,
             commit: row.try_get(1)?,
@@ -117,8 +117,9 @@ pub fn sweep(connection: &mut Connection, hours: f64, budget: &Budget) -> Result
 /// The repositories whose name matches and that the caller can read, by name.
 pub fn published(connection: &mut Connection, pattern: &str, budget: &Budget) -> Result<Vec<Published>> {
     check_pattern(pattern)?;
-    connection
-        .run(budget, async |client| client.query(REPOSITORIES, &[&pattern]).await?.iter().map(Published::of).collect())
+    connection.run(budget, async |client| {
+        client.query(REPOSITORIES, &[&pattern]).await?.iter().map(Published::from_row).collect()
+    })
 }
 
 /// `*` is the only special character of a pattern.

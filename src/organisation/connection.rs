@@ -77,7 +77,7 @@ enum Wanted {
 
 impl Wanted {
     /// Properties in the order in which servers are looked for.
-    fn of(session: Session, purpose: Purpose) -> &'static [Self] {
+    fn in_order(session: Session, purpose: Purpose) -> &'static [Self] {
         match (session, purpose) {
             (_, Purpose::Write) => &[Self::Writable],
             (Session::Any, _) => &[Self::Any],
@@ -156,7 +156,7 @@ impl Connection {
     pub(super) fn open_any(address: &ServerAddress, purpose: Purpose, budget: &Budget) -> Result<Self> {
         let target = address::target(address)?;
         let mut failed = None;
-        for wanted in Wanted::of(target.session, purpose) {
+        for wanted in Wanted::in_order(target.session, purpose) {
             for server in &target.servers {
                 let opened = Self::open_one(server, &target.tls, budget).and_then(|mut connection| {
                     connection.check_state(*wanted, purpose, budget)?;

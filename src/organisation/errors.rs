@@ -85,7 +85,7 @@ pub(super) fn of_administrator(error: Error) -> Error {
         return error;
     }
     error.hint((
-        "Run it as a superuser, or as a role with CREATEROLE that owns the database. The administrator who ran ",
+        "Run it as a superuser, or as a role with CREATEROLE that owns the database. The administrator that ran ",
         Command("org init"),
         " first lets others do so: `GRANT ixmcp_owner TO ROLE`.",
     ))

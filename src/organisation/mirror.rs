@@ -482,7 +482,7 @@ impl Mirroring<'_> {
         let (listed, rows) =
             self.connection.run_for(LISTING_BYTES, Isolation::OneMoment, self.budget, async |client| {
                 let listed = client.query_opt(REPOSITORY, &[&name]).await?;
-                let listed = listed.as_ref().map(Published::of).transpose()?;
+                let listed = listed.as_ref().map(Published::from_row).transpose()?;
                 let mut rows: Vec<(String, Vec<u8>, i32)> = Vec::new();
                 for row in client.query(FILES_OF, &[&vec![name]]).await? {
                     rows.push((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));

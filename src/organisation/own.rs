@@ -108,7 +108,7 @@ fn change(file: &Path, change: impl FnOnce(&mut Vec<Record>)) {
 /// newer commit from elsewhere.
 pub(super) fn has_commit(root: &Path, environment: &Environment, commit: &str, budget: &Budget) -> Result<bool> {
     let id = commit.strip_suffix(DIRTY).unwrap_or(commit);
-    let found = Objects::of(root, environment).and_then(|objects| objects.has_commit(id, budget));
+    let found = Objects::open(root, environment).and_then(|objects| objects.has_commit(id, budget));
     budget.check()?;
     Ok(found.unwrap_or_else(|error| {
         tracing::debug!("the commits of {} are not known: {error}", root.display());

@@ -100,7 +100,7 @@ pub fn unpublish(connection: &mut Connection, name: &str, budget: &Budget) -> Re
 /// Publishes the commit that is checked out.
 pub fn publish(publication: &Publication, progress: &Progress, budget: &Budget) -> Result<Report> {
     let root = publication.root;
-    let objects = Objects::of(root, publication.environment)?;
+    let objects = Objects::open(root, publication.environment)?;
     let commit = objects.commit("HEAD", budget)?.id.ok_or_else(|| {
         Error::invalid_argument("nothing is committed yet").hint("Commit something: only commits are published.")
     })?;

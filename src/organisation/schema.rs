@@ -61,7 +61,7 @@ $$";
 /// Concurrent calls wait for each other, for as long as it takes.
 const LOCK: &str = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
 SELECT pg_advisory_xact_lock(hashtext('ixmcp schema'))";
-/// Who may not create a schema may do so if it exists.
+/// A role that may not create a schema needs not to if it exists.
 const SCHEMA: &str = "DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'ixmcp') THEN

@@ -9,7 +9,7 @@ use super::options::read_file;
 use super::values::EntryPoint;
 
 /// The scripts, then the entry points of each group, each sorted by name.
-pub(super) fn of(folder: &Path) -> Vec<EntryPoint> {
+pub(super) fn read(folder: &Path) -> Vec<EntryPoint> {
     let mut found = Vec::new();
     if let Some((_, text)) = read_file(&folder.join("pyproject.toml")) {
         found.extend(of_pyproject(&text));

@@ -66,7 +66,7 @@ enum Stop {
 impl InstalledTy<'_> {
     pub fn check(&self, projects: &Projects) -> Result<Checked> {
         let roots: Vec<PathBuf> = projects.roots.iter().map(PathBuf::from).collect();
-        let worktrees = Worktrees::of(self.root);
+        let worktrees = Worktrees::find(self.root);
         let mut checked = Checked { warnings_pass: true, ..Checked::default() };
         for project in &projects.checks {
             let (mut found, code) = self.check_project(project)?;

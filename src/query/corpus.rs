@@ -43,7 +43,7 @@ pub struct CorpusScope(Vec<Arc<Scope>>);
 
 impl CorpusScope {
     /// One for each source.
-    pub fn of(scopes: Vec<Arc<Scope>>) -> Self {
+    pub fn new(scopes: Vec<Arc<Scope>>) -> Self {
         Self(scopes)
     }
 
@@ -78,12 +78,12 @@ pub type Spaces = Vec<Option<SpaceId>>;
 
 impl<'s> Corpus<'s> {
     /// The index of one repository.
-    pub fn of(source: &'s Snapshot<'s>) -> Self {
-        Self::of_all(vec![source])
+    pub fn single(source: &'s Snapshot<'s>) -> Self {
+        Self::new(vec![source])
     }
 
     /// Joins the indexes of several repositories.
-    pub fn of_all(sources: Vec<&'s Snapshot<'s>>) -> Self {
+    pub fn new(sources: Vec<&'s Snapshot<'s>>) -> Self {
         Self {
             sources,
             failed: Cell::new(None),

@@ -35,7 +35,7 @@ pub fn search(
     let found = judged.chunks.len();
     let sure: Vec<Relevant> = judged.chunks.into_iter().filter(|one| one.score >= least).collect();
     let below = found - sure.len();
-    let mut page = Page::of(sure, offset, limit);
+    let mut page = Page::from_list(sure, offset, limit);
     page.total = page.total.filter(|_| judged.complete);
     let page = page.try_map(|one| {
         let (piece, id) = corpus.ask(one.id.source, |source| {

@@ -141,7 +141,7 @@ pub fn search(
     let scope = snapshot.scope(of)?;
     // The search puts at most two hits of a file before the first of another.
     let wanted = offset.saturating_add(limit).saturating_mul(2).clamp(1, CANDIDATES);
-    let (corpus, scope) = (Corpus::of(snapshot), CorpusScope::of(vec![scope]));
+    let (corpus, scope) = (Corpus::single(snapshot), CorpusScope::new(vec![scope]));
     let HitPage { page: hits, warning } =
         smart::search_in(&scope, || Ok(vec![paths(snapshot, of)?]), &corpus, deep, text, (0, wanted), budget)?;
     let complete = !hits.is_cut;
@@ -166,7 +166,7 @@ pub fn search(
             found.push(FoundEntity { score, id: entity.key, kind: entity.kind, title: entity.title, snippet });
         }
     }
-    let mut page = Page::of(found, offset, limit);
+    let mut page = Page::from_list(found, offset, limit);
     if !complete {
         page.total = None;
         page.is_cut |= page.items.len() == limit;

@@ -106,7 +106,7 @@ struct FileLines {
 pub struct Spans(Finder);
 
 impl Spans {
-    pub fn of(pattern: &Pattern) -> Result<Self> {
+    pub fn compile(pattern: &Pattern) -> Result<Self> {
         Ok(Self(Finder::compile(pattern)?.0))
     }
 
@@ -313,7 +313,7 @@ impl Reader<'_> {
         }
         self.sent += 1;
         let ordinal = self.sent;
-        if let Some(count) = self.window.counts.of(&file.version).filter(|count| self.window.is_aside(ordinal, *count))
+        if let Some(count) = self.window.counts.get(&file.version).filter(|count| self.window.is_aside(ordinal, *count))
         {
             let source = Source::Index(file);
             self.window.take(FileLines { ordinal, source, count, lines: Vec::new(), buffer: String::new() });

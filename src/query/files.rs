@@ -13,7 +13,7 @@ pub fn list(
     limit: usize,
 ) -> Result<Page<String>> {
     let paths = snapshot.paths(language)?.into_iter().map(|(path, _)| path);
-    Ok(Page::of(paths.filter(|path| filter.admits(path)).collect(), offset, limit))
+    Ok(Page::from_list(paths.filter(|path| filter.admits(path)).collect(), offset, limit))
 }
 
 /// The nearest indexed paths for a missing path, as a hint.

@@ -47,13 +47,13 @@ impl PathFilter {
     }
 
     /// Admits these paths and no other.
-    pub fn of_paths(paths: HashSet<String>) -> Self {
+    pub fn from_paths(paths: HashSet<String>) -> Self {
         Self { only: Some(paths), ..Self::default() }
     }
 
     /// Files in a folder, which is relative to the repository or absolute as the paths of its files are, and of these
     /// types.
-    pub fn of_folder(folder: Option<String>, extensions: Option<Vec<String>>) -> Self {
+    pub fn from_folder(folder: Option<String>, extensions: Option<Vec<String>>) -> Self {
         Self { folder, extensions, ..Self::default() }
     }
 

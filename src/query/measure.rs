@@ -96,7 +96,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub fn of(outcomes: &[(Judgment, Duration)]) -> Self {
+    pub fn compute(outcomes: &[(Judgment, Duration)]) -> Self {
         let count = outcomes.len();
         let mean = |part: fn(&Judgment) -> f64| {
             let sum: f64 = outcomes.iter().map(|(judged, _)| part(judged)).sum();
@@ -153,7 +153,7 @@ const DRAWS: usize = 2_000;
 
 impl Gain {
     /// Compares pairs: one number per query before and after, in the same order.
-    pub fn of(before: &[f64], after: &[f64]) -> Self {
+    pub fn compute(before: &[f64], after: &[f64]) -> Self {
         let gains: Vec<f64> = before.iter().zip(after).map(|(before, after)| after - before).collect();
         let count = gains.len();
         if count == 0 {
@@ -179,7 +179,8 @@ pub fn ask_smart(
     let begun = Instant::now();
     let everywhere = PathFilter::default();
     let budget = Budget::unlimited();
-    let page = smart::search_by(ranking, &Corpus::of(snapshot), deep, text, &everywhere, 0, (0, ASKED), &budget)?.page;
+    let page =
+        smart::search_by(ranking, &Corpus::single(snapshot), deep, text, &everywhere, 0, (0, ASKED), &budget)?.page;
     let took = begun.elapsed();
     let spans = page.items.into_iter().map(|hit| RankedSpan { path: hit.path, lines: (hit.start_line, hit.end_line) });
     Ok((spans.collect(), took))
@@ -193,7 +194,8 @@ pub fn ask_documents(
 ) -> Result<(Vec<RankedSpan>, Duration)> {
     let begun = Instant::now();
     let found =
-        relevance::relevant(&Corpus::of(snapshot), deep, text, &PathFilter::default(), &Budget::unlimited())?.chunks;
+        relevance::relevant(&Corpus::single(snapshot), deep, text, &PathFilter::default(), &Budget::unlimited())?
+            .chunks;
     let took = begun.elapsed();
     let span = |one: &Relevant| {
         let chunk = snapshot.chunk(one.id.id)?;
@@ -266,21 +268,21 @@ mod tests {
     fn a_gain_is_reported_with_its_noise() {
         let before = vec![0.5; 100];
         let better: Vec<f64> = (0..100).map(|at| if at % 2 == 0 { 0.5 } else { 0.7 }).collect();
-        let gain = Gain::of(&before, &better);
+        let gain = Gain::compute(&before, &better);
         close(gain.mean, 0.1);
         assert!(gain.low > 0.07 && gain.low < 0.1 && gain.high > 0.1 && gain.high < 0.13, "{gain:?}");
         let mixed: Vec<f64> = (0..100).map(|at| if at % 2 == 0 { 0.3 } else { 0.7 }).collect();
-        let gain = Gain::of(&before, &mixed);
+        let gain = Gain::compute(&before, &mixed);
         assert!(gain.low < -0.02 && gain.high > 0.02, "{gain:?}");
-        assert_eq!(Gain::of(&[], &[]), Gain::default());
+        assert_eq!(Gain::compute(&[], &[]), Gain::default());
     }
 
     #[test]
     fn a_summary_is_the_mean_of_its_queries() {
         let outcome = |ndcg, millis| (Judgment { ndcg, ..Judgment::default() }, Duration::from_millis(millis));
-        let summary = Summary::of(&[outcome(1.0, 30), outcome(0.5, 10), outcome(0.0, 20)]);
+        let summary = Summary::compute(&[outcome(1.0, 30), outcome(0.5, 10), outcome(0.0, 20)]);
         close(summary.ndcg, 0.5);
         assert_eq!((summary.p50, summary.p99), (Duration::from_millis(20), Duration::from_millis(30)));
-        assert_eq!(Summary::of(&[]).queries, 0);
+        assert_eq!(Summary::compute(&[]).queries, 0);
     }
 }

@@ -50,7 +50,7 @@ pub struct Page<T> {
 
 impl<T> Page<T> {
     /// The page at `offset` of a complete list.
-    pub fn of(all: Vec<T>, offset: usize, limit: usize) -> Self {
+    pub fn from_list(all: Vec<T>, offset: usize, limit: usize) -> Self {
         let total = all.len();
         let items: Vec<T> = all.into_iter().skip(offset).take(limit).collect();
         let is_cut = offset.saturating_add(items.len()) < total;

@@ -32,8 +32,8 @@ impl Mistyped {
         let last = last_part(&lower);
         Self {
             last: memmem::Finder::new(last).into_owned(),
-            whole: Outline::of(&lower),
-            part: Outline::of(last),
+            whole: Outline::from_word(&lower),
+            part: Outline::from_word(last),
             close_enough: last.chars().count().max(3) / 3,
             is_too_long: wanted.len() > MAX_CHARS,
             lower,
@@ -50,7 +50,8 @@ impl Mistyped {
         let (last, tail) = (last_part(&self.lower), last_part(&lower));
         let contains = || self.last.find(tail.as_bytes()).is_some() || last.contains(tail);
         let inside = tail.len() >= 3 && last.len() >= 3 && contains();
-        let is_near = |outline: &Outline, other| outline.least_distance(&Outline::of(other)) <= self.close_enough;
+        let is_near =
+            |outline: &Outline, other| outline.least_distance(&Outline::from_word(other)) <= self.close_enough;
         if !inside && !is_near(&self.part, tail) && !is_near(&self.whole, &lower) {
             return None;
         }
@@ -60,7 +61,7 @@ impl Mistyped {
 
     /// False only for names that are far away, which takes one pass over the bytes of most names.
     fn may_be_near(&self, name: &str) -> bool {
-        let Some(outline) = Outline::of_plain(name) else { return true };
+        let Some(outline) = Outline::from_plain(name) else { return true };
         outline.least_distance(&self.part) <= self.close_enough
             || outline.least_distance(&self.whole) <= self.close_enough
             // One that is inside the other has no character that the other lacks.
@@ -105,7 +106,7 @@ struct Outline {
 }
 
 impl Outline {
-    fn of(word: &str) -> Self {
+    fn from_word(word: &str) -> Self {
         let mut outline = Self { chars: 0, occurring: 0 };
         for one in word.chars() {
             outline.chars += 1;
@@ -115,7 +116,7 @@ impl Outline {
     }
 
     /// The outline in lower case of a word of ASCII characters without folders.
-    fn of_plain(word: &str) -> Option<Self> {
+    fn from_plain(word: &str) -> Option<Self> {
         let (mut occurring, mut high, mut is_path) = (0, 0, false);
         for byte in word.bytes() {
             occurring |= 1_u64 << (byte.to_ascii_lowercase() % 64);
@@ -165,10 +166,10 @@ mod tests {
         let words =
             ["", "a", "abc", "acb", "query", "quarry", "symbol", "simbols", "größe", "grösse", "get_symbol", "aaaa"];
         for (one, other) in words.iter().flat_map(|one| words.iter().map(move |other| (one, other))) {
-            let least = Outline::of(one).least_distance(&Outline::of(other));
+            let least = Outline::from_word(one).least_distance(&Outline::from_word(other));
             assert!(least <= strsim::levenshtein(one, other), "{one} {other}: {least}");
         }
-        assert_eq!(Outline::of("query").least_distance(&Outline::of("stats")), 5);
+        assert_eq!(Outline::from_word("query").least_distance(&Outline::from_word("stats")), 5);
     }
 
     #[test]

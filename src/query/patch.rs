@@ -52,7 +52,30 @@ fn push_edited(edited: &mut String, line: &str, edits: &[Edit]) {
 
 /// The edits, which are sorted, as a unified diff. `None` as for [`applied`].
 pub fn unified(file: &str, text: &str, edits: &[Edit]) -> Option<String> {
-    Some(diff((&format!("a/{file}"), &format!("b/{file}")), text, &applied(text, edits)?))
+    Some(diff((&head('a', file), &head('b', file)), text, &applied(text, edits)?))
+}
+
+/// The name of a file in the head of a diff, as git 2.47 writes it: a tab ends a name with spaces, and one with control characters, quotes
+/// or backslashes is quoted. Otherwise such a name could add lines to the diff.
+fn head(side: char, file: &str) -> String {
+    let mut name = String::new();
+    for character in file.chars() {
+        match character {
+            '\u{7}' => name.push_str("\\a"),
+            '\u{8}' => name.push_str("\\b"),
+            '\t' => name.push_str("\\t"),
+            '\n' => name.push_str("\\n"),
+            '\u{b}' => name.push_str("\\v"),
+            '\u{c}' => name.push_str("\\f"),
+            '\r' => name.push_str("\\r"),
+            '"' | '\\' => name.extend(['\\', character]),
+            '\0'..=' ' | '\u{7f}' if character != ' ' => name.push_str(&format!("\\{:03o}", u32::from(character))),
+            _ => name.push(character),
+        }
+    }
+    let quote = if name == file { "" } else { "\"" };
+    let end = if file.contains(' ') { "\t" } else { "" };
+    format!("{quote}{side}/{name}{quote}{end}")
 }
 
 /// A unified diff from `before` to `after`, with the names of the two; empty if they are equal. It has no `diff --git` line:
@@ -70,6 +93,20 @@ mod tests {
 
     fn insert(line: usize, column: usize, text: &str) -> Edit {
         Edit { line, column, end_column: column, text: text.to_owned() }
+    }
+
+    #[test]
+    fn names_in_the_head_are_quoted_as_git_quotes_them() {
+        for (name, expected) in [
+            ("a/é.py", "a/a/é.py"),
+            ("a b.py", "a/a b.py\t"),
+            ("a\tb.py", r#""a/a\tb.py""#),
+            ("é \"q\".py", "\"a/é \\\"q\\\".py\"\t"),
+            ("c\\d\u{1}.py", r#""a/c\\d\001.py""#),
+            ("n\nl.py", r#""a/n\nl.py""#),
+        ] {
+            assert_eq!(head('a', name), expected);
+        }
     }
 
     #[test]

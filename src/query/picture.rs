@@ -81,7 +81,7 @@ const NEAR: usize = 60;
 
 /// The asked part of the graph, of at most `limit` nodes.
 pub fn part(snapshot: &Snapshot, part: Part, limit: usize) -> Result<Picture> {
-    let whole = FullGraph::of(snapshot)?;
+    let whole = FullGraph::load(snapshot)?;
     let limit = limit.min(NODES);
     let ranked = whole.ranked();
     let (chosen, found) = match part {
@@ -128,7 +128,7 @@ struct FullGraph {
 }
 
 impl FullGraph {
-    fn of(snapshot: &Snapshot) -> Result<Self> {
+    fn load(snapshot: &Snapshot) -> Result<Self> {
         let stored = entities::all(snapshot)?;
         let mut whole = Self { nodes: Vec::new(), at: HashMap::new(), edges: Vec::new() };
         for (entity, tags) in stored.entities {

@@ -118,7 +118,7 @@ pub fn search_by(
         return listed(corpus, &query, slice::from_ref(filter), context, page, budget);
     }
     let reranker = reranker.filter(|_| ranking.has(RankingStage::Transformer));
-    let among = SearchScope::of(filter, reranker);
+    let among = SearchScope::new(filter, reranker);
     answer(ranking, corpus, query, among, || Ok(None), context, page, budget)
 }
 
@@ -140,13 +140,13 @@ pub fn search_in(
         return listed(corpus, &query, &of_paths(paths()?), 0, page, budget);
     }
     let everywhere = PathFilter::default();
-    let among = SearchScope { scope: Some(scope), ..SearchScope::of(&everywhere, reranker) };
+    let among = SearchScope { scope: Some(scope), ..SearchScope::new(&everywhere, reranker) };
     answer(&Ranking::default(), corpus, query, among, || paths().map(Some), 0, page, budget)
 }
 
 /// A filter for each source.
 fn of_paths(paths: Vec<HashSet<String>>) -> Vec<PathFilter> {
-    paths.into_iter().map(PathFilter::of_paths).collect()
+    paths.into_iter().map(PathFilter::from_paths).collect()
 }
 
 /// The filter for a source: its own, or the shared one.
@@ -181,7 +181,7 @@ fn answer(
 ) -> Result<HitPage<Hit>> {
     let mut warnings = std::mem::take(&mut query.unmatched);
     if !warnings.is_empty() && !query.is_pasted {
-        return Ok(HitPage { page: Page::of(Vec::new(), offset, limit), warning: Some(warnings.join(" ")) });
+        return Ok(HitPage { page: Page::from_list(Vec::new(), offset, limit), warning: Some(warnings.join(" ")) });
     }
     if let Some(last) = warnings.last_mut() {
         last.push_str(" It was read as text.");
@@ -228,7 +228,7 @@ fn containing(
 ) -> Result<Page<Hit>> {
     let text = query.rest.trim();
     if text.is_empty() || query.filters.are_of_kinds() {
-        return Ok(Page::of(Vec::new(), offset, limit));
+        return Ok(Page::from_list(Vec::new(), offset, limit));
     }
     let passing = if query.filters.are_named() { Some(passing(corpus, query, filters)?) } else { None };
     let filters = passing.as_deref().unwrap_or(filters);
@@ -252,13 +252,13 @@ fn containing(
         if let Entry::Vacant(unknown) = code.entry((hit.source, hit.path.clone())) {
             let file = corpus.ask(hit.source, |source| source.file(&hit.path))?;
             let language = file.map(|(_, language)| language).unwrap_or_default();
-            unknown.insert(PathCategory::of(&hit.path, &language) == PathCategory::Code);
+            unknown.insert(PathCategory::classify(&hit.path, &language) == PathCategory::Code);
         }
     }
     items.sort_by_key(|hit| !code[&(hit.source, hit.path.clone())]);
     let mut ordered = diverse(items, |hit| (hit.source, &hit.path));
     ordered.extend(further);
-    let page = Page::of(ordered, offset, limit);
+    let page = Page::from_list(ordered, offset, limit);
     Ok(Page { total, is_cut: page.is_cut || is_cut, ..page })
 }
 
@@ -271,7 +271,7 @@ fn shown(
     (offset, limit): (usize, usize),
 ) -> Result<Page<Hit>> {
     let ranked = copies::collapse(found.ranked);
-    let mut page = Page::of(spread(ranked), offset, limit);
+    let mut page = Page::from_list(spread(ranked), offset, limit);
     if !found.complete {
         page.total = None;
     }
@@ -319,14 +319,14 @@ pub struct WeighedCandidate {
 pub fn weighed(ranking: &Ranking, corpus: &Corpus, text: &str) -> Result<Vec<WeighedCandidate>> {
     let mut query = ParsedQuery::read(text, corpus)?;
     let everywhere = PathFilter::default();
-    let among = SearchScope::of(&everywhere, None);
+    let among = SearchScope::new(&everywhere, None);
     let found = ranked(ranking, corpus, &mut query, among, &Budget::unlimited())?;
     let (weights, _) = rank::weights(&query, ranking);
     let of = |found: RankedCandidate| WeighedCandidate {
         lines: (found.chunk.start_line, found.chunk.end_line),
         path: found.chunk.path,
         weights,
-        parts: Part::ALL.iter().map(|&part| (part.name(), found.parts.of(part))).collect(),
+        parts: Part::ALL.iter().map(|&part| (part.name(), found.parts.get(part))).collect(),
     };
     Ok(found.ranked.into_iter().map(of).collect())
 }
@@ -358,7 +358,7 @@ fn ranked(
     };
     let scope = both.as_ref().or(files.as_ref()).or(among.scope);
     let nearest = if query.filters.leave_chunks_out() { candidates::NEAREST_FILTERED } else { candidates::NEAREST };
-    let semantic = if ranking.has(RankingStage::Semantic) { SemanticQuery::of(query, corpus)? } else { None };
+    let semantic = if ranking.has(RankingStage::Semantic) { SemanticQuery::embed(query, corpus)? } else { None };
     let is_of_all = scope.is_none() && !query.filters.leave_chunks_out();
     let least = if is_of_all { among.least.max(corpus.least_near()) } else { among.least };
     let near = semantic.as_ref().map(|semantic| (semantic, (nearest, least)));
@@ -367,7 +367,7 @@ fn ranked(
         if ranking.has(RankingStage::Names) { candidates::qualified(corpus, query, scope)? } else { Vec::new() };
     let complete = candidates.len() < most;
     if among.by_rare_words
-        && let Some(semantic) = SemanticQuery::of_rare(query, corpus)?
+        && let Some(semantic) = SemanticQuery::embed_rare(query, corpus)?
     {
         candidates::add_new(&mut candidates, semantic.nearest(corpus, (nearest, among.least), scope)?);
     }
@@ -383,10 +383,10 @@ fn ranked(
     }
     let mut loaded = load::load(corpus, query, &candidates, read, &qualified, budget)?;
     let code = loaded.iter().filter(|loaded| is_code(loaded)).count();
-    query.is_of_documents = code * CODE_IN_DOCUMENTS <= loaded.len();
+    query.is_of_documents = !loaded.is_empty() && code * CODE_IN_DOCUMENTS <= loaded.len();
     let (_, weights) = rank::weights(query, ranking);
-    let counts = ranking.has(RankingStage::History) && weights.of(Part::Votes) + weights.of(Part::Subjects) != 0.0;
-    let past = if counts { Past::of(query, corpus)? } else { Past::default() };
+    let counts = ranking.has(RankingStage::History) && weights.get(Part::Votes) + weights.get(Part::Subjects) != 0.0;
+    let past = if counts { Past::load(query, corpus)? } else { Past::default() };
     let is_known =
         |source: usize, path: &str| loaded.iter().any(|one| one.id.source == source && one.chunk.path == path);
     let more = past.candidates(corpus, is_known, scope, |ids| match &semantic {
@@ -404,7 +404,7 @@ fn ranked(
     let complete = complete && loaded.len() < CANDIDATES;
     let mut ranked = rank::rank(corpus, query, ranking, ranking.has(RankingStage::Rerank), &past, loaded)?;
     let (_, weights) = rank::weights(query, ranking);
-    if let Some((reranker, source)) = reranker.filter(|_| weights.of(Part::Transformer) != 0.0) {
+    if let Some((reranker, source)) = reranker.filter(|_| weights.get(Part::Transformer) != 0.0) {
         look_again(source, reranker, &written, weights, &mut ranked)?;
     }
     Ok(RankedCandidates { ranked, complete, past })
@@ -423,7 +423,7 @@ fn look_again(
     for (found, share) in ranked.iter_mut().zip(&shares) {
         if let Some(share) = share {
             found.parts.set(Part::Transformer, *share);
-            found.score += share * weights.of(Part::Transformer);
+            found.score += share * weights.get(Part::Transformer);
         }
     }
     let scores: Vec<Option<f64>> =
@@ -438,7 +438,7 @@ fn files_in_scope(corpus: &Corpus, query: &ParsedQuery, filter: &PathFilter) -> 
         return Ok(None);
     }
     let by = format!("{} {}", filter.name(), query.filters.name());
-    let passing = ResolvedFilters::of_all(corpus, &query.filters)?;
+    let passing = ResolvedFilters::resolve_all(corpus, &query.filters)?;
     let scope = corpus.scope(|at, source| {
         source.scope_of_files(&by, |path, language| filter.admits(path) && passing[at].holds(path, language))
     })?;
@@ -447,12 +447,12 @@ fn files_in_scope(corpus: &Corpus, query: &ParsedQuery, filter: &PathFilter) -> 
 
 /// The paths of the same files, of each source.
 fn passing(corpus: &Corpus, query: &ParsedQuery, filters: &[PathFilter]) -> Result<Vec<PathFilter>> {
-    let passing = ResolvedFilters::of_all(corpus, &query.filters)?;
+    let passing = ResolvedFilters::resolve_all(corpus, &query.filters)?;
     let of_source = |(at, passing): (usize, &ResolvedFilters)| {
         let filter = filter_of(filters, at);
         let mut paths = corpus.ask(at, |source| source.paths(None))?;
         paths.retain(|(path, language)| filter.admits(path) && passing.holds(path, language));
-        Ok(PathFilter::of_paths(paths.into_iter().map(|(path, _)| path).collect()))
+        Ok(PathFilter::from_paths(paths.into_iter().map(|(path, _)| path).collect()))
     };
     passing.iter().enumerate().map(of_source).collect()
 }

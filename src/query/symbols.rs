@@ -109,7 +109,7 @@ pub fn occurrences(
         }
         Match::Prefix => {
             let found = beginning_with(snapshot, &readings, is_of_kind, sort)?;
-            return Ok(Page::of(found, offset, limit.unwrap_or(LIKE)).into());
+            return Ok(Page::from_list(found, offset, limit.unwrap_or(LIKE)).into());
         }
         Match::Exact => defined_as(snapshot, wanted)?,
     };
@@ -125,7 +125,7 @@ pub fn occurrences(
     all.retain(|found| kind.is_none_or(|kind| found.kind == kind));
     let limit = limit.unwrap_or_else(|| all.len().saturating_sub(offset) + NEAREST);
     if definitions.is_empty() && is_qualified {
-        return Ok(Page::of(all, offset, limit).into());
+        return Ok(Page::from_list(all, offset, limit).into());
     }
     let (mut references, unread) = occurrences::of_name(snapshot, &written, &definitions, time)?;
     if is_qualified {
@@ -139,7 +139,7 @@ pub fn occurrences(
     let is_of_kind = |found: &Reference| kind.is_none_or(|kind| found.kind == kind);
     references.retain(is_of_kind);
     all.extend(nearest_first(references, &definitions).into_iter().map(used));
-    let mut page = Page::of(all, offset, limit);
+    let mut page = Page::from_list(all, offset, limit);
     if unread.files.is_some() {
         (page.total, page.is_cut) = (None, true);
     }
@@ -363,7 +363,7 @@ fn fuzzy(
         let definitions = inside;
         found.extend(order::sort(snapshot, definitions)?.into_iter().map(defined));
     }
-    let mut page = Page::of(found, offset, limit);
+    let mut page = Page::from_list(found, offset, limit);
     if !all {
         page.total = None;
     }

@@ -21,7 +21,7 @@ use crate::wording::Command;
 pub(crate) struct Folders(Vec<RegisteredFolder>);
 
 impl Folders {
-    pub fn of(state: State) -> Self {
+    pub fn from_state(state: State) -> Self {
         Self(state.folders)
     }
 

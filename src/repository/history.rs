@@ -70,7 +70,7 @@ struct Blob {
 
 impl Blob {
     fn new(bytes: &[u8]) -> Self {
-        Self { hash: ContentHash::of(bytes), is_convertible: is_convertible(bytes) }
+        Self { hash: ContentHash::compute(bytes), is_convertible: is_convertible(bytes) }
     }
 }
 
@@ -108,7 +108,7 @@ impl History {
     }
 
     pub(super) fn objects(&self) -> Result<Objects> {
-        Objects::of(&self.repository.root, &self.repository.sources.environment)
+        Objects::open(&self.repository.root, &self.repository.sources.environment)
     }
 
     /// The branch that is checked out, if any.

@@ -44,13 +44,13 @@ impl Mirrored {
 
     /// Records that the index shows what was seen before it was brought up to date.
     pub(super) fn note_indexed(&self, seen: Option<Seen>) {
-        *locked(&self.indexed) = seen.zip(FileIdentity::of(&self.database).ok());
+        *locked(&self.indexed) = seen.zip(FileIdentity::read(&self.database).ok());
     }
 
     /// Whether the index shows what there is now.
     pub(super) fn is_indexed(&self) -> bool {
         let indexed = locked(&self.indexed);
         // Another process may replace a damaged index.
-        indexed.is_some() && *indexed == self.seen().zip(FileIdentity::of(&self.database).ok())
+        indexed.is_some() && *indexed == self.seen().zip(FileIdentity::read(&self.database).ok())
     }
 }

@@ -86,7 +86,7 @@ impl Index {
                 && let Some(provisional) = Provisional::if_needed(folder_of(&path))?
             {
                 let store = Store::open(&provisional.database(), Mode::Write)?;
-                return Ok(Self { provisional: Some(provisional), ..Self::of(store) });
+                return Ok(Self { provisional: Some(provisional), ..Self::from_store(store) });
             }
             match Self::open_within(SHORT_OPEN_TIMEOUT, root, environment) {
                 Err(error) if error.kind == ErrorKind::Busy && begun.elapsed() < OPEN_TIMEOUT => {}
@@ -98,7 +98,7 @@ impl Index {
     fn open_within(timeout: Duration, root: &Path, environment: &Environment) -> Result<Self> {
         let (path, mode) = folder::prepare(root, environment)?;
         if mode == Mode::Read {
-            return Store::open(&path, mode).map(Self::of);
+            return Store::open(&path, mode).map(Self::from_store);
         }
         // Two processes must not create or migrate the same file at once.
         let _lock = UpdateLock::take(folder_of(&path), &Budget::lasting(timeout))?;
@@ -106,12 +106,12 @@ impl Index {
             registry::note(root, environment);
         }
         let (store, repaired) = damage::open(&path)?;
-        let seed = Seed::of(root, &store);
-        Ok(Self { identity: FileIdentity::of(&path).ok(), store, repaired, seed, provisional: None })
+        let seed = Seed::find(root, &store);
+        Ok(Self { identity: FileIdentity::read(&path).ok(), store, repaired, seed, provisional: None })
     }
 
-    pub(crate) fn of(store: Store) -> Self {
-        let (identity, repaired) = (FileIdentity::of(store.path()).ok(), Repaired::default());
+    pub(crate) fn from_store(store: Store) -> Self {
+        let (identity, repaired) = (FileIdentity::read(store.path()).ok(), Repaired::default());
         Self { identity, store, repaired, seed: None, provisional: None }
     }
 }
@@ -272,7 +272,7 @@ impl Repository {
         let mut settings = locked(&self.settings);
         match self.sources.load(&self.root) {
             Ok(config) => {
-                let folders = Folders::of(self.state());
+                let folders = Folders::from_state(self.state());
                 if config != settings.config || folders != settings.folders {
                     *settings = Arc::new(Settings::load(&self.root, &self.kind, self.folder(), &self.sources)?);
                 }
@@ -402,12 +402,12 @@ fn folder_of(database: &Path) -> &Path {
 impl Settings {
     /// Loads the settings of the repository at `root` whose index is in `folder`.
     pub(super) fn load(root: &Path, kind: &RootKind, folder: &Path, sources: &Sources) -> Result<Self> {
-        let folders = Folders::of(State::load(root, folder, &sources.environment));
-        let settings = Self::of(sources.load(root)?, folders, &sources.environment);
+        let folders = Folders::from_state(State::load(root, folder, &sources.environment));
+        let settings = Self::new(sources.load(root)?, folders, &sources.environment);
         Ok(if kind.follows_git() { settings } else { Self { rules: settings.rules.outside(), ..settings } })
     }
 
-    fn of(config: Config, folders: Folders, environment: &Environment) -> Self {
+    fn new(config: Config, folders: Folders, environment: &Environment) -> Self {
         // A folder that is named explicitly is read even if git ignores it.
         let notes = config.index.notes.iter().filter_map(|folder| RepoPath::new(folder.as_str()));
         let mut named: Vec<RepoPath> = notes.chain(folders.in_repository()).collect();

@@ -59,7 +59,7 @@ struct Hashed {
 
 impl Seed {
     /// Finds the databases of siblings from which the empty index of the repository at `root` can start.
-    pub(super) fn of(root: &Path, own: &Store) -> Option<Self> {
+    pub(super) fn find(root: &Path, own: &Store) -> Option<Self> {
         let is_in_worktree = own.path().parent() == Some(&root.join(folder::FOLDER));
         if own.is_read_only() || !is_in_worktree || !is_empty(own).unwrap_or(false) {
             return None;
@@ -123,7 +123,7 @@ impl Seed {
                 let is_known = |known: &&Hashed| scan::trusted(&known.stat, known.seen_ns, &stat);
                 let now = known.get(path).filter(is_known).copied().or_else(|| {
                     let seen_ns = scan::now_ns();
-                    let now = Hashed { stat, seen_ns, hash: ContentHash::of(&read(path)?) };
+                    let now = Hashed { stat, seen_ns, hash: ContentHash::compute(&read(path)?) };
                     hashed.push((path.clone(), now));
                     Some(now)
                 });

@@ -133,6 +133,6 @@ fn needed(top: &Path, absent: &Absent) -> Vec<(Vec<u8>, String)> {
 
 fn contents(directories: &Directories, source: &Source, names: &[&str]) -> Result<Vec<Option<Vec<u8>>>> {
     let Some(environment) = &source.environment else { return Ok(vec![None; names.len()]) };
-    let objects = Objects::of(&directories.top, environment)?;
+    let objects = Objects::open(&directories.top, environment)?;
     objects.blobs(names, MAX_BYTES, &Budget::lasting(TIMEOUT))
 }

@@ -36,7 +36,7 @@ pub struct ListingFingerprint {
 impl ListingFingerprint {
     /// Records what `listing`, which began at `started_ns`, rests on. `context` is whatever else decides what a listing
     /// contains. `None` if a later change could go unnoticed.
-    pub fn of(root: &Path, rules: &Rules, context: &str, listing: &Listing, started_ns: i64) -> Option<Self> {
+    pub fn compute(root: &Path, rules: &Rules, context: &str, listing: &Listing, started_ns: i64) -> Option<Self> {
         if listing.is_shaky
             || listing.folders.iter().any(|folder| folder.as_str().contains('\n'))
             || listing.skipped.iter().any(|left| left.reason == SkipReason::Worktree && left.path.contains('\n'))

@@ -91,12 +91,12 @@ pub struct HomeFolders(Vec<PathBuf>);
 
 impl HomeFolders {
     /// Reads the home folders in the user database, and adds the one that the environment names.
-    pub fn of_machine(home: Option<&Path>) -> Self {
+    pub fn load(home: Option<&Path>) -> Self {
         let passwd = std::fs::read("/etc/passwd").unwrap_or_default();
-        Self::of(&String::from_utf8_lossy(&passwd), home)
+        Self::parse(&String::from_utf8_lossy(&passwd), home)
     }
 
-    fn of(passwd: &str, home: Option<&Path>) -> Self {
+    fn parse(passwd: &str, home: Option<&Path>) -> Self {
         let of_line = |line: &str| {
             let mut fields = line.split(':');
             let user: u32 = fields.nth(2)?.parse().ok()?;
@@ -193,7 +193,7 @@ mod tests {
     fn homes() -> HomeFolders {
         let passwd = "root:x:0:0:root:/root:/bin/sh\ndaemon:x:1:1::/usr/games:/x\nann:x:1000:1000:Ann:/home/ann:/bin/sh\n\
                       nobody:x:65534:65534::/work:/x\nbroken line\nshort:x:1001\n";
-        HomeFolders::of(passwd, Some(Path::new("/people/bob")))
+        HomeFolders::parse(passwd, Some(Path::new("/people/bob")))
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
             std::fs::create_dir_all(at.join(folder)).unwrap();
         }
         std::fs::write(at.join("home/a/b/file"), "").unwrap();
-        let homes = HomeFolders::of("", Some(&at.join("home")));
+        let homes = HomeFolders::parse("", Some(&at.join("home")));
         let root = |start: &str| repository_root(&at.join(start), &homes);
         assert_eq!(root("home/a/b/c").unwrap(), at.join("home/a"));
         assert_eq!(root("home/a/b/file").unwrap(), at.join("home/a"));

@@ -143,7 +143,7 @@ impl<'a> Walk<'a> {
     ) -> Result<Self> {
         // A root that is gone must never look like a repository without files.
         fs::read_dir(root).map_err(|error| Error::io("read the repository", root, error))?;
-        let worktrees = if rules.is_outside() { Worktrees::default() } else { Worktrees::of(root) };
+        let worktrees = if rules.is_outside() { Worktrees::default() } else { Worktrees::find(root) };
         let mut problems = Vec::new();
         let main = FolderRules::of_root(root, rules, &mut problems);
         Ok(Self { root, rules, budget, entering, worktrees, main, problems })

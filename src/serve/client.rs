@@ -228,7 +228,7 @@ impl Client {
     /// Connects to the running daemon of the repository at `root`, for a client with the current directory `cwd`. `None` if
     /// there is no daemon, or none that this program can use.
     pub fn find(root: &Path, cwd: &Path, environment: &Environment) -> Option<Self> {
-        let path = SocketPath::of(root, environment);
+        let path = SocketPath::find(root, environment);
         // Usually there is no daemon, and then no runtime is needed.
         path.socket.symlink_metadata().ok()?;
         let runtime = runtime().ok()?;

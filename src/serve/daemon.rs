@@ -56,7 +56,7 @@ pub struct DaemonSettings {
 pub async fn run(claim: Claim, workspaces: Arc<Workspaces>, settings: DaemonSettings) -> Result<()> {
     let root = claim.path.root.clone();
     let workspace = workspaces.at(&root)?;
-    let token = token::of(&root, workspace.folder(), &settings.environment)?;
+    let token = token::load_or_create(&root, workspace.folder(), &settings.environment)?;
     let DaemonSettings { config, listing, environment, launcher, version } = settings;
     let about =
         DaemonIdentity { proto: PROTO, version, pid: std::process::id(), root: root.clone(), is_restricted: false };

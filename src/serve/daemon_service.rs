@@ -8,6 +8,7 @@
 //! | `ixmcp/view` | `{view, arguments, cap?}` | a view of the web page |
 //! | `ixmcp/freshen` | | `{fresh}`: whether the index is up to date, for processes that read it themselves |
 //! | `ixmcp/recent` | `{after?, wait_ms?}` | the calls that began or ended after that version; waits until there is one |
+//! | `ixmcp/changes` | `{file?, stamp?, feed?, position?}` | what changed on disk since that answer; waits until something did |
 //! | `ixmcp/sync` | `{thoroughness}` | what `ixmcp sync --json` prints |
 //! | `ixmcp/stop` | | `{}`, then the daemon drains and ends |
 //!
@@ -25,6 +26,7 @@ use tokio::sync::watch;
 
 use super::call_router::CallRouter;
 use super::client::DaemonIdentity;
+use super::disk_changes::{self, KnownState};
 use super::meters::{self, Meters};
 use super::recent::RecentCalls;
 use super::service::{Service, ToolCard};
@@ -190,6 +192,12 @@ impl DaemonService {
         Ok(recent)
     }
 
+    fn control_changes(&self, mut control: Request) -> Result<Value> {
+        let known: KnownState = parse(&mut control)?;
+        let is_over = || control.budget.is_spent() || *self.ending.borrow();
+        Ok(json!(disk_changes::wait(&self.workspace, &known, is_over)))
+    }
+
     fn control_sync(&self, mut control: Request) -> Result<Value> {
         #[derive(Deserialize)]
         struct Params {
@@ -218,6 +226,7 @@ impl Service for DaemonService {
             "ixmcp/view",
             "ixmcp/freshen",
             "ixmcp/recent",
+            "ixmcp/changes",
             "ixmcp/sync",
             "ixmcp/stop",
         ]
@@ -233,6 +242,7 @@ impl Service for DaemonService {
             "ixmcp/view" => self.control_view(request),
             "ixmcp/freshen" => self.control_freshen(&request),
             "ixmcp/recent" => self.control_recent(request),
+            "ixmcp/changes" => self.control_changes(request),
             "ixmcp/sync" => self.control_sync(request),
             "ixmcp/stop" => {
                 self.end();

@@ -190,7 +190,7 @@ struct BatchState {
 }
 
 impl Batch {
-    pub fn of(messages: usize) -> Arc<Self> {
+    pub fn new(messages: usize) -> Arc<Self> {
         Arc::new(Self(Mutex::new(BatchState {
             replies: std::iter::repeat_with(|| None).take(messages).collect(),
             unsettled: messages,

@@ -102,7 +102,7 @@ fn start_error(stderr: &[u8]) -> Error {
 
 /// Connects to the daemon of the repository at `root`, of any release.
 pub fn find(root: &Path, environment: &Environment) -> Result<Option<Client>> {
-    let path = SocketPath::of(root, environment);
+    let path = SocketPath::find(root, environment);
     let runtime = client::runtime()?;
     let connection = runtime.block_on(DaemonConnection::connect(&path, &Hello::ours(root.to_owned())))?;
     Ok(connection.map(|connection| Client::new(connection, runtime)))
@@ -124,7 +124,7 @@ pub fn stop(root: &Path, environment: &Environment) -> Result<bool> {
     if let Ok(answer) = client.call("ixmcp/stop", Map::new(), &budget, &|_| {}) {
         answer?;
     }
-    let path = SocketPath::of(root, environment);
+    let path = SocketPath::find(root, environment);
     let deadline = Instant::now() + STOP_TIMEOUT;
     let is_closed = client.wait_closed(STOP_TIMEOUT);
     while is_closed && path.is_held() && Instant::now() < deadline {

@@ -24,6 +24,7 @@ mod connection_owner;
 mod connection_slots;
 pub mod daemon;
 mod daemon_service;
+mod disk_changes;
 mod envelope;
 mod framing;
 mod hello;

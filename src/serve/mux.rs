@@ -107,7 +107,7 @@ impl Connection {
                 RpcError::request(format!("the batch has more than {MAX_BATCH} messages"))
             }
             Ok(messages) => {
-                let batch = Batch::of(messages.len());
+                let batch = Batch::new(messages.len());
                 for (index, message) in messages.into_iter().enumerate() {
                     self.take_one(message.get(), Route::Batch(Arc::clone(&batch), index), inbox).await;
                 }

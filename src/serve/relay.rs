@@ -90,7 +90,7 @@ impl Relay {
     async fn connect(&self) -> Result<DaemonConnection> {
         let mut failure = None;
         for _ in 0..MAX_ATTEMPTS {
-            let path = SocketPath::of(&self.root, &self.environment);
+            let path = SocketPath::find(&self.root, &self.environment);
             if let Some(daemon) = DaemonConnection::connect(&path, &self.hello).await?
                 && daemon.about.compatibility() == Compatibility::Usable
                 // One that does not know restrictions would not enforce this one.

@@ -37,7 +37,7 @@ pub struct SocketPath {
 
 impl SocketPath {
     /// Determines the path without changing anything. `root` is a repository's root without symbolic links.
-    pub fn of(root: &Path, environment: &Environment) -> Self {
+    pub fn find(root: &Path, environment: &Environment) -> Self {
         let folder = root.join(FOLDER);
         let inside = folder.join(SOCKET);
         // Another user's folder cannot hold the socket, and neither can one that is not writable.
@@ -107,7 +107,7 @@ impl SocketPath {
         if self.pointer.is_some() && !self.is_alive() {
             // An old pointer may name a folder that this login session cannot access.
             let _ = self.pointer.as_deref().map(fs::remove_file);
-            self = Self::of(&self.root, environment);
+            self = Self::find(&self.root, environment);
         }
         self.prepare()?;
         let path = self.lock();

@@ -21,7 +21,7 @@ const MIN_BYTES: usize = 32;
 
 /// The token of the repository at `root`, whose index is in `folder`. It is created on first use. A token that other users could read is
 /// replaced.
-pub fn of(root: &Path, folder: &Path, environment: &Environment) -> Result<String> {
+pub fn load_or_create(root: &Path, folder: &Path, environment: &Environment) -> Result<String> {
     if let Some(token) = environment.get("IXMCP_TOKEN") {
         return Ok(token.to_owned());
     }

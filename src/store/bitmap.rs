@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    fn of(ids: &BTreeSet<i64>) -> Bitmap {
+    fn bitmap_from(ids: &BTreeSet<i64>) -> Bitmap {
         ids.iter().rev().map(|&id| ChunkId(id)).collect()
     }
 
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn it_is_the_set_that_it_was_made_of() {
         for ids in sets() {
-            let bitmap = of(&ids);
+            let bitmap = bitmap_from(&ids);
             assert_eq!(bitmap.iter().map(|id| id.0).collect::<Vec<_>>(), ids.iter().copied().collect::<Vec<_>>());
             assert_eq!((bitmap.len(), bitmap.last().map(|id| id.0)), (ids.len(), ids.last().copied()));
             let mut seeker = bitmap.seeker();
@@ -166,7 +166,7 @@ mod tests {
         for a in sets() {
             for b in sets() {
                 let both: BTreeSet<i64> = a.intersection(&b).copied().collect();
-                assert_eq!(of(&a).and(&of(&b)), of(&both));
+                assert_eq!(bitmap_from(&a).and(&bitmap_from(&b)), bitmap_from(&both));
             }
         }
     }

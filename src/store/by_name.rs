@@ -81,7 +81,7 @@ mod tests {
         let mut extracted = Extracted { language: "python", ..Extracted::default() };
         for (line, names) in (1..).zip(lines) {
             let text = names.join(" ");
-            let words::Terms { words, names: terms } = words::Terms::of(&text, names[..1].iter().copied());
+            let words::Terms { words, names: terms } = words::Terms::extract(&text, names[..1].iter().copied());
             let symbols = extracted.symbols.len();
             extracted.chunks.push(Chunk {
                 start_line: line,
@@ -111,7 +111,7 @@ mod tests {
             }
         }
         let path = RepoPath::new(path).unwrap();
-        let hash = ContentHash::of(path.as_str().as_bytes());
+        let hash = ContentHash::compute(path.as_str().as_bytes());
         let row = FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, force: false };
         store.write(|batch| batch.replace_file(&row)).unwrap();
     }

@@ -76,7 +76,7 @@ pub struct ChunkName {
 }
 
 impl ChunkName {
-    fn of_heading(heading: &str) -> Self {
+    fn from_heading(heading: &str) -> Self {
         Self { text: heading.to_owned(), kind: None }
     }
 }
@@ -280,7 +280,7 @@ impl Snapshot<'_> {
                 start_line: row.get(3)?,
                 end_line: row.get(4)?,
                 text: row.get(5)?,
-                names: headings.lines().map(ChunkName::of_heading).collect(),
+                names: headings.lines().map(ChunkName::from_heading).collect(),
             });
             if row.get::<_, i64>(7)? > 0 {
                 defining.push(at);
@@ -346,7 +346,7 @@ impl Batch<'_> {
             let hash = embedded_hash(chunk);
             let hash = &hash.as_bytes()[..16];
             let id = numbers.take(hash);
-            let terms = Terms::of(chunk, &path);
+            let terms = Terms::from_chunk(chunk, &path);
             insert.execute(params![
                 id,
                 file.0,
@@ -422,7 +422,7 @@ mod tests {
             });
         }
         let path = RepoPath::new(path).unwrap();
-        let hash = ContentHash::of(path.as_str().as_bytes());
+        let hash = ContentHash::compute(path.as_str().as_bytes());
         let row = FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, force: false };
         store.write(|batch| batch.replace_file(&row)).unwrap();
     }

@@ -22,7 +22,7 @@ pub struct TextVersion {
 pub struct LineCounts(Arc<Mutex<HashMap<TextVersion, usize>>>);
 
 impl LineCounts {
-    pub fn of(&self, version: &TextVersion) -> Option<usize> {
+    pub fn get(&self, version: &TextVersion) -> Option<usize> {
         locked(&self.0).get(version).copied()
     }
 

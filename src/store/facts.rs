@@ -264,7 +264,7 @@ mod tests {
         let chunk = Chunk { start_line: 1, end_line: 1, text: path.to_owned(), ..Chunk::default() };
         let extracted = Extracted { language: "python", chunks: vec![chunk], ..Extracted::default() };
         let path = RepoPath::new(path).unwrap();
-        let hash = ContentHash::of(path.as_str().as_bytes());
+        let hash = ContentHash::compute(path.as_str().as_bytes());
         let row = FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, force: false };
         store.write(|batch| batch.replace_file(&row)).unwrap();
     }

@@ -173,9 +173,9 @@ impl Snapshot<'_> {
     /// How near chunks are to a vector; `None` for those without one, and while vectors are not in memory.
     pub fn cosines(&self, space: SpaceId, vector: &[i8], chunks: &[ChunkId]) -> Result<Vec<Option<f64>>> {
         let Some(vectors) = self.at_hand(space)? else { return Ok(vec![None; chunks.len()]) };
-        let slots: Vec<_> = chunks.iter().map(|&id| vectors.of(id)).collect();
+        let slots: Vec<_> = chunks.iter().map(|&id| vectors.slot(id)).collect();
         let known: Vec<_> = slots.iter().copied().flatten().collect();
-        let mut cosines = vectors.cosines(&known, &QueryVector::of(vector)).into_iter();
+        let mut cosines = vectors.cosines(&known, &QueryVector::new(vector)).into_iter();
         Ok(slots.into_iter().map(|slot| slot.and_then(|_| cosines.next())).collect())
     }
 

@@ -67,7 +67,7 @@ const HISTORY_EXISTS: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' A
 const APPLIED: &str = "SELECT version, checksum FROM refinery_schema_history ORDER BY version";
 
 impl Schema {
-    fn of(connection: &Connection, migrations: &[Migration]) -> Result<Self> {
+    fn read(connection: &Connection, migrations: &[Migration]) -> Result<Self> {
         if !connection.prepare(HISTORY_EXISTS)?.exists([])? {
             return Ok(Self::Missing);
         }
@@ -94,7 +94,7 @@ pub(super) fn up(connection: Connection, path: &Path) -> Result<Connection> {
 }
 
 fn up_by(migrations: &[Migration], mut connection: Connection, path: &Path) -> Result<Connection> {
-    match Schema::of(&connection, migrations)? {
+    match Schema::read(&connection, migrations)? {
         Schema::Current => {}
         Schema::Missing | Schema::Older => {
             Runner::new(migrations).run(&mut connection).map_err(|error| failed(error, path))?;
@@ -124,7 +124,7 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
 }
 
 fn check_by(migrations: &[Migration], connection: &Connection, path: &Path) -> Result<()> {
-    match Schema::of(connection, migrations)? {
+    match Schema::read(connection, migrations)? {
         Schema::Current => Ok(()),
         Schema::Missing => Err(foreign(path)),
         Schema::Older => Err(Error::new(ErrorKind::ReadOnly, format!("{} has an older schema", path.display()))
@@ -136,7 +136,7 @@ fn check_by(migrations: &[Migration], connection: &Connection, path: &Path) -> R
 
 /// Whether another development build made the file.
 pub(super) fn is_of_another_build(connection: &Connection) -> Result<bool> {
-    Ok(Schema::of(connection, &embedded())? == Schema::Different)
+    Ok(Schema::read(connection, &embedded())? == Schema::Different)
 }
 
 fn of_another_build(path: &Path) -> Error {
@@ -231,7 +231,7 @@ mod tests {
         let connection = up_by(&with(SECOND), connect(&path), &path).unwrap();
         let kind = |migrations: &[Migration]| check_by(migrations, &connection, &path).unwrap_err().kind;
         assert_eq!(kind(&embedded()), ErrorKind::NewerIndex);
-        assert_eq!(Schema::of(&connection, &embedded()).unwrap(), Schema::Newer(newest() + 1));
+        assert_eq!(Schema::read(&connection, &embedded()).unwrap(), Schema::Newer(newest() + 1));
         assert_eq!(kind(&with("SELECT 1")), ErrorKind::CorruptIndex);
         assert!(!is_of_another_build(&connection).unwrap(), "a newer release's file is not replaced");
     }

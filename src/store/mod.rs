@@ -204,7 +204,7 @@ impl Store {
         let _lock = OpenLock::shared(path)?;
         open::refuse_other_formats(path)?;
         let connection = open::connect(path, mode)?;
-        let opened = FileIdentity::of(path)?;
+        let opened = FileIdentity::read(path)?;
         let (writer, readers) = match mode {
             Mode::Write => (Some(Writer { connection, interned: Interned::default() }), Vec::new()),
             Mode::Read => (None, vec![connection]),
@@ -215,7 +215,7 @@ impl Store {
             opened: Mutex::new(Some(opened)),
             log: Mutex::new(Some(open::log_identity(path))),
             writer: Mutex::new(writer),
-            readers: Readers::of(readers),
+            readers: Readers::new(readers),
             caches: Caches::none(path),
             last_used: Mutex::new(Instant::now()),
             _open: open::OpenStore::new(),
@@ -393,7 +393,7 @@ impl Store {
     fn follow_rebuild(&self) -> Result<FileIdentity> {
         *locked(&self.last_used) = Instant::now();
         let mut opened = locked(&self.opened);
-        let now = FileIdentity::of(&self.path)?;
+        let now = FileIdentity::read(&self.path)?;
         let is_replaced = *opened != Some(now);
         if is_replaced {
             open::refuse_other_formats(&self.path)?;

@@ -143,7 +143,7 @@ mod tests {
                 .map(|(line, name)| References { name: (*name).to_owned(), kind: "call", positions: vec![(line, 1)] })
                 .collect();
             let extracted = Extracted { language: "python", references, ..Extracted::default() };
-            let hash = ContentHash::of(path.as_bytes());
+            let hash = ContentHash::compute(path.as_bytes());
             let path = RepoPath::new(path).unwrap();
             let row =
                 FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, force: false };

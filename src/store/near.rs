@@ -56,7 +56,7 @@ pub struct QueryVector {
 }
 
 impl QueryVector {
-    pub fn of(vector: &[i8]) -> Self {
+    pub fn new(vector: &[i8]) -> Self {
         Self { vector: vector.iter().copied().map(i16::from).collect(), length: length(vector) }
     }
 }
@@ -128,7 +128,7 @@ impl Vectors {
         let among = scope.map_or_else(|| self.len(), Scope::len);
         let most = limit.saturating_mul(CANDIDATES_EACH).max(LEAST_CANDIDATES).max(among / ONE_IN);
         let wanted: Vec<u64> = bits(vector).collect();
-        let asked = QueryVector::of(vector);
+        let asked = QueryVector::new(vector);
         let candidates = match scope {
             Some(scope) if scope.len().saturating_mul(FEW) < self.len() => self.nearest_of_few(scope, &wanted, most),
             scope => self.nearest_of_all(scope, &wanted, most),
@@ -173,7 +173,7 @@ impl Vectors {
     }
 
     fn nearest_of_few(&self, scope: &Scope, wanted: &[u64], most: usize) -> Vec<VectorSlot> {
-        let slots: Vec<VectorSlot> = scope.chunks().filter_map(|id| self.of(id)).collect();
+        let slots: Vec<VectorSlot> = scope.chunks().filter_map(|id| self.slot(id)).collect();
         let of_slot =
             |&(part, at): &VectorSlot| differ(&self.parts[part].bits[at * wanted.len()..][..wanted.len()], wanted);
         let differ_in: Vec<u16> = slots.iter().map(of_slot).collect();
@@ -192,7 +192,7 @@ impl Vectors {
         slots.iter().zip(dot_products(slots.iter().map(components), &asked.vector)).map(cosine).collect()
     }
 
-    pub fn of(&self, id: ChunkId) -> Option<VectorSlot> {
+    pub fn slot(&self, id: ChunkId) -> Option<VectorSlot> {
         let number = self.parts.partition_point(|part| part.ids.last().is_some_and(|&last| last < id.0));
         let at = self.parts.get(number)?.ids.binary_search(&id.0).ok()?;
         Some((number, at))
@@ -261,11 +261,11 @@ mod tests {
             let vector = near(&middles[id % 50], &mut random);
             vectors.push(ChunkId(i64::try_from(id).unwrap()), &bytes(&vector));
         }
-        let slots: Vec<VectorSlot> = (0..24_000).map(|id| vectors.of(ChunkId(id)).unwrap()).collect();
+        let slots: Vec<VectorSlot> = (0..24_000).map(|id| vectors.slot(ChunkId(id)).unwrap()).collect();
         let (mut found, mut wanted) = (0, 0);
         for middle in &middles {
             let query = near(middle, &mut random);
-            let cosines = vectors.cosines(&slots, &QueryVector::of(&query));
+            let cosines = vectors.cosines(&slots, &QueryVector::new(&query));
             let mut all: Vec<NearChunk> =
                 (0..).map(ChunkId).zip(cosines).map(|(id, cosine)| NearChunk { id, cosine }).collect();
             all.sort_by(|a, b| b.cosine.total_cmp(&a.cosine));
@@ -293,7 +293,7 @@ mod tests {
         let near = vectors.nearest(&query, 10, None);
         assert_eq!(near.len(), 1_000);
         assert!(near.iter().all(|near| near.id.0 % 5 == 0));
-        let scope = Scope::of((0..5_000).filter(|id| id % 2 == 0).map(ChunkId));
+        let scope = Scope::from_chunks((0..5_000).filter(|id| id % 2 == 0).map(ChunkId));
         assert_eq!(vectors.nearest(&query, 10, Some(&scope)).len(), 500);
     }
 
@@ -310,10 +310,10 @@ mod tests {
         }
         let query = random.vector();
         for every in [1, 3, 15, 17, 100, 2_500] {
-            let scope = Scope::of((0..20_000).filter(|id| id % every == 1 % every).map(ChunkId));
+            let scope = Scope::from_chunks((0..20_000).filter(|id| id % every == 1 % every).map(ChunkId));
             let mut all: Vec<NearChunk> = (scope.chunks())
                 .filter_map(|id| {
-                    Some(NearChunk { id, cosine: vectors.cosines(&[vectors.of(id)?], &QueryVector::of(&query))[0] })
+                    Some(NearChunk { id, cosine: vectors.cosines(&[vectors.slot(id)?], &QueryVector::new(&query))[0] })
                 })
                 .collect();
             all.sort_by(|a, b| b.cosine.total_cmp(&a.cosine));

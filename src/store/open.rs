@@ -100,7 +100,7 @@ pub(super) fn log_identity(database: &Path) -> Option<FileIdentity> {
 }
 
 impl FileIdentity {
-    pub fn of(path: &Path) -> Result<Self> {
+    pub fn read(path: &Path) -> Result<Self> {
         let data = std::fs::metadata(path).or_else(|error| {
             // It may be in the middle of a replacement.
             let _lock = OpenLock::shared(path)?;

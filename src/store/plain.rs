@@ -34,7 +34,7 @@ impl PlainWords {
     }
 
     /// A text, with the parts of its identifiers where those count.
-    fn of(self, text: &str) -> Cow<'_, str> {
+    fn expand(self, text: &str) -> Cow<'_, str> {
         if self == Self::AsWritten {
             return Cow::Borrowed(text);
         }
@@ -59,7 +59,7 @@ pub struct PlainSearch {
 }
 
 impl PlainSearch {
-    pub fn of(snapshot: &Snapshot, words: PlainWords) -> Result<Self> {
+    pub fn build(snapshot: &Snapshot, words: PlainWords) -> Result<Self> {
         let connection = Connection::open_in_memory()?;
         let tokenizer = words.tokenizer();
         connection.execute_batch(&format!(
@@ -69,7 +69,7 @@ impl PlainSearch {
         let mut all = snapshot.connection.prepare(ALL)?;
         let mut rows = all.query([])?;
         while let Some(row) = rows.next()? {
-            let text = words.of(row.get_ref(1)?.as_str().unwrap_or_default());
+            let text = words.expand(row.get_ref(1)?.as_str().unwrap_or_default());
             insert.execute(params![row.get::<_, i64>(0)?, text])?;
         }
         drop(insert);
@@ -78,7 +78,7 @@ impl PlainSearch {
 
     /// The best chunks that have any word of `text`, best first.
     pub fn best_chunks(&self, text: &str, limit: usize) -> Result<Vec<ChunkId>> {
-        let text = self.words.of(text);
+        let text = self.words.expand(text);
         let words = text.split(|c: char| !c.is_alphanumeric());
         let Some(query) = FtsQuery::any(words.filter_map(FtsQuery::phrase)) else { return Ok(Vec::new()) };
         let mut statement = self.connection.prepare_cached(BEST)?;

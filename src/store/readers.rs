@@ -42,7 +42,7 @@ pub(super) struct PooledConnection<'r> {
 }
 
 impl Readers {
-    pub fn of(idle: Vec<IndexConnection>) -> Self {
+    pub fn new(idle: Vec<IndexConnection>) -> Self {
         Self { pool: Mutex::new(ConnectionPool { idle, lent: 0, file: 0 }), freed: Condvar::new() }
     }
 
@@ -108,7 +108,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("index.db");
         drop(open::connect(&path, Mode::Write).unwrap());
-        let readers = Readers::of(Vec::new());
+        let readers = Readers::new(Vec::new());
         let lent: Vec<_> = (0..MOST).map(|_| readers.lend(&path, &Budget::unlimited()).unwrap()).collect();
         let impatient = Budget::lasting(Duration::from_millis(30));
         assert!(readers.lend(&path, &impatient).is_err());
@@ -134,7 +134,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("index.db");
         drop(open::connect(&path, Mode::Write).unwrap());
-        let readers = Readers::of(Vec::new());
+        let readers = Readers::new(Vec::new());
         let old = readers.lend(&path, &Budget::unlimited()).unwrap();
         readers.clear();
         drop(old);

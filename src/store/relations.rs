@@ -213,7 +213,7 @@ impl Snapshot<'_> {
         let mut references = Vec::new();
         while let Some(row) = rows.next()? {
             let name: String = row.get(3)?;
-            references.extend(Reference::of_row(row, &name)?.filter(|found| (from..=to).contains(&found.line)));
+            references.extend(Reference::from_row(row, &name)?.filter(|found| (from..=to).contains(&found.line)));
         }
         Ok(in_order(references))
     }
@@ -226,7 +226,7 @@ impl Snapshot<'_> {
         let mut rows = statement.query(named_params! { ":file": file.0, ":name": name })?;
         let mut references = Vec::new();
         while let Some(row) = rows.next()? {
-            references.extend(Reference::of_row(row, name)?);
+            references.extend(Reference::from_row(row, name)?);
         }
         Ok(in_order(references))
     }

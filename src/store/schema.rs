@@ -19,12 +19,12 @@ type Schema = BTreeMap<(String, String), (String, String)>;
 
 /// Whether the schema equals that of a new index.
 pub(super) fn is_fresh(connection: &Connection) -> Result<bool> {
-    Ok(of(connection)? == expected()?)
+    Ok(read(connection)? == expected()?)
 }
 
 /// Messages about differences from the schema of a new index. Additional tables are not a fault.
 pub(super) fn faults(snapshot: &Snapshot) -> Result<Vec<String>> {
-    let found = of(snapshot.connection)?;
+    let found = read(snapshot.connection)?;
     // A first build makes most indexes at its end.
     let is_built = found.contains_key(&("table".to_owned(), "meta".to_owned())) && snapshot.is_built().unwrap_or(false);
     let mut faults = Vec::new();
@@ -43,10 +43,10 @@ pub(super) fn faults(snapshot: &Snapshot) -> Result<Vec<String>> {
 }
 
 fn expected() -> Result<Schema> {
-    of(&migrate::up(Connection::open_in_memory()?, Path::new(":memory:"))?)
+    read(&migrate::up(Connection::open_in_memory()?, Path::new(":memory:"))?)
 }
 
-fn of(connection: &Connection) -> Result<Schema> {
+fn read(connection: &Connection) -> Result<Schema> {
     let mut statement = connection.prepare(SCHEMA)?;
     let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?))))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)

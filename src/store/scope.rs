@@ -67,7 +67,7 @@ const MOST_FOLDERS: usize = 8;
 
 impl Scope {
     #[cfg(test)]
-    pub(super) fn of(chunks: impl IntoIterator<Item = ChunkId>) -> Self {
+    pub(super) fn from_chunks(chunks: impl IntoIterator<Item = ChunkId>) -> Self {
         Self { chunks: chunks.into_iter().collect(), ..Self::default() }
     }
 

@@ -168,7 +168,7 @@ impl Definition {
 
 impl Reference {
     /// The references in a row of path, kind and positions.
-    pub(super) fn of_row<'r>(row: &'r Row, name: &'r str) -> rusqlite::Result<impl Iterator<Item = Self> + 'r> {
+    pub(super) fn from_row<'r>(row: &'r Row, name: &'r str) -> rusqlite::Result<impl Iterator<Item = Self> + 'r> {
         let (path, kind) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
         let index = |index: &str| {
             let (line, column) = index.split_once(':')?;
@@ -290,7 +290,7 @@ impl Snapshot<'_> {
             {
                 close(&mut of_file, &mut before);
             }
-            of_file.extend(Reference::of_row(row, name)?);
+            of_file.extend(Reference::from_row(row, name)?);
         }
         close(&mut of_file, &mut before);
         Ok((page, before))
@@ -516,7 +516,7 @@ mod tests {
         for count in [0, 1, FEW_SYMBOLS / 2, symbols.len()] {
             let extracted =
                 Extracted { language: "python", symbols: symbols[..count].to_vec(), ..Extracted::default() };
-            let hash = ContentHash::of(&count.to_le_bytes());
+            let hash = ContentHash::compute(&count.to_le_bytes());
             let row =
                 FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, force: false };
             store.write(|batch| batch.replace_file(&row)).unwrap();

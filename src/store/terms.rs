@@ -89,13 +89,13 @@ impl<'a> Terms<'a> {
     }
 
     /// Terms of a chunk as it was extracted; `path` is what [`Snapshot::path_terms`] says.
-    pub(super) fn of(chunk: &'a Chunk, path: &'a str) -> Self {
+    pub(super) fn from_chunk(chunk: &'a Chunk, path: &'a str) -> Self {
         let (words, names) = (Cow::Borrowed(chunk.words.as_str()), Cow::Borrowed(chunk.names.as_str()));
         Self::new(&chunk.lead, &chunk.text, words, path, &chunk.headings, names)
     }
 
-    fn of_stored(chunk: &'a StoredChunk, path: &'a str) -> Self {
-        let found_by = words::Terms::of(&chunk.text, chunk.names.iter().map(String::as_str));
+    fn from_stored(chunk: &'a StoredChunk, path: &'a str) -> Self {
+        let found_by = words::Terms::extract(&chunk.text, chunk.names.iter().map(String::as_str));
         let (words, names) = (Cow::Owned(found_by.words), Cow::Owned(found_by.names));
         Self::new(&chunk.lead, &chunk.text, words, path, &chunk.headings, names)
     }
@@ -159,7 +159,7 @@ impl Batch<'_> {
         let mut index = self.indexing()?;
         let mut remember = self.connection.prepare_cached(REMEMBER)?;
         for chunk in self.stored_chunks(file)? {
-            let terms = Terms::of_stored(&chunk, &path);
+            let terms = Terms::from_stored(&chunk, &path);
             if terms.sum != chunk.sum {
                 remember.execute([chunk.id, i64::from(terms.sum)])?;
             }
@@ -173,7 +173,7 @@ impl Batch<'_> {
     pub(super) fn unindex_chunks(&self, file: FileId) -> Result<()> {
         let path = self.path_terms(file)?;
         let chunks = self.stored_chunks(file)?;
-        let terms: Vec<Terms> = chunks.iter().map(|chunk| Terms::of_stored(chunk, &path)).collect();
+        let terms: Vec<Terms> = chunks.iter().map(|chunk| Terms::from_stored(chunk, &path)).collect();
         if chunks.iter().zip(&terms).any(|(chunk, terms)| chunk.sum != terms.sum) {
             // The words of the path may differ then, too.
             self.rebuild_fts()?;
@@ -230,7 +230,7 @@ pub(super) fn check(connection: &Connection) -> rusqlite::Result<()> {
     fn terms(context: &Context) -> rusqlite::Result<words::Terms> {
         let names: Vec<String> = serde_json::from_str(context.get_raw(1).as_str()?)
             .map_err(|error| rusqlite::Error::UserFunctionError(Box::new(error)))?;
-        Ok(words::Terms::of(context.get_raw(0).as_str()?, names.iter().map(String::as_str)))
+        Ok(words::Terms::extract(context.get_raw(0).as_str()?, names.iter().map(String::as_str)))
     }
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("words_by", 2, flags, |context| Ok(terms(context)?.words))?;
@@ -255,7 +255,7 @@ mod tests {
     }
 
     fn write(store: &Store, path: &RepoPath, text: &str, name: &str) {
-        let words::Terms { words, names } = words::Terms::of(text, std::iter::once(name));
+        let words::Terms { words, names } = words::Terms::extract(text, std::iter::once(name));
         let chunk = Chunk {
             start_line: 1,
             end_line: 1,
@@ -279,7 +279,7 @@ mod tests {
         };
         let extracted =
             Extracted { language: "python", chunks: vec![chunk], symbols: vec![symbol], ..Extracted::default() };
-        let hash = ContentHash::of(text.as_bytes());
+        let hash = ContentHash::compute(text.as_bytes());
         let row = FileRow { path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, force: false };
         store.write(|batch| batch.replace_file(&row)).unwrap();
     }

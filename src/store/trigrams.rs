@@ -419,7 +419,7 @@ mod tests {
             let (first, second) = text.split_at(text.len() / 2);
             let chunks = [(0, first), (first.len().max(1), second)].map(chunk).to_vec();
             let extracted = Extracted { language: "text", chunks, ..Extracted::default() };
-            let (path, hash) = (RepoPath::new(path).unwrap(), ContentHash::of(text.as_bytes()));
+            let (path, hash) = (RepoPath::new(path).unwrap(), ContentHash::compute(text.as_bytes()));
             let stat = Stat { size: text.len() as u64, ..Stat::default() };
             let row = FileRow { path: &path, hash, stat, seen_ns: 0, extracted: &extracted, force: false };
             self.store.write(|batch| batch.replace_file(&row)).unwrap();

@@ -300,7 +300,7 @@ mod tests {
                 ..Chunk::default()
             });
             let extracted = Extracted { language: "text", chunks: chunks.collect(), ..Extracted::default() };
-            let hash = ContentHash::of(texts.concat().as_bytes());
+            let hash = ContentHash::compute(texts.concat().as_bytes());
             let path = RepoPath::new(path).unwrap();
             let row =
                 FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, force: false };
@@ -493,7 +493,7 @@ mod tests {
                     assert!(again.iter().zip(&memory).all(|(a, &b)| a.is_some_and(|a| close(a, b))), "{context}");
                     assert_eq!(memory.len(), table.len(), "{context}");
                     assert!(memory.iter().zip(&table).all(|(&a, &b)| close(a, b)), "{context}: {memory:?} {table:?}");
-                    let even = Scope::of((0..20_000).filter(|id| id % 2 == 0).map(ChunkId));
+                    let even = Scope::from_chunks((0..20_000).filter(|id| id % 2 == 0).map(ChunkId));
                     let even = snapshot.nearest(space, &vector, 50, Some(&even))?;
                     assert!(even.len() == 50 && even.iter().all(|near| near.id.0 % 2 == 0), "{context}");
                 }

@@ -359,7 +359,7 @@ impl ScopedCall<'_> {
             }
             members.push(RankedMember { across: self, root, workspace, unindexed });
         }
-        let corpus = Corpus::of_all(snapshots.iter().collect());
+        let corpus = Corpus::new(snapshots.iter().collect());
         let corpus = unindexed_words.iter().fold(corpus, |corpus, words| words.with(corpus));
         let mut answer = query(&corpus, &members).map_err(|error| (corpus.failed(), error))?;
         for member in &members {

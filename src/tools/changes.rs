@@ -103,7 +103,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
                 is_gone: file.is_gone,
             })
             .collect();
-        let found = changes::of(snapshot, &compared, offset, limit)?;
+        let found = changes::list(snapshot, &compared, offset, limit)?;
         let paths: Vec<&str> = differences.files.iter().map(|file| file.path.as_str()).collect();
         let past = if with_history { history::of_files(snapshot, &paths)? } else { (Vec::new(), Vec::new()) };
         Ok((found, differences.files.len(), differences.problems, past))

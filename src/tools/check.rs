@@ -125,7 +125,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (unreadable, panicked) = (files_of(UNREADABLE), files_of(PANICKED));
     let wanted: Vec<_> = checked.diagnostics.into_iter().filter(|one| fits(one.severity)).collect();
     let total = wanted.len();
-    let diagnostics = Page::of(wanted, offset, limit);
+    let diagnostics = Page::from_list(wanted, offset, limit);
     Ok(Answer {
         total,
         truncated: diagnostics.is_cut,

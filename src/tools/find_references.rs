@@ -108,7 +108,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (total, references, precision) = if at.file.is_python {
         let (found, unlisted) = by_types(call, position, include_declaration)?;
         left_out = unlisted;
-        (found.len(), Page::of(found, offset, limit), "types")
+        (found.len(), Page::from_list(found, offset, limit), "types")
     } else {
         let readings = readings(call, &at.file, at.line, at.column)?;
         let found = match readings.first() {
@@ -135,7 +135,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         };
         listed.retain(|one| include_declaration || !one.is_definition());
         // The lines of those that are returned are read, not of all.
-        (listed.len(), Page::of(listed, offset, limit).map(|one| one.item(call, &name)), precision)
+        (listed.len(), Page::from_list(listed, offset, limit).map(|one| one.item(call, &name)), precision)
     };
     // More is found on the next page, or in a longer time.
     let after = references.offset + references.items.len();

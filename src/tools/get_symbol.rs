@@ -25,7 +25,7 @@ pub(super) static GET_SYMBOL: Declaration = declare! {
     name: "get_symbol",
     title: "Find a symbol",
     about: "Find a name: definitions with signature and range, then nearest references by name. For all \
-        references to one symbol use find_references; for other text, query.",
+        references to one symbol use find_references.",
     access: Access::Read,
     core: true,
     list: Some("symbols"),
@@ -51,9 +51,10 @@ struct Arguments {
     relations: Option<bool>,
     /// Steps of calls, 1 to 3.
     depth: Option<u32>,
-    /// Add the commits that touched the first definition, and files that change with it.
+    /// Add its commits.
     history: Option<bool>,
     /// With history: name the authors.
+    #[schemars(skip)]
     authors: Option<bool>,
 }
 

@@ -62,7 +62,7 @@ pub(crate) struct CommitNote {
 }
 
 impl CommitNote {
-    pub fn of(commit: StoredCommit, with_author: bool) -> Self {
+    pub fn from_stored(commit: StoredCommit, with_author: bool) -> Self {
         Self {
             time: super::query::commit_time(&commit),
             commit: commit.hash,
@@ -97,7 +97,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             let path = path.as_str();
             call.read_now(|snapshot, _| {
                 let commits = history::of_path(snapshot, path, limit + 1)?;
-                let notes = commits.into_iter().map(|(commit, _)| CommitNote::of(commit, with_authors)).collect();
+                let notes =
+                    commits.into_iter().map(|(commit, _)| CommitNote::from_stored(commit, with_authors)).collect();
                 Ok((notes, history::changes_with(snapshot, &[path], TOGETHER)?))
             })?
         }
@@ -139,7 +140,8 @@ pub(crate) fn of_definition(
     let lines = (definition.start_line, definition.end_line);
     let touching = workspace.history.of_lines((&definition.path, &text), lines, &commits, most, budget)?;
     let found = |hash: &String| of_file.iter().find(|(commit, _)| commit.hash == *hash);
-    let notes = touching.iter().filter_map(found).map(|(commit, _)| CommitNote::of(commit.clone(), with_authors));
+    let notes =
+        touching.iter().filter_map(found).map(|(commit, _)| CommitNote::from_stored(commit.clone(), with_authors));
     Ok((notes.collect(), together))
 }
 
@@ -167,7 +169,7 @@ pub(super) fn of_files(snapshot: &Snapshot, paths: &[&str]) -> Result<(Vec<Commi
         }
     }
     commits.sort_by(|a, b| b.time.cmp(&a.time).then_with(|| a.hash.cmp(&b.hash)));
-    let notes = commits.into_iter().take(OF_SYMBOL).map(|commit| CommitNote::of(commit, false)).collect();
+    let notes = commits.into_iter().take(OF_SYMBOL).map(|commit| CommitNote::from_stored(commit, false)).collect();
     Ok((notes, history::changes_with(snapshot, paths, TOGETHER)?))
 }
 

@@ -173,7 +173,7 @@ impl Call<'_> {
 
     /// The chunks of a state of the index, for a search: words are as rare in them as in all files.
     pub(super) fn corpus<'s>(&self, snapshot: &'s Snapshot<'_>) -> Corpus<'s> {
-        let corpus = Corpus::of(snapshot);
+        let corpus = Corpus::single(snapshot);
         match &*self.unindexed_words.borrow() {
             Some(words) => words.with(corpus),
             None => corpus,
@@ -245,7 +245,7 @@ impl Call<'_> {
         let (unindexed, expectation) =
             self.workspace.read_incomplete(&listed, self.budget(), |snapshot, unindexed| {
                 let expectation = match target {
-                    ReadTarget::Search(text, _) => Some(Expectation::of(&Corpus::of(snapshot), text)?),
+                    ReadTarget::Search(text, _) => Some(Expectation::compute(&Corpus::single(snapshot), text)?),
                     ReadTarget::File(_) | ReadTarget::Words(_) => None,
                 };
                 Ok((Arc::clone(unindexed), expectation))

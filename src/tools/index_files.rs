@@ -93,7 +93,7 @@ pub(crate) struct Skipped {
 impl LeftOut {
     pub(super) fn page(all: Vec<(String, String)>, offset: Option<u64>, limit: Option<u64>) -> Self {
         let (offset, limit) = super::page(offset, limit, usize::MAX, usize::MAX);
-        let page = Page::of(all, offset, limit);
+        let page = Page::from_list(all, offset, limit);
         let (total, truncated, next_offset) = (page.total, page.is_cut.then_some(true), page.next_offset());
         let skipped = page.items.into_iter().map(|(path, reason)| Skipped { path, reason }).collect();
         Self { skipped, total, truncated, next_offset }
@@ -111,7 +111,7 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    pub(super) fn of(all: Vec<(String, String)>) -> Self {
+    pub(super) fn new(all: Vec<(String, String)>) -> Self {
         let total = Some(all.len()).filter(|count| *count > MOST_PROBLEMS);
         let shown = all.into_iter().take(MOST_PROBLEMS);
         Self { problems: shown.map(|(path, reason)| FileProblem { path, line: None, reason }).collect(), total }
@@ -141,7 +141,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         total_chunks: report.total_chunks,
         time_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         index_size_bytes: workspace.index_size(),
-        partial: Partial::of(report.problems),
+        partial: Partial::new(report.problems),
         left: LeftOut::page(report.skipped, arguments.offset, arguments.limit),
     })
 }

@@ -51,7 +51,7 @@ pub(crate) struct Answer {
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
     let report = call.sync_entities(arguments.force.unwrap_or(false))?;
-    let problems = Page::of(report.problems, offset, limit);
+    let problems = Page::from_list(report.problems, offset, limit);
     Ok(Answer {
         scanned: report.scanned,
         added: report.added,

@@ -71,14 +71,14 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     if arguments.untagged.unwrap_or(false) {
         let all = call.read_entities(|snapshot| entities::untagged(snapshot, kind))?;
         return Ok(render::shrunk(all.len().min(limit), call.cap(), |kept| {
-            let page = Page::of(all.clone(), offset, kept);
+            let page = Page::from_list(all.clone(), offset, kept);
             let answer = Answer::about(&page);
             Answer { items: Some(page.items), ..answer }
         }));
     }
     let all = call.read_entities(|snapshot| entities::tags(snapshot, kind))?;
     Ok(render::shrunk(all.len().min(limit), call.cap(), |kept| {
-        let page = Page::of(all.clone(), offset, kept);
+        let page = Page::from_list(all.clone(), offset, kept);
         let answer = Answer::about(&page);
         let tags = page.items.into_iter().map(|(tag, count)| Tag { tag, count });
         Answer { tags: Some(tags.collect()), ..answer }

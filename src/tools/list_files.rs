@@ -93,7 +93,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         };
         listed.extend(unindexed.paths().filter(is_listed).map(|path| path.as_str().to_owned()));
         listed.sort_unstable();
-        Ok(Page::of(listed, offset, limit))
+        Ok(Page::from_list(listed, offset, limit))
     })?;
     Ok(Answer { total: page.total, truncated: page.is_cut, next_offset: page.next_offset(), files: page.items })
 }

@@ -24,8 +24,8 @@ pub(super) static QUERY: Declaration = declare! {
     name: "query",
     title: "Search code and documents",
     about: "Search files by words, names and meaning, best lines first. mode \"literal\" or \"regex\" lists every \
-        matching line. Filters in smart text: path: lang: kind: tag: -word \"phrase\"; kind:commit finds commits. For a known name use \
-        get_symbol; for passages that answer a query in prose, search_documents.",
+        matching line. Filters in smart text: path: lang: kind: tag: -word \"phrase\", kind:commit. For a name use \
+        get_symbol; for passages that answer in prose, search_documents.",
     access: Access::Read,
     core: true,
     list: Some("results"),
@@ -196,7 +196,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 /// Commits as hits.
 fn commits(call: &Call, query: &CommitQuery, filter: &PathFilter, page: (usize, usize)) -> Result<Answer> {
     let warning = call.follow_history()?;
-    let found = call.read_now(|snapshot, _| smart::search_commits(&Corpus::of(snapshot), query, filter, page))?;
+    let found = call.read_now(|snapshot, _| smart::search_commits(&Corpus::single(snapshot), query, filter, page))?;
     Ok(Answer {
         total: found.total,
         truncated: found.is_cut,

@@ -141,7 +141,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
     let is_diff = arguments.format.unwrap_or_default() == Format::Diff;
     // One file has one diff.
-    let page = Page::of(by_file(renamed.edits, if is_diff { usize::MAX } else { MAX_EDITS }), offset, limit);
+    let page = Page::from_list(by_file(renamed.edits, if is_diff { usize::MAX } else { MAX_EDITS }), offset, limit);
     let answer = Answer {
         refused,
         unsure,

@@ -191,7 +191,7 @@ fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
             .hint("Name some, or omit it."));
     }
     let extensions = types.map(|types| types.iter().flat_map(|typed| extract::extensions(typed)).collect());
-    Ok(PathFilter::of_folder(folder, extensions))
+    Ok(PathFilter::from_folder(folder, extensions))
 }
 
 /// The message about unknown types: an error if no known type is given. A file may be of a type that no reader
@@ -203,7 +203,7 @@ fn unknown_types(snapshot: &Snapshot, types: &[String]) -> Result<Option<String>
     }
     let indexed = snapshot.paths(None)?;
     let is_there = |typed: &str| {
-        let of_type = PathFilter::of_folder(None, Some(extract::extensions(typed)));
+        let of_type = PathFilter::from_folder(None, Some(extract::extensions(typed)));
         indexed.iter().any(|(path, _)| of_type.admits(path))
     };
     let unknown: Vec<String> =

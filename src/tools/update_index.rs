@@ -77,7 +77,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             unchanged: report.stayed,
             total_chunks: report.total_chunks,
             index_size_bytes: workspace.index_size(),
-            partial: Partial::of(Vec::new()),
+            partial: Partial::new(Vec::new()),
             left: LeftOut::page(Vec::new(), arguments.offset, arguments.limit),
         });
     }
@@ -90,7 +90,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         unchanged: report.unchanged,
         total_chunks: report.total_chunks,
         index_size_bytes: workspace.index_size(),
-        partial: Partial::of(report.problems),
+        partial: Partial::new(report.problems),
         left: LeftOut::page(report.skipped, arguments.offset, arguments.limit),
     })
 }

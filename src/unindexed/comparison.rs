@@ -57,7 +57,7 @@ fn read(repository: &Repository, settings: &Settings, root: Option<&Folder>, pat
 
 impl Unindexed {
     /// Compares a snapshot with a listing that was made before it.
-    pub(crate) fn of(
+    pub(crate) fn compare(
         repository: &Arc<Repository>,
         listed: &DiskListing,
         snapshot: &Snapshot,
@@ -156,7 +156,7 @@ impl Unindexed {
     /// just before it was indexed is read to find out.
     pub fn is_really_outdated(&self, path: &str) -> bool {
         let hash = self.suspects.get(path);
-        let now = || RepoPath::stored(path).and_then(|path| self.read(&path)).map(|bytes| ContentHash::of(&bytes));
+        let now = || RepoPath::stored(path).and_then(|path| self.read(&path)).map(|bytes| ContentHash::compute(&bytes));
         self.is_outdated(path) && hash.is_none_or(|hash| now() != Some(*hash))
     }
 

@@ -114,7 +114,7 @@ impl Outcome {
 
 impl Outcome {
     /// The file that it is about.
-    fn of(&self) -> Option<RepoPath> {
+    fn subject(&self) -> Option<RepoPath> {
         match self {
             Self::Skipped(file) => RepoPath::stored(&file.path),
             Self::Vanished(path) => Some(path.clone()),
@@ -173,7 +173,7 @@ pub(super) fn apply(
     let threads = cores().min(tasks.len());
     let (send_task, tasks_left) = crossbeam_channel::unbounded();
     let (send, outcomes) = crossbeam_channel::unbounded();
-    let in_flight = ByteBudget::of(BYTES_IN_FLIGHT);
+    let in_flight = ByteBudget::new(BYTES_IN_FLIGHT);
     for task in tasks {
         // The receiver lives as long as this function.
         let _ = send_task.send(task);
@@ -332,7 +332,7 @@ impl Worker<'_> {
                 return skipped(&path, reason, UNKNOWN, 0);
             }
         };
-        let hash = ContentHash::of(&bytes);
+        let hash = ContentHash::compute(&bytes);
         if task.known.is_some_and(|known| known.hash == hash) {
             return Outcome::Same { path, stat, seen_ns };
         }
@@ -372,7 +372,7 @@ fn write(
                     WriterStep::Interruption => break,
                     WriterStep::End => return Ok((any, true)),
                 };
-                let is_older = first.has_any() && outcome.of().is_some_and(|path| first.has(&path));
+                let is_older = first.has_any() && outcome.subject().is_some_and(|path| first.has(&path));
                 let outcome = if is_older { Outcome::IndexedFirst } else { outcome };
                 tally.done.extend(outcome.path().cloned());
                 any |= write_one(batch, outcome, replaces_rows)?;

@@ -19,7 +19,7 @@ struct BudgetState {
 }
 
 impl ByteBudget {
-    pub(super) const fn of(bytes: u64) -> Self {
+    pub(super) const fn new(bytes: u64) -> Self {
         Self { bytes, taken: Mutex::new(BudgetState { bytes: 0, is_closed: false }), freed: Condvar::new() }
     }
 

@@ -394,7 +394,7 @@ impl Documents {
         if !folder.is_dir() {
             return Err(refused("is not a folder", "Give the path of a folder."));
         }
-        HomeFolders::of_machine(self.repository.sources.environment.home()).admit(&folder)?;
+        HomeFolders::load(self.repository.sources.environment.home()).admit(&folder)?;
         std::fs::read_dir(&folder)
             .map_err(|error| refused("cannot be read", "Give a folder that you may read.").caused_by(error))?;
         if folder.iter().any(scan::is_private_name) {

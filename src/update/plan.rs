@@ -107,7 +107,8 @@ pub(super) fn make(
     let options_after = (is_sweep && options_during.as_ref() != Some(&current)).then_some(current);
     let (stage, facts_after) = match (facts.is_built, is_sweep) {
         (is_built, true) => {
-            let fingerprint = ListingFingerprint::of(&repository.root, &settings.rules, &context, &listing, started_ns);
+            let fingerprint =
+                ListingFingerprint::compute(&repository.root, &settings.rules, &context, &listing, started_ns);
             let fingerprint = fingerprint.map_or_else(String::new, |fingerprint| fingerprint.to_text());
             let stage = if is_built { Stage::Built } else { Stage::FirstBuild };
             (stage, facts.after_sweep(fingerprint))

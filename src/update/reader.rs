@@ -66,7 +66,7 @@ pub(super) fn read(
     }
 }
 
-static IN_PROCESS: ByteBudget = ByteBudget::of(MAX_IN_PROCESS);
+static IN_PROCESS: ByteBudget = ByteBudget::new(MAX_IN_PROCESS);
 
 fn read_in_child(
     program: &Path,

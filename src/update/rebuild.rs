@@ -49,7 +49,7 @@ pub(super) fn from_seed(
             Thoroughness::Changed
         }
     };
-    let index = Index::of(Store::open(&new, Mode::Write)?);
+    let index = Index::from_store(Store::open(&new, Mode::Write)?);
     let updates = Arc::new(Updates::new(Arc::new(Repository::with_index(root, sources, index)?)));
     let repository = &*updates.repository;
     if thoroughness == Thoroughness::Changed {
@@ -69,7 +69,7 @@ pub(super) fn from_seed(
     rounds::run(&turn, Coverage::Tree(Thoroughness::Changed))?;
     updates.embeddings.embed(budget)?;
     Documents::new(Arc::clone(&updates.repository), Arc::clone(&updates)).begin_counts()?;
-    let mut report = Report::of(repository, started, budget)?;
+    let mut report = Report::record(repository, started, budget)?;
     // Closing the last connection folds the log into the file, which is then complete.
     drop(updates);
     let is_unusable = old.exists() && Store::open(&old, Mode::Write).is_err();

@@ -45,7 +45,7 @@ pub(super) fn edited(listing: &Listing) -> HashSet<RepoPath> {
 
 /// The files that the last commits changed; `None` without git, or without a history that may be read.
 pub(super) fn committed(repository: &Repository) -> Option<Vec<RepoPath>> {
-    let objects = Objects::of(&repository.root, &repository.sources.environment).ok()?;
+    let objects = Objects::open(&repository.root, &repository.sources.environment).ok()?;
     let changed = objects.changed_by_last_commits(COMMITS, &Budget::lasting(TIMEOUT));
     let changed = changed.inspect_err(|error| tracing::debug!("the last commits are not known: {error}")).ok()?;
     (changed.len() <= MAX_FILES).then(|| changed.iter().filter_map(|path| RepoPath::new(path.as_str())).collect())

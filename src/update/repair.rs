@@ -12,7 +12,7 @@ use crate::store::{FileIdentity, Store};
 impl Repository {
     /// Does `work`. If the index is damaged, replaces it and does `work` once more.
     pub(crate) fn with_repair<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
-        let before = self.opened().map(|store| FileIdentity::of(store.path()).ok());
+        let before = self.opened().map(|store| FileIdentity::read(store.path()).ok());
         match work() {
             Err(error) if error.kind == ErrorKind::CorruptIndex && self.may_repair() => {
                 // If `work` opened the index, the damage is in the file that it opened.
@@ -36,7 +36,7 @@ impl Repository {
         let index = self.index()?;
         let database = index.store.path();
         let _lock = UpdateLock::take(database.parent().unwrap_or(database), &Budget::lasting(OPEN_TIMEOUT))?;
-        if FileIdentity::of(database).ok() == before {
+        if FileIdentity::read(database).ok() == before {
             // Some systems do not replace an open file.
             index.store.rest_after(Duration::ZERO, Duration::ZERO);
             index.repaired.note(damage::replace(database, error)?);

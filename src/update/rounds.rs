@@ -191,8 +191,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Counts what changed since the last report.
-    pub(crate) fn of(repository: &Repository, started: Instant, budget: &Budget) -> Result<Self> {
+    /// Counts what changed since the last report, and starts the next count.
+    pub(crate) fn record(repository: &Repository, started: Instant, budget: &Budget) -> Result<Self> {
         let (counted, chunks, symbols) = repository.store()?.write(|batch| {
             let counted = batch.count_changes("sync")?;
             let (chunks, symbols) = batch.count_rows()?;
@@ -240,7 +240,7 @@ mod tests {
         let environment = Environment::new([], root.path().join("no-home"), root.path().to_owned());
         let sources = Arc::new(Sources { flags: Flags::default(), environment });
         let store = Store::open(&root.path().join("index.db"), Mode::Write).unwrap();
-        let repository = Repository::with_index(root.path(), sources, Index::of(store)).unwrap();
+        let repository = Repository::with_index(root.path(), sources, Index::from_store(store)).unwrap();
         let lock = UpdateLock::take(root.path(), &Budget::unlimited()).unwrap();
         let (progress, requests, budget) = (Progress::default(), Requests::default(), Budget::unlimited());
         let turn = Turn::new(&repository, &lock, (&progress, &requests), &budget);

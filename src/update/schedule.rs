@@ -344,7 +344,7 @@ impl Updates {
         self.repository.with_repair(|| {
             self.run_here(thoroughness, progress, budget)?;
             self.model.check_required_gpu()?;
-            let report = Report::of(&self.repository, started, budget)?;
+            let report = Report::record(&self.repository, started, budget)?;
             let repair = self.repository.take_repair();
             Ok(Report {
                 warning: repair.map_or_else(|| self.repository.without_files(budget), |found| Ok(Some(found)))?,

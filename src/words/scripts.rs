@@ -142,7 +142,7 @@ const fn form(c: char) -> Form {
 mod tests {
     use super::*;
 
-    fn of(token: &str) -> String {
+    fn pieces_in(token: &str) -> String {
         let mut found = Vec::new();
         pieces(token, &mut |piece, is_end| found.push(format!("{piece}{}", if is_end { "." } else { "" })));
         found.join(" ")
@@ -171,13 +171,13 @@ mod tests {
 
     #[test]
     fn scripts_without_spaces_are_split_into_pairs() {
-        assert_eq!(of("図書館"), "図書 書館 館.");
-        assert_eq!(of("猫"), "猫");
-        assert_eq!(of("도서관은"), "도서 서관 관은 은.");
-        assert_eq!(of("ห้องน้ำ"), "หอ อง งน นำ ำ.");
-        assert_eq!(of("iPhone手机Größe2"), "i phone 手机 机. grosse 2");
-        assert_eq!(of("кодСтрока"), "код строка");
-        assert_eq!(of("\u{301}"), "");
+        assert_eq!(pieces_in("図書館"), "図書 書館 館.");
+        assert_eq!(pieces_in("猫"), "猫");
+        assert_eq!(pieces_in("도서관은"), "도서 서관 관은 은.");
+        assert_eq!(pieces_in("ห้องน้ำ"), "หอ อง งน นำ ำ.");
+        assert_eq!(pieces_in("iPhone手机Größe2"), "i phone 手机 机. grosse 2");
+        assert_eq!(pieces_in("кодСтрока"), "код строка");
+        assert_eq!(pieces_in("\u{301}"), "");
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl Collector {
 mod tests {
     use super::*;
 
-    fn of(parts: &[&str]) -> Vec<u32> {
+    fn trigrams_in(parts: &[&str]) -> Vec<u32> {
         let (mut collector, mut found) = (Collector::default(), Vec::new());
         parts.iter().for_each(|part| collector.push(part));
         collector.end(|trigram| found.push(trigram));
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_text_has_the_trigrams_of_every_text_in_it() {
         let text = "fn Größe(ſtraße: &str)\r\n  日本語テキスト\nK\u{212a}m\nab\ncd";
-        let all = of(&[text]);
+        let all = trigrams_in(&[text]);
         for (start, _) in text.char_indices() {
             for (end, c) in text.char_indices().skip_while(|(at, _)| *at < start) {
                 let part = &text[start..end + c.len_utf8()];
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn parts_are_joined_and_lines_are_not() {
-        assert_eq!(of(&["ab", "", "c"]), of(&["ABC"]));
-        assert_eq!(of(&["ab\nc", "d\n"]), [0_u32; 0]);
-        assert_eq!(of(&["abcabc"]), of(&["abc", "ab"]));
+        assert_eq!(trigrams_in(&["ab", "", "c"]), trigrams_in(&["ABC"]));
+        assert_eq!(trigrams_in(&["ab\nc", "d\n"]), [0_u32; 0]);
+        assert_eq!(trigrams_in(&["abcabc"]), trigrams_in(&["abc", "ab"]));
         assert_eq!(of_letters(b"ab\ncd").count(), 0);
     }
 

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use super::idle;
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
@@ -44,7 +46,7 @@ pub struct Workspace {
 }
 
 /// A position in the feed of changes on disk, to read on from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeedPosition(u64);
 
 /// Changes on disk since a [`FeedPosition`].
@@ -69,21 +71,21 @@ impl Workspace {
     /// The repository at `root`, whose index is opened, or made, when it is first needed.
     pub(super) fn unopened(root: &Path, sources: Arc<Sources>) -> Result<Self> {
         let database = folder::database(root, &sources.environment);
-        Repository::unopened(root, sources, database).map(Self::of)
+        Repository::unopened(root, sources, database).map(Self::new)
     }
 
     /// Opens the repository for a process that only asks: while another process builds the index, answers come from a
     /// provisional one.
     pub(super) fn only_asking(root: &Path, sources: Arc<Sources>) -> Result<Self> {
         let database = folder::database(root, &sources.environment);
-        Repository::unopened(root, sources, database).map(Repository::only_asking).map(Self::of)
+        Repository::unopened(root, sources, database).map(Repository::only_asking).map(Self::new)
     }
 
     pub(super) fn with_index(root: &Path, sources: Arc<Sources>, index: Index) -> Result<Self> {
-        Repository::with_index(root, sources, index).map(Self::of)
+        Repository::with_index(root, sources, index).map(Self::new)
     }
 
-    fn of(repository: Repository) -> Self {
+    fn new(repository: Repository) -> Self {
         let repository = Arc::new(repository);
         let updates = Arc::new(Updates::new(Arc::clone(&repository)));
         Self {
@@ -224,6 +226,14 @@ impl Workspace {
         (paths.map_or(Changes::Everything, Changes::Paths), FeedPosition(next))
     }
 
+    /// Returns the changes that were noticed since that position, and the position to continue from. Waits for nothing, so that
+    /// it can be asked often; nothing is noticed where nothing is watched.
+    pub fn noticed_since(&self, position: FeedPosition) -> (Changes, FeedPosition) {
+        let Some(watch) = self.repository.full_watch() else { return (Changes::Paths(Vec::new()), position) };
+        let (paths, next) = watch.changes_since(position.0);
+        (paths.map_or(Changes::Everything, Changes::Paths), FeedPosition(next))
+    }
+
     /// How changes are noticed, in words.
     pub fn watch_mode(&self) -> &'static str {
         match self.repository.watch() {
@@ -245,7 +255,7 @@ impl Workspace {
 
     /// Lists the files that a snapshot lacks, compared with a listing that was made before it.
     pub fn unindexed(&self, listed: &DiskListing, snapshot: &Snapshot, budget: &Budget) -> Result<Arc<Unindexed>> {
-        Unindexed::of(&self.repository, listed, snapshot, budget).map(Arc::new)
+        Unindexed::compare(&self.repository, listed, snapshot, budget).map(Arc::new)
     }
 
     /// The progress of the update that reads wait for.
@@ -282,7 +292,7 @@ impl Workspace {
 
     /// Reports what changed since the last report, without an update.
     pub fn report(&self, started: Instant, budget: &Budget) -> Result<Report> {
-        Report::of(&self.repository, started, budget)
+        Report::record(&self.repository, started, budget)
     }
 
     /// Whether the index is open: see [`super::Workspaces::unopened`].

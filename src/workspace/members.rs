@@ -259,7 +259,7 @@ impl Workspaces {
     fn gather_dependencies(&self, name: &str, package: Option<&str>, gathering: &mut Gathering) -> Result<()> {
         let environment = self.environment();
         let own = self.root(gathering.connection)?;
-        let mut found = dependencies::of(&own, environment);
+        let mut found = dependencies::list(&own, environment);
         gathering.budget.check()?;
         if let Some(package) = package {
             found.retain(|one| is_named_by(one, package));

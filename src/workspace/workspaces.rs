@@ -40,7 +40,7 @@ const MAX_WATCHED: usize = 64;
 
 impl Workspaces {
     pub fn new(sources: Sources, watching: Watching) -> Self {
-        let homes = HomeFolders::of_machine(sources.environment.home());
+        let homes = HomeFolders::load(sources.environment.home());
         Self {
             homes,
             sources: Arc::new(sources),

@@ -325,7 +325,7 @@ fn a_slow_writer_never_brings_back_what_another_has_replaced() {
             let at = [RepoPath::new(path.as_str()).unwrap()];
             let stored = workspace.read(&Budget::unlimited(), |snapshot| snapshot.stored_files_at(&at)).unwrap();
             let hashes: Vec<ContentHash> = stored.iter().map(|file| file.hash).collect();
-            assert_eq!(hashes, [ContentHash::of(text.as_bytes())], "round {round}: {path}");
+            assert_eq!(hashes, [ContentHash::compute(text.as_bytes())], "round {round}: {path}");
         }
     }
     assert!(writer.unwrap().wait().unwrap().success());

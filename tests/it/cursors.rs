@@ -23,7 +23,7 @@ pub struct Mark {
 
 impl Mark {
     /// The position of an item of an answer.
-    pub fn of(item: &Value) -> Self {
+    pub fn from_item(item: &Value) -> Self {
         let number = |field: &str| u32::try_from(item[field].as_u64().unwrap()).unwrap();
         let file = item["file"].as_str().unwrap().to_owned();
         Self { group: 0, is_start: true, file, line: number("line"), column: number("column") }

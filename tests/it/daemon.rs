@@ -412,7 +412,7 @@ fn a_newer_program_replaces_the_daemon_and_an_older_one_connects_to_it() {
         let repo = Repo::new(SMALL);
         let root = repo.path().canonicalize().unwrap();
         let environment = Environment::new([], "/nowhere".into(), root.clone());
-        let claim = SocketPath::of(&root, &environment).claim(&environment).unwrap().expect("nobody else's");
+        let claim = SocketPath::find(&root, &environment).claim(&environment).unwrap().expect("nobody else's");
         let settings = DaemonSettings {
             config: config::Daemon { tcp: None, idle: TIMEOUT },
             listing: ToolListing::All,

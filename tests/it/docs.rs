@@ -62,7 +62,7 @@ struct Help(BTreeMap<Vec<String>, Option<String>>);
 
 impl Help {
     /// `None`: the program does not know the command.
-    fn of(&mut self, repo: &Repo, words: &[&str]) -> Option<&str> {
+    fn load(&mut self, repo: &Repo, words: &[&str]) -> Option<&str> {
         let key = words.iter().map(ToString::to_string).collect();
         let run = || {
             let output = repo.run(&[words, &["--help"]].concat());
@@ -87,18 +87,18 @@ fn every_command_and_option_in_the_documentation_exists() {
             let mut command: Vec<&str> = Vec::new();
             for word in &words {
                 let has_subcommands =
-                    command.is_empty() || help.of(&repo, &command).is_some_and(|help| help.contains("\nCommands:\n"));
+                    command.is_empty() || help.load(&repo, &command).is_some_and(|help| help.contains("\nCommands:\n"));
                 let is_word = word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') && !word.starts_with('-');
                 if !(has_subcommands && is_word) {
                     break;
                 }
                 command.push(word);
-                if help.of(&repo, &command).is_none() {
+                if help.load(&repo, &command).is_none() {
                     wrong.push(format!("{shown}: no such command"));
                     break;
                 }
             }
-            let Some(described) = help.of(&repo, &command) else { continue };
+            let Some(described) = help.load(&repo, &command) else { continue };
             // Options with values: `--tcp=off`, and in prose `--tcp ADDR:PORT`.
             for option in words.iter().filter(|word| word.starts_with('-') && word.len() > 1) {
                 let option =

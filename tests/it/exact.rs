@@ -60,7 +60,7 @@ struct Tree {
 }
 
 impl Tree {
-    fn of(repo: Repo) -> Self {
+    fn build(repo: Repo) -> Self {
         let mut sync_plain = repo.command(&["sync"]);
         assert!(sync_plain.env("IXMCP_TRIGRAMS_FROM", "1000000000000").output().unwrap().status.success());
         let plain = open(repo.path());
@@ -106,7 +106,7 @@ impl Tree {
             word: asked.word,
             multiline: asked.multiline,
         };
-        let filter = PathFilter::of_paths(self.indexed.clone());
+        let filter = PathFilter::from_paths(self.indexed.clone());
         let budget = Budget::unlimited();
         let found = workspace
             .read(&budget, |snapshot| exact::search(snapshot, None, &pattern, &filter, 0, (offset, limit), &budget));
@@ -229,7 +229,7 @@ fn mixed() -> Repo {
 
 #[test]
 fn hand_picked_patterns_find_what_ripgrep_finds() {
-    let tree = Tree::of(mixed());
+    let tree = Tree::build(mixed());
     // Most texts have four patterns with different options: a step of three leaves no text out, and no option.
     let step = usize::try_from(number("IXMCP_PATTERN_STEP", 3)).unwrap();
     tree.compare(patterns::by_hand().into_iter().step_by(step), 1);
@@ -237,7 +237,7 @@ fn hand_picked_patterns_find_what_ripgrep_finds() {
 
 #[test]
 fn random_patterns_find_what_ripgrep_finds() {
-    let tree = Tree::of(mixed());
+    let tree = Tree::build(mixed());
     let texts = tree.texts();
     let seed = number("IXMCP_SEED", 7);
     tree.compare(Maker::new(seed, &texts).take(usize::try_from(number("IXMCP_PATTERNS", 150)).unwrap()), seed);
@@ -251,7 +251,7 @@ fn patterns_find_in_a_real_tree_what_ripgrep_finds() {
     let mut copy = Command::new("cp");
     copy.args(["-a", "--no-preserve=ownership"]).arg(format!("{sources}/.")).arg(repo.path());
     assert!(copy.status().unwrap().success(), "{sources} cannot be copied");
-    let tree = Tree::of(repo);
+    let tree = Tree::build(repo);
     let texts = tree.texts();
     tree.compare(patterns::by_hand(), 1);
     let seed = number("IXMCP_SEED", 8);

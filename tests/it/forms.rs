@@ -30,7 +30,7 @@ struct Argument {
 
 impl Argument {
     /// All arguments of a tool.
-    fn of(tool: &Declaration) -> Vec<Self> {
+    fn list(tool: &Declaration) -> Vec<Self> {
         let schema = tool.input_schema();
         let mut all = Self::within(&schema, None);
         for (name, property) in schema["properties"].as_object().unwrap() {
@@ -77,7 +77,8 @@ fn error(reply: &Value) -> Option<(String, String)> {
 fn null_and_empty_values_of_optional_arguments_count_as_absent() {
     let (_repo, mut wire) = served();
     for tool in TOOLS {
-        let optional: Vec<Argument> = Argument::of(tool).into_iter().filter(|argument| !argument.is_required).collect();
+        let optional: Vec<Argument> =
+            Argument::list(tool).into_iter().filter(|argument| !argument.is_required).collect();
         for empty in [json!(null), json!(""), json!([])] {
             let mut arguments = example(tool);
             for argument in &optional {
@@ -215,7 +216,7 @@ fn every_wrong_type_in_every_argument_of_every_tool_is_answered() {
     let known = ["INVALID_ARGUMENT", "INVALID_PATH", "NOT_FOUND", "UNSUPPORTED_FORMAT", "INDEX_NOT_FOUND"];
     let mut tried = 0;
     for tool in TOOLS {
-        for argument in Argument::of(tool) {
+        for argument in Argument::list(tool) {
             for value in &values {
                 let mut arguments = example(tool);
                 // A rename and inference take a second engine, hundreds of times.

@@ -345,7 +345,7 @@ fn commits_are_hits_when_they_are_asked_for() {
     assert_eq!(subjects(&format!("kind:commit {}", &last[..9])), ["Compute the total of a cart"]);
     let found = repo.call("query", &json!({ "text": "kind:commit total cart", "limit": 1 }));
     let hit = &found["results"][0];
-    assert_eq!((&hit["commit"], &hit["time"]), (&json!(last), &json!("2023-11-14T22:13:23Z")), "{found:#}");
+    assert_eq!((&hit["commit"], &hit["time"]), (&json!(last), &json!("2023-11-14T22:13:23.000Z")), "{found:#}");
     assert_eq!(hit["files"], json!(["shop/cart.py", "shop/views.py"]), "{found:#}");
     assert!(hit.get("file_path").is_none() && hit.get("line").is_none(), "{found:#}");
     // No file has the word.

@@ -19,11 +19,13 @@ use ixmcp::scan::{self, Listing, Rules};
 struct Home {
     folder: tempfile::TempDir,
     xdg: Option<PathBuf>,
+    /// `GIT_CONFIG_GLOBAL`.
+    global: Option<PathBuf>,
 }
 
 impl Home {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), xdg: None }
+        Self { folder: tempfile::tempdir().unwrap(), xdg: None, global: None }
     }
 
     fn path(&self) -> PathBuf {
@@ -41,6 +43,7 @@ impl Home {
         let mut git = Command::new("git");
         git.current_dir(self.path().join(folder)).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
         git.env("HOME", self.path()).envs(self.xdg.iter().map(|xdg| ("XDG_CONFIG_HOME", xdg)));
+        git.envs(self.global.iter().map(|global| ("GIT_CONFIG_GLOBAL", global)));
         git.args(["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "protocol.file.allow=always"]);
         let run = git.args(arguments).output().unwrap();
         assert!(run.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
@@ -50,8 +53,9 @@ impl Home {
     fn rules(&self) -> Rules {
         let path = std::env::var("PATH").unwrap();
         let xdg = self.xdg.iter().map(|xdg| ("XDG_CONFIG_HOME".to_owned(), xdg.to_str().unwrap().to_owned()));
-        let environment =
-            Environment::new([("PATH".to_owned(), path)].into_iter().chain(xdg), self.path(), self.path());
+        let global = self.global.iter().map(|file| ("GIT_CONFIG_GLOBAL".to_owned(), file.to_str().unwrap().to_owned()));
+        let variables = [("PATH".to_owned(), path)].into_iter().chain(xdg).chain(global);
+        let environment = Environment::new(variables, self.path(), self.path());
         Rules::default().with_environment(&environment)
     }
 
@@ -857,6 +861,41 @@ const NAMES: &[&[u8]] = &[
     b"[",
     b"]",
 ];
+
+#[test]
+fn conditions_and_variables_select_the_settings_that_git_selects() {
+    let mut home = Home::new();
+    home.write("ignored", "a.py\n");
+    home.write("included", "[core]\n\texcludesFile = HOME/ignored\n");
+    home.git("", &["init", "-q", "proj"]);
+    home.git("", &["init", "-q", "other"]);
+    home.git("other", &["commit", "-q", "--allow-empty", "-m", "first"]);
+    home.git("proj", &["submodule", "add", "-q", "../other", "libs/sub"]);
+    home.git("proj", &["commit", "-qm", "submodule"]);
+    // As git 2.48 may link it.
+    home.write("proj/libs/sub/.git", "gitdir: ../../.git/modules/libs/sub\n");
+    for path in ["proj/a.py", "proj/b.py", "proj/libs/sub/a.py", "proj/libs/sub/b.py"] {
+        home.write(path, "x");
+    }
+    home.write("proj/.git/config.more", "[remote]\n\turl = https://example.org/x\n");
+    home.git("proj", &["config", "include.path", "config.more"]);
+    for condition in [
+        "gitdir:HOME/proj/libs/",
+        "gitdir:HOME/proj/.git/modules/",
+        "gitdir:proj/",
+        "gitdir/i:PROJ/.git/",
+        "hasconfig:remote.*.url:https://example.org/x",
+        "hasconfig:remote.*.url:HOME/**",
+    ] {
+        home.write(".gitconfig", &format!("[includeIf \"{condition}\"]\n\tpath = HOME/included\n"));
+        home.check("proj", &["", "libs/sub"], condition);
+        home.check("proj/libs/sub", &[""], condition);
+    }
+    home.write(".gitconfig", "");
+    home.global = Some(home.path().join("included"));
+    home.check("proj", &["", "libs/sub"], "GIT_CONFIG_GLOBAL");
+    assert_eq!(seen(&home.list("proj/libs/sub")).len(), 1);
+}
 
 #[test]
 fn ignore_files_that_a_sparse_checkout_leaves_out_still_count() {

@@ -590,7 +590,7 @@ fn inferred(texts: &str, file: &str) -> (Vec<String>, Value) {
     (types(&answer), answer)
 }
 
-fn of(answer: &Value, name: &str) -> Value {
+fn suggestion(answer: &Value, name: &str) -> Value {
     let all = answer["suggestions"].as_array().unwrap().iter();
     all.clone().find(|one| one["name"] == name).cloned().unwrap_or_else(|| panic!("{name}: {answer}"))
 }
@@ -621,8 +621,8 @@ def outer(title, size=None, other=None, again=None):
         "a.py",
     );
     assert_eq!(found, ["__init__ None", "owner str", "outer None", "title str", "size int | None"], "{answer}");
-    assert_eq!(of(&answer, "title")["evidence"], "what it is handed on to");
-    assert_eq!(of(&answer, "title")["confidence"], "medium");
+    assert_eq!(suggestion(&answer, "title")["evidence"], "what it is handed on to");
+    assert_eq!(suggestion(&answer, "title")["confidence"], "medium");
 }
 
 #[test]
@@ -660,9 +660,9 @@ same(3)
     assert!(answer["skipped"].to_string().contains("`int` has a lower confidence than requested"), "{answer}");
     let (medium, answer) = at("medium");
     assert_eq!(medium, ["flag bool", "on bool", "same int", "size int", "low str", "name str"], "{answer}");
-    assert_eq!(of(&answer, "on")["confidence"], "high");
+    assert_eq!(suggestion(&answer, "on")["confidence"], "high");
     // It follows from a parameter that is only likely.
-    assert_eq!(of(&answer, "same")["confidence"], "medium");
+    assert_eq!(suggestion(&answer, "same")["confidence"], "medium");
     let rejected = repo.run(&["infer", "a.py", "--min-confidence", "certain"]);
     assert_eq!(rejected.status.code(), Some(2));
     let shown = repo.ok(&["infer", "a.py", "--min-confidence", "high"]);
@@ -690,11 +690,11 @@ f(["b"], "x", int, Right())
     ));
     let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
     assert_eq!(types(&answer), ["key int | str", "kind type[int]"], "{answer}");
-    assert_eq!(of(&answer, "key")["confidence"], "medium");
+    assert_eq!(suggestion(&answer, "key")["confidence"], "medium");
     let answer = repo.call("infer_types", &json!({ "file": "a.py", "min_confidence": "low" }));
     let all = ["names list[str]", "key int | str", "kind type[int]", "side Left | Right"];
     assert_eq!(types(&answer), all, "{answer}");
-    assert_eq!(of(&answer, "side")["confidence"], "low");
+    assert_eq!(suggestion(&answer, "side")["confidence"], "low");
 }
 
 #[test]

@@ -57,6 +57,7 @@ mod odd_repositories;
 mod odd_worktrees;
 mod organisation;
 mod page;
+mod page_changes;
 mod panics;
 mod parallel_worktrees;
 mod paraphrase;

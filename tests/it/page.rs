@@ -98,11 +98,11 @@ Perhaps.
 /// `ixmcp ui` at work.
 pub struct Page {
     child: Child,
-    address: String,
+    pub address: String,
 }
 
 impl Page {
-    fn of(repo: &Repo) -> Self {
+    pub fn open(repo: &Repo) -> Self {
         Self::start(repo.command(&["ui", "--no-open"]))
     }
 
@@ -144,6 +144,11 @@ impl Page {
         let (status, answer) = self.send(line, &[("Host", self.host()), ("Authorization", &token)], body);
         let data = answer.split("\r\n\r\n").nth(1).unwrap_or_default();
         (status, serde_json::from_str(data).unwrap_or_default())
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     fn pid(&self) -> rustix::process::Pid {
@@ -273,12 +278,12 @@ fn a_person_sees_in_a_browser_what_agents_see() {
     repo.sync();
     // Where others have the processors, the page may leave its daemon alone for a while.
     repo.ok(&["daemon", "start", "--idle", "15m"]);
-    let page = Page::of(&repo);
+    let page = Page::open(&repo);
     let bare = Repo::new("//- /only.py\ndef alone(): pass\n");
-    let bare_page = Page::of(&bare);
+    let bare_page = Page::open(&bare);
     let large = thousands();
     large.sync();
-    let large_page = Page::of(&large);
+    let large_page = Page::open(&large);
 
     let group = tempfile::tempdir().unwrap();
     let billing = in_group(&group, &large);
@@ -300,7 +305,7 @@ fn a_person_sees_in_a_browser_what_agents_see() {
 }
 
 /// Runs a script of `tests/clients` in the browser, with the environment of a repository's user. Returns what it said.
-fn in_browser(script: &str, repo: &Repo, mut plan: Value) -> Value {
+pub fn in_browser(script: &str, repo: &Repo, mut plan: Value) -> Value {
     plan["browser"] = json!(browser());
     plan["program"] = json!(env!("CARGO_BIN_EXE_ixmcp"));
     // For looking at what went wrong.
@@ -380,14 +385,14 @@ fn the_page_survives_whatever_a_repository_has_and_whatever_goes_away() {
         format!("---\nid: dec-0bad\ntitle: \"{turned}\"\nstatus: \"op\u{202e}en\"\ntags: [\"<b>tag\u{202e}\"]\nrelates_to: [dec-0ther]\n---\n# {turned}\n\n`{turned}`\n\n```\n{turned}\n```\n"),
     );
     repo.sync();
-    let page = Page::of(&repo);
+    let page = Page::open(&repo);
     let building = Repo::new("//- /zoo/keeper.py\ndef feedPenguins():\n    pass\n");
     for number in 0..BUSY {
         let functions: String =
             (0..16).map(|at| format!("def f_{number}_{at}(a, b):\n    return call_{at}(a) + b\n\n")).collect();
         building.write(&format!("many/d{}/m{number}.py", number % 30), functions);
     }
-    let building_page = Page::of(&building);
+    let building_page = Page::open(&building);
     let files = format!("{},{:03}", (BUSY + 1) / 1000, (BUSY + 1) % 1000);
     let plan =
         json!({ "address": page.address, "root": repo.path(), "building": building_page.address, "files": files });
@@ -401,7 +406,7 @@ const BUSY: usize = 5_000;
 #[test]
 fn strangers_get_nothing_of_the_page() {
     let repo = Repo::new(SHOP);
-    let page = Page::of(&repo);
+    let page = Page::open(&repo);
     let (host, token) = (page.host().to_owned(), format!("Bearer {}", page.token()));
     let port = host.split(':').nth(1).unwrap();
     let own = [("Host", host.as_str()), ("Authorization", token.as_str())];
@@ -459,7 +464,7 @@ fn strangers_get_nothing_of_the_page() {
 #[test]
 fn odd_requests_are_refused_and_the_page_lives_on() {
     let repo = Repo::new(SHOP);
-    let page = Page::of(&repo);
+    let page = Page::open(&repo);
     let token = format!("Bearer {}", page.token());
     let (host, bearer) = (("Host", page.host()), ("Authorization", token.as_str()));
     for method in ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "QUERY"] {
@@ -546,7 +551,7 @@ fn odd_requests_are_refused_and_the_page_lives_on() {
 #[test]
 fn waiting_strangers_block_no_client() {
     let repo = Repo::new(SHOP);
-    let page = Page::of(&repo);
+    let page = Page::open(&repo);
     let query =
         format!("GET /api/state HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n", page.host(), page.token());
     let ask = |stream: &mut TcpStream| {
@@ -593,7 +598,7 @@ fn waiting_strangers_block_no_client() {
 fn errors_name_neither_tools_nor_commands() {
     let repo = Repo::new(SHOP);
     repo.sync();
-    let page = Page::of(&repo);
+    let page = Page::open(&repo);
     let mut said = String::new();
     for (tool, arguments) in [
         ("query", r#"{"text":""}"#),
@@ -618,7 +623,7 @@ fn errors_name_neither_tools_nor_commands() {
 fn the_page_only_reads_and_only_its_own_repository() {
     let repo = Repo::new(SHOP);
     let other = Repo::new("//- /secret.py\nclass Secret: pass\n");
-    let page = Page::of(&repo);
+    let page = Page::open(&repo);
     for tool in ["index_files", "update_index", "ixchel_sync", "rename_symbol", "check", "../state", "", "query/"] {
         let (status, answer) = page.ask(&format!("POST /api/tool/{tool}"), "{\"folderPath\":\"src\"}");
         assert_eq!((status, &answer["code"]), (404, &json!("NOT_FOUND")), "{tool}: {answer}");
@@ -662,7 +667,7 @@ fn the_page_gets_files_highlighted_rendered_and_related() {
     repo.write("latin.py", b"name = 'caf\xe9'  # not UTF-8\n");
     repo.write("odd.js", format!("let a = '{}';\n", "x".repeat(5 << 20)));
     repo.write("docs/deep.md", "> ".repeat(30_000));
-    let page = Page::of(&repo);
+    let page = Page::open(&repo);
     let view = |name: &str, given: Value| {
         let (status, answer) = page.ask(&format!("POST /api/view/{name}"), &given.to_string());
         assert_eq!(status, 200, "{name}: {answer}");
@@ -740,7 +745,7 @@ fn the_overview_has_what_files_really_refer_to_and_the_latest_commits() {
         assert!(run.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
     };
     git(&["init", "--quiet"]);
-    let page = Page::of(&repo);
+    let page = Page::open(&repo);
     let overview = || {
         let (status, overview) = page.ask("POST /api/view/overview", "{}");
         assert_eq!(status, 200, "{overview}");
@@ -768,7 +773,7 @@ fn the_overview_has_what_files_really_refer_to_and_the_latest_commits() {
 #[test]
 fn of_a_graph_of_thousands_the_page_gets_a_part_and_the_size_of_the_whole() {
     let repo = thousands();
-    let page = Page::of(&repo);
+    let page = Page::open(&repo);
     let ask = |given: Value| {
         let (status, answer) = page.ask("POST /api/view/graph", &given.to_string());
         assert_eq!(status, 200, "{answer}");
@@ -815,7 +820,7 @@ fn of_a_graph_of_thousands_the_page_gets_a_part_and_the_size_of_the_whole() {
 #[test]
 fn the_page_asks_a_daemon_that_comes_and_goes() {
     let repo = Repo::new(SHOP);
-    let page = Page::of(&repo);
+    let page = Page::open(&repo);
     assert_eq!(page.ask("GET /api/calls?after=0", "").1["daemon"], json!(false));
     repo.ok(&["daemon", "start"]);
     repo.call("get_symbol", &json!({ "symbol_name": "Cart" }));
@@ -886,7 +891,7 @@ fn the_browser_is_led_to_the_page_without_showing_the_token_to_the_machine() {
     assert!(page.child.wait().unwrap().success(), "it ends well when told to");
     assert!(!repo.path().join(".ixmcp/ui.html").exists());
 
-    let taken = Page::of(&repo);
+    let taken = Page::open(&repo);
     let port = taken.host().split(':').nth(1).unwrap().to_owned();
     let reported = repo.fails(&["ui", "--no-open", "--port", &port]);
     assert!(reported.contains("BUSY") && reported.contains("--port"), "{reported}");

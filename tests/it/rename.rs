@@ -108,7 +108,7 @@ pub fn apply(repo: &Repo, answer: &Value) {
 
 /// The positions of the items of a list.
 pub fn positions(answer: &Value, list: &str) -> Vec<String> {
-    answer[list].as_array().unwrap().iter().map(|item| Mark::of(item).to_string()).collect()
+    answer[list].as_array().unwrap().iter().map(|item| Mark::from_item(item).to_string()).collect()
 }
 
 pub fn edited(answer: &Value) -> Vec<String> {
@@ -193,7 +193,7 @@ fn edits_preserve_the_semantics_of_a_project() {
         println!("{what}");
         let answer = shop.renamed_together(group);
         // The first of them is where it was: nothing before it has changed.
-        let back = shop.rename(&Mark::of(&answer["edits"][0]), "renamed2");
+        let back = shop.rename(&Mark::from_item(&answer["edits"][0]), "renamed2");
         assert_eq!(edited(&back).len(), edited(&answer).len(), "{what}, again: {back}");
     }
 }

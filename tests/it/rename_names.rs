@@ -1,9 +1,37 @@
 //! `rename_symbol`: decorated functions and aliases are renamed; names that a program gets at run time are reported;
 //! what pytest passes to tests has the type of its fixture.
 
+use std::process::Command;
+
+use serde_json::Value;
+
 use crate::cursors::Cursors;
 use crate::harness::Repo;
 use crate::rename::{Project, edited, positions, rename, unsure};
+
+#[test]
+fn a_file_that_is_not_utf8_is_listed_and_not_edited() {
+    let repo = Repo::new("//- /m.py\ndef total(): return 1\n");
+    repo.write("u.py", b"# -*- coding: latin-1 -*-\nfrom m import total  # \xe9\nprint(total())\n");
+    repo.write("v.py", b"# -*- coding: latin-1 -*-\nprint('\xe9')\n");
+    let answer: Value = serde_json::from_str(&repo.ok(&["rename", "m.py:1:5", "summe", "--json"])).unwrap();
+    let listed: Vec<_> = answer["unsure"].as_array().unwrap().iter().map(|one| one["file"].as_str().unwrap()).collect();
+    assert_eq!(listed, ["u.py"], "{answer}");
+}
+
+#[test]
+fn a_patch_of_a_file_with_an_odd_name_is_one_that_git_applies() {
+    let repo = Repo::new("//- /m.py\ndef total(): return 1\n//- /z.py\n1\n");
+    for name in ["n\nl.py", "t\tb.py", "s p.py", "q/n\n--- a/z.py\n+++ b/z.py"] {
+        repo.write(name, "from m import total\nprint(total())\n");
+    }
+    repo.write("patch", repo.ok(&["rename", "m.py:1:5", "summe"]));
+    let git = |arguments: &[&str]| Command::new("git").args(arguments).current_dir(repo.path()).status().unwrap();
+    assert!(git(&["apply", "patch"]).success());
+    assert_eq!(std::fs::read_to_string(repo.path().join("z.py")).unwrap(), "1\n");
+    let edited = std::fs::read_to_string(repo.path().join("q/n\n--- a/z.py\n+++ b/z.py")).unwrap();
+    assert_eq!(edited, "from m import summe\nprint(summe())\n");
+}
 
 #[test]
 fn functions_behind_wrapping_decorators_are_renamed() {

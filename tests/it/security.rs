@@ -352,6 +352,39 @@ fn no_argument_of_any_tool_reads_outside_or_shows_a_secret() {
 }
 
 #[test]
+fn the_type_engine_reads_neither_secrets_nor_what_is_outside() {
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("credentials"), "[default]\naws_secret_access_key = fake_value\n").unwrap();
+    fs::create_dir(outside.path().join("lib")).unwrap();
+    fs::write(outside.path().join("lib/far.py"), "WORD = 'fake_value'\n").unwrap();
+    let lib = outside.path().join("lib");
+    let repo = Repo::new("");
+    symlink(outside.path().join("credentials"), repo.path().join("cred.py")).unwrap();
+    symlink(&lib, repo.path().join("linked")).unwrap();
+    symlink(".env", repo.path().join("hidden.py")).unwrap();
+    symlink("db.py", repo.path().join("again.py")).unwrap();
+    repo.write(".env", "TOKEN = 'fake_value'\n");
+    repo.write("pyproject.toml", format!("[tool.ty.environment]\nextra-paths = [{lib:?}]\n"));
+    repo.write(".ssh/run.py", "from db import connect\nconnect('root', 'fake_value')\nx: int = 'fake_value'\n");
+    repo.write("db.py", "def connect(user: str, word: str) -> None: ...\n");
+    let uses =
+        "import cred, hidden\nfrom linked.far import WORD\nfrom far import WORD as other\nfrom again import connect\n";
+    repo.write("a.py", format!("{uses}cred.aws_secret_access_key\nhidden.TOKEN\nWORD\nother\nconnect\n"));
+    let mut all = vec![vec!["check".to_owned()], vec!["refs".to_owned(), "db.py:1:5".to_owned()]];
+    for at in ["5:6", "6:8", "7:1", "8:1"] {
+        all.extend(["def", "type-at"].map(|command| vec![command.to_owned(), format!("a.py:{at}")]));
+    }
+    for arguments in all {
+        let output = repo.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        let shown = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(!shown.contains("fake_value"), "{arguments:?}: {shown}");
+        let says = shown.contains("is outside the repository, and is not read");
+        assert!(arguments[0] != "check" || says, "{shown}");
+    }
+    assert!(repo.ok(&["def", "a.py:9:1"]).contains(".py:1:5"), "a link in the repository is followed");
+}
+
+#[test]
 fn no_tool_takes_a_folder_for_a_repository_that_must_not_be_one() {
     let repo = Repo::new(SMALL);
     let (home, plain, foreign) =

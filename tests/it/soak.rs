@@ -20,7 +20,7 @@ struct Checkout {
 }
 
 impl Checkout {
-    fn of(sources: &str) -> Self {
+    fn copy(sources: &str) -> Self {
         let repo = Repo::new("");
         fs::remove_dir_all(repo.path().join(".git")).unwrap();
         let copied = Command::new("cp")
@@ -100,7 +100,7 @@ fn resident(pid: Pid) -> u64 {
 fn a_watched_repository_stays_right_and_small() {
     let sources = std::env::var("IXMCP_SOAK_TREE").expect("IXMCP_SOAK_TREE names the sources to work on");
     let minutes = number("IXMCP_SOAK_MINUTES", 10);
-    let mut checkout = Checkout::of(&sources);
+    let mut checkout = Checkout::copy(&sources);
     let mut command = checkout.repo.command(&["sync", "--watch", "--json"]);
     let reports = tempfile::NamedTempFile::new().unwrap();
     let mut child = command.stdout(reports.reopen().unwrap()).stderr(Stdio::inherit()).spawn().unwrap();

@@ -288,7 +288,7 @@ fn ask(snapshot: &Snapshot, files: &[Spliced], count: usize, random: &mut Random
             ask_at(snapshot, path, bytes, line.try_into().unwrap(), column.try_into().unwrap());
         }
         let text = String::from_utf8_lossy(part(random, bytes, 60)).into_owned();
-        answered(smart::search(&Corpus::of(snapshot), None, &text, &PathFilter::default(), 2, (0, 5), &budget));
+        answered(smart::search(&Corpus::single(snapshot), None, &text, &PathFilter::default(), 2, (0, 5), &budget));
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod cycles;
 mod item_docs;
+mod names;
 mod vocabulary;
 
 use std::collections::{BTreeMap, BTreeSet};

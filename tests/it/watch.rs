@@ -44,7 +44,7 @@ fn assert_indexed(workspace: &Workspace, root: &Path, path: &str, context: &str)
     let stored = workspace.read(&Budget::unlimited(), |snapshot| snapshot.stored_files_at(&at)).unwrap();
     let hashes: Vec<_> = stored.iter().map(|file| file.hash).collect();
     let text = fs::read(root.join(path)).unwrap();
-    assert_eq!(hashes, [ixmcp::model::ContentHash::of(&text)], "{context}: {path}");
+    assert_eq!(hashes, [ixmcp::model::ContentHash::compute(&text)], "{context}: {path}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::error::Result;
 
 pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let environment = &context.session.sources.environment;
-    let config_files = ConfigFolders::of(&context.root, environment);
+    let config_files = ConfigFolders::new(&context.root, environment);
     let mut findings = Vec::new();
     for client in CLIENTS {
         let scopes = if client.project.is_some() { &[Scope::Project, Scope::User][..] } else { &[Scope::User] };

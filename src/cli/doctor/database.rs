@@ -41,12 +41,12 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
         Ok(faults) => content(context, &path, faults.is_some())?,
         // The next command upgrades or replaces it.
         Err(error) if error.kind == ErrorKind::ReadOnly || Store::is_of_another_build(&path) => {
-            Finding::of(Level::Note, &error)
+            Finding::from_error(Level::Note, &error)
         }
         Err(error) if error.kind == ErrorKind::CorruptIndex => {
-            Finding::of(Level::Error, &error).remedy(REBUILD).fixed_by(rebuild)
+            Finding::from_error(Level::Error, &error).remedy(REBUILD).fixed_by(rebuild)
         }
-        Err(error) => Finding::of(Level::Error, &error),
+        Err(error) => Finding::from_error(Level::Error, &error),
     });
     findings.extend(elsewhere(context, &path));
     findings.extend(free_space(&path));

@@ -15,7 +15,7 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
             let remedy = "Finish or undo it, as the next such command does.";
             Finding::new(Level::Warning, message).remedy(remedy).fixed_by(settle)
         }
-        Err(error) if error.kind == ErrorKind::Busy => Finding::of(Level::Note, &error),
+        Err(error) if error.kind == ErrorKind::Busy => Finding::from_error(Level::Note, &error),
         Err(error) => return Err(error),
     }])
 }

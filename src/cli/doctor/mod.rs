@@ -86,7 +86,7 @@ impl Finding {
         Self { level, message: message.into(), remedy: None, fix: None }
     }
 
-    fn of(level: Level, error: &Error) -> Self {
+    fn from_error(level: Level, error: &Error) -> Self {
         Self { remedy: error.hint.as_ref().map(ToString::to_string), ..Self::new(level, error.message.to_string()) }
     }
 
@@ -158,7 +158,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let mut worst = Level::Ok;
     for check in CHECKS.iter().filter(named) {
         // A check that cannot look has found something, too.
-        let findings = (check.look)(&context).unwrap_or_else(|error| vec![Finding::of(Level::Error, &error)]);
+        let findings = (check.look)(&context).unwrap_or_else(|error| vec![Finding::from_error(Level::Error, &error)]);
         for finding in findings {
             let fixed = finding.fix.filter(|_| typed.fix).map(|fix| fix(&context));
             let level = if matches!(fixed, Some(Ok(()))) { Level::Ok } else { finding.level };
@@ -180,7 +180,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if session.json {
         output::json(&json!({ "ok": worst < Level::Error, "root": context.root, "findings": reported }));
     }
-    Ok(Outcome::of(worst < Level::Error))
+    Ok(Outcome::found_if(worst < Level::Error))
 }
 
 fn print(check: &str, finding: &Finding, fixed: Option<&Result<()>>, paint: &Paint) {

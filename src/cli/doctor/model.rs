@@ -43,6 +43,6 @@ fn chosen(context: &DoctorContext) -> Result<Option<Finding>> {
             None => Finding::new(Level::Ok, format!("{shown}, on {}", model.device())),
         },
         Ok(None) => return Ok(None),
-        Err(error) => Finding::of(Level::Warning, &answers_nothing(&name, &error)),
+        Err(error) => Finding::from_error(Level::Warning, &answers_nothing(&name, &error)),
     }))
 }

@@ -7,7 +7,7 @@ use crate::error::Result;
 pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let environment = &context.session.sources.environment;
     let version = concat!("ixmcp ", env!("CARGO_PKG_VERSION"));
-    let (Some(installation), Some(program)) = (Installation::of(environment), environment.program()) else {
+    let (Some(installation), Some(program)) = (Installation::find(environment), environment.program()) else {
         return Ok(vec![Finding::new(Level::Note, format!("{version}; the system does not say where it is"))]);
     };
     let message = format!("{version}, installed {}: {}", installation.from, program.display());

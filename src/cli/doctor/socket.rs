@@ -8,7 +8,7 @@ use crate::platform::files;
 use crate::serve::socket_path::SocketPath;
 
 fn socket_path(context: &DoctorContext) -> SocketPath {
-    SocketPath::of(&context.root, &context.session.sources.environment)
+    SocketPath::find(&context.root, &context.session.sources.environment)
 }
 
 pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {

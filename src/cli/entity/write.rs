@@ -347,7 +347,7 @@ fn open_editor(session: &Session, entity: &StoredEntity) -> Result<Outcome> {
     let status =
         std::process::Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(&path).status();
     let status = status.map_err(|error| Error::io("start", Path::new(editor), error))?;
-    Ok(Outcome::of(status.success()))
+    Ok(Outcome::found_if(status.success()))
 }
 
 /// A field's name that is safe to write.

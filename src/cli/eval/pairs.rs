@@ -111,7 +111,7 @@ fn print_one(
             sorts.push(("other", 0));
         }
     }
-    let known = relevance::evidence(&Corpus::of(snapshot), by, &pair.text, &passages, own)?;
+    let known = relevance::evidence(&Corpus::single(snapshot), by, &pair.text, &passages, own)?;
     let rounded = |number: f64| (number * 1e4).round() / 1e4;
     let pairs: Vec<_> = sorts
         .iter()

@@ -168,7 +168,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if nodes == 0 {
         output::note("there are no entities to draw; run `ixmcp init` to begin");
     }
-    Ok(Outcome::of(nodes > 0))
+    Ok(Outcome::found_if(nodes > 0))
 }
 
 fn gather(snapshot: &Snapshot, typed: &Arguments) -> Result<Picture> {

@@ -73,7 +73,7 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
 
 /// Settings with which a model is tried.
 fn runner_config(session: &Session) -> RunnerConfig {
-    RunnerConfig::of(&session.config.model, session.sources.environment.program())
+    RunnerConfig::from_settings(&session.config.model, session.sources.environment.program())
 }
 
 /// Where the models of this person lie.

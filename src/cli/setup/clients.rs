@@ -58,7 +58,7 @@ pub(in crate::cli) struct ConfigFolders {
 }
 
 impl ConfigFolders {
-    pub fn of(root: &Path, environment: &Environment) -> Self {
+    pub fn new(root: &Path, environment: &Environment) -> Self {
         let home = environment.home().map(Path::to_owned);
         let config = environment.config_folder().and_then(|folder| folder.parent().map(Path::to_owned));
         Self { root: root.to_owned(), home, config, environment: environment.clone() }

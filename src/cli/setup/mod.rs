@@ -99,7 +99,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         (Err(error), Scope::Project) => return Err(error),
     };
     let environment = &session.sources.environment;
-    let config_files = ConfigFolders::of(&root, environment);
+    let config_files = ConfigFolders::new(&root, environment);
     let chosen = chosen(typed, &config_files)?;
     let (without, mut clients): (Vec<_>, Vec<_>) =
         chosen.into_iter().partition(|client| client.names_repository && nowhere.is_some() && !typed.remove);
@@ -155,7 +155,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     } else if any && !typed.remove {
         output::note("start the client again, or reload its servers, and ask it something about this repository");
     }
-    Ok(Outcome::of(!declined))
+    Ok(Outcome::found_if(!declined))
 }
 
 /// Lists the changes for a client, with their files and scopes.
@@ -313,7 +313,7 @@ fn write(mut edit: Edit, plan: &dyn Fn() -> Result<Edit>, removes: bool, environ
         if !edit.changes() || edit.write()? {
             match earlier {
                 Some(undo) if removes => undo.done(edit.after.is_none(), environment),
-                earlier if !removes => Undo::of(&edit, earlier, folders).save(environment),
+                earlier if !removes => Undo::new(&edit, earlier, folders).save(environment),
                 _ => {}
             }
             return Ok(());
@@ -371,7 +371,7 @@ pub(super) fn file(client: &Client, scope: Scope, config_files: &ConfigFolders) 
 /// The entry for a client's settings. A program that npx or uvx fetched is in their cache: they start it there.
 fn entry_of(client: &Client, scope: Scope, config_files: &ConfigFolders) -> Value {
     let environment = &config_files.environment;
-    let launcher = Installation::of(environment).and_then(|installation| installation.launcher);
+    let launcher = Installation::find(environment).and_then(|installation| installation.launcher);
     let Some((program, words)) = launcher.and_then(|launcher| launcher.split_first()) else {
         return client.entry(&command(client, scope, environment), &config_files.root);
     };

@@ -38,11 +38,11 @@ struct Previous {
 impl Undo {
     /// Records an edit that creates `folders`. If the file was still as an `earlier` edit left it, its previous text
     /// remains the one to restore.
-    pub fn of(edit: &Edit, earlier: Option<Self>, folders: Vec<PathBuf>) -> Self {
+    pub fn new(edit: &Edit, earlier: Option<Self>, folders: Vec<PathBuf>) -> Self {
         let original = earlier.and_then(|undo| Some((undo.previous(edit.before.as_deref()?)?, undo.folders)));
         let (before, folders) = original.unwrap_or_else(|| (edit.before.clone(), folders));
         let after = edit.after.as_deref().unwrap_or_default();
-        let previous = before.map(|before| Previous::of(&before, after));
+        let previous = before.map(|before| Previous::compute(&before, after));
         Self { file: edit.file.clone(), written: hash(after), previous, folders }
     }
 
@@ -91,7 +91,7 @@ impl Undo {
 }
 
 impl Previous {
-    fn of(before: &str, after: &str) -> Self {
+    fn compute(before: &str, after: &str) -> Self {
         let (old, new) = (before.as_bytes(), after.as_bytes());
         let mut start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
         while !(before.is_char_boundary(start) && after.is_char_boundary(start)) {
@@ -130,7 +130,7 @@ mod tests {
             };
             let (before, after) = (text(&mut random), text(&mut random));
             let edit = Edit { file: PathBuf::from("/x"), before: Some(before.clone()), after: Some(after.clone()) };
-            let undo = Undo::of(&edit, None, Vec::new());
+            let undo = Undo::new(&edit, None, Vec::new());
             assert_eq!(undo.previous(&after), Some(Some(before.clone())), "{before:?} {after:?}");
             assert_eq!(undo.previous(&format!("{after} ")), None);
         }

@@ -74,7 +74,7 @@ impl Default for RunnerConfig {
 }
 
 impl RunnerConfig {
-    pub fn of(settings: &crate::config::Model, program: Option<&Path>) -> Self {
+    pub fn from_settings(settings: &crate::config::Model, program: Option<&Path>) -> Self {
         let (library, program) = (settings.runtime.clone(), program.map(Path::to_owned));
         Self { gpu: Gpu::named(&settings.gpu), library, program, timeout: TIMEOUT }
     }
@@ -256,7 +256,7 @@ impl Embedder for Transformer {
     }
 
     fn calibration(&self) -> Option<&Calibration> {
-        self.calibration.get_or_init(|| Calibration::of(self).ok().flatten()).as_ref()
+        self.calibration.get_or_init(|| Calibration::measure(self).ok().flatten()).as_ref()
     }
 }
 

@@ -109,8 +109,8 @@ impl Paint {
         if parts.as_ref().is_some_and(Vec::is_empty) {
             return None;
         }
-        let syntax = Syntax::of_within(&grammar, text, parts.as_deref(), STEPS)?;
-        let embedded = self.nodes(&Rules::of(language.name, &grammar), &syntax, text);
+        let syntax = Syntax::parse_within(&grammar, text, parts.as_deref(), STEPS)?;
+        let embedded = self.nodes(&Rules::new(language.name, &grammar), &syntax, text);
         for (language, range) in embedded {
             self.embedded(language, text, &range);
         }
@@ -124,9 +124,9 @@ impl Paint {
         };
         let grammar = grammar();
         let ranges = [range.clone()];
-        if let Some(syntax) = Syntax::of_ranges(&grammar, text.as_bytes(), &ranges) {
+        if let Some(syntax) = Syntax::parse_ranges(&grammar, text.as_bytes(), &ranges) {
             self.fill(range, Class::Plain);
-            let _deeper = self.nodes(&Rules::of(language.name, &grammar), &syntax, text);
+            let _deeper = self.nodes(&Rules::new(language.name, &grammar), &syntax, text);
         }
     }
 
@@ -260,7 +260,7 @@ const ELIXIR: &[&str] = &[
 ];
 
 impl<'a> Rules<'a> {
-    fn of(language: &'static str, grammar: &'a Grammar) -> Self {
+    fn new(language: &'static str, grammar: &'a Grammar) -> Self {
         let count = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
         let kind = |id| kind_of(grammar.node_kind_for_id(id).unwrap_or_default(), grammar.node_kind_is_named(id));
         Self { language, grammar, kinds: (0..count).map(kind).collect() }

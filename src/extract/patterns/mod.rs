@@ -281,7 +281,7 @@ mod tests {
     type Match = (usize, Vec<(String, Range<usize>)>);
 
     fn ours(patterns: &Patterns, grammar: &tree_sitter::Language, text: &str) -> BTreeSet<String> {
-        let syntax = Syntax::of(grammar, text).unwrap();
+        let syntax = Syntax::parse(grammar, text).unwrap();
         let mut matches = Vec::new();
         patterns.matches(&syntax, text, |pattern, captured| {
             let name = |capture: usize| patterns.captures()[capture].clone();

@@ -108,8 +108,8 @@ impl Reader<'_> {
         let mut shapes = match self.words.next() {
             Some(Word::Sign('[')) => self.alternatives(predicates)?,
             Some(Word::Sign('(')) => vec![self.node(predicates)?],
-            Some(Word::Quoted(word)) => vec![Shape::of(Kind::One(self.kind(&word, false)?))],
-            Some(Word::Name(name)) if name == "_" => vec![Shape::of(Kind::Any)],
+            Some(Word::Quoted(word)) => vec![Shape::new(Kind::One(self.kind(&word, false)?))],
+            Some(Word::Name(name)) if name == "_" => vec![Shape::new(Kind::Any)],
             other => return Err(format!("a node cannot begin with {other:?}")),
         };
         let many = if self.takes(&Word::Sign('?')) {
@@ -151,7 +151,7 @@ impl Reader<'_> {
             "ERROR" => Kind::One(ERROR),
             name => self.named(name)?,
         };
-        let mut shape = Shape::of(kind);
+        let mut shape = Shape::new(kind);
         let mut is_next = false;
         while !self.takes(&Word::Sign(')')) {
             if self.takes(&Word::Sign('!')) {
@@ -242,7 +242,7 @@ impl Reader<'_> {
 }
 
 impl Shape {
-    const fn of(kind: Kind) -> Self {
+    const fn new(kind: Kind) -> Self {
         Self { kind, field: None, absent: Vec::new(), captures: Vec::new(), children: Vec::new() }
     }
 

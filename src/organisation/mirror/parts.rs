@@ -95,7 +95,7 @@ impl Mirroring<'_> {
                 let mut listed: BTreeMap<String, Published> = BTreeMap::new();
                 for pattern in &patterns {
                     for row in transaction.query(REPOSITORY, &[pattern]).await? {
-                        let one = Published::of(&row)?;
+                        let one = Published::from_row(&row)?;
                         listed.insert(one.name.clone(), one);
                     }
                 }

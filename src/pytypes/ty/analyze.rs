@@ -91,7 +91,7 @@ pub(super) fn analyze(db: &Database, files: &[File], display: &PathDisplay, obse
 /// groups, and the modules that can be run.
 fn entry_points(db: &Database, root: &Path, facts: &[(File, Facts)]) -> Vec<EntryPoint> {
     let inner = db.project().inner(db).iter().rev().map(|inner| inner.folder.as_path());
-    let declared = std::iter::once(root).chain(inner).flat_map(entry_points::of);
+    let declared = std::iter::once(root).chain(inner).flat_map(entry_points::read);
     let (mut found, plugins): (Vec<EntryPoint>, Vec<EntryPoint>) = declared.partition(|one| one.group.is_none());
     let run =
         |(_, one): &(File, Facts)| EntryPoint { name: one.module.clone(), target: "__main__".to_owned(), group: None };

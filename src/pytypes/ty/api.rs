@@ -14,10 +14,14 @@ pub(in crate::pytypes) use ruff_db::files::{
 pub(in crate::pytypes) use ruff_db::panic::{PanicError, catch_unwind};
 pub(in crate::pytypes) use ruff_db::parsed::{ParsedModuleRef, parsed_module};
 pub(in crate::pytypes) use ruff_db::source::{SourceText, SourceTextError, source_text};
-pub(in crate::pytypes) use ruff_db::system::walk_directory::WalkState;
-pub(in crate::pytypes) use ruff_db::system::{OsSystem, System, SystemPath, SystemPathBuf};
+pub(in crate::pytypes) use ruff_db::system::walk_directory::{WalkDirectoryBuilder, WalkState};
+pub(in crate::pytypes) use ruff_db::system::{
+    CommandExecutor, DirectoryEntry, Metadata, OsSystem, System, SystemPath, SystemPathBuf, SystemVirtualPath,
+    WhichResult, WritableSystem,
+};
 pub(in crate::pytypes) use ruff_db::vendored::VendoredFileSystem;
 pub(in crate::pytypes) use ruff_diagnostics::SourceMap;
+pub(in crate::pytypes) use ruff_notebook::{Notebook, NotebookError};
 pub(in crate::pytypes) use ruff_python_ast::find_node::{CoveringNode, covering_node};
 pub(in crate::pytypes) use ruff_python_ast::script::ScriptTag;
 pub(in crate::pytypes) use ruff_python_ast::token::{Token, TokenAt, TokenKind, Tokens};

@@ -126,7 +126,7 @@ pub(super) fn to_diagnostics(
     let as_printed = |one: &RuffDiagnostic| extras.rendered.then(|| one.display(&resolver, &config).to_string());
     // All diagnostics are of the same file; its lines are counted once.
     let text = source_text(db, file);
-    let lines = Lines::of_source(&text);
+    let lines = Lines::from_source(&text);
     found
         .iter()
         .map(|one| Diagnostic {
@@ -147,7 +147,7 @@ fn notes(db: &Database, found: &RuffDiagnostic, display: &PathDisplay) -> Vec<No
         let span = annotation.get_span();
         let (file, range) = (span.expect_ty_file(), span.range()?);
         display.offer(db, file);
-        Some(Lines::of_source(&source_text(db, file)).span(display.path(db, file), range))
+        Some(Lines::from_source(&source_text(db, file)).span(display.path(db, file), range))
     };
     let said = |annotation: &Annotation| {
         let message = annotation.get_message()?.to_owned();

@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use salsa::Setter;
 
 use super::api::{
-    AnalysisSettings, CoreDb, DependencyMetadata, Diagnostic, File, Files, LintRegistry, ModuleDb, OsSystem, Program,
+    AnalysisSettings, CoreDb, DependencyMetadata, Diagnostic, File, Files, LintRegistry, ModuleDb, Program,
     ProgramFile, ProgramSettings, PythonVersionWithSource, RuleSelection, ScriptTag, SemanticDb, SourceDb, System,
     VendoredFileSystem, bundled_stubs, default_lint_registry, source_text,
 };
+use super::disk::Disk;
 use super::file_diagnostics::diagnostics;
 use super::settings::{self, Settings, Tuning};
 
@@ -48,7 +49,7 @@ pub(super) struct Inner {
 pub(super) trait Db: SemanticDb {
     fn project(&self) -> Project;
 
-    fn disk(&self) -> &OsSystem;
+    fn disk(&self) -> &Disk;
 
     /// The database itself, for what is not a query.
     fn itself(&self) -> &Database;
@@ -58,7 +59,7 @@ pub(super) trait Db: SemanticDb {
 #[derive(Clone)]
 pub(super) struct Database {
     files: Files,
-    system: Arc<OsSystem>,
+    system: Arc<Disk>,
     project: Option<Project>,
     /// Set when the query that uses this database is cancelled. Shared by all clones, unlike salsa's own cancellation.
     is_over: Arc<AtomicBool>,
@@ -67,7 +68,7 @@ pub(super) struct Database {
 }
 
 impl Database {
-    pub fn new(system: OsSystem) -> Self {
+    pub fn new(system: Disk) -> Self {
         Self {
             files: Files::default(),
             system: Arc::new(system),
@@ -335,7 +336,7 @@ impl Db for Database {
         self.project.expect("the settings are set before the first query")
     }
 
-    fn disk(&self) -> &OsSystem {
+    fn disk(&self) -> &Disk {
         &self.system
     }
 

@@ -46,7 +46,7 @@ impl PathDisplay {
         let range = found.focus_range(db);
         self.write_stub(db, range.file());
         let text = source_text(db, range.file());
-        let lines = Lines::of_source(&text);
+        let lines = Lines::from_source(&text);
         let span = lines.span(self.path(db, range.file()), range.range());
         let (name, kind) = match found {
             ResolvedDefinition::Definition(definition) => (name_of(db, *definition, &text), kind_of(db, *definition)),

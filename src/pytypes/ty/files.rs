@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::api::{OsSystem, ProgramSettings, PySourceType, System, SystemPath, WalkState};
+use super::api::{ProgramSettings, PySourceType, System, SystemPath, WalkState};
 use super::db::{Database, Db as _, Inner};
+use super::disk::Disk;
 use super::settings::{self, Settings};
 use crate::git_layout::Worktrees;
 use crate::locked::locked;
@@ -23,9 +24,9 @@ pub(super) fn list(
     settings: &Settings,
     program: &ProgramSettings,
     root: &Path,
-    system: &OsSystem,
+    system: &Disk,
 ) -> (Vec<PathBuf>, Vec<Inner>) {
-    let worktrees = Worktrees::of(root);
+    let worktrees = Worktrees::find(root);
     let mut walked = walk(settings, root, &worktrees, system);
     let is_whole = options::read(&settings.root).is_some();
     let whole = (settings, program);
@@ -68,7 +69,7 @@ pub(super) fn named(db: &Database, paths: &[String], root: &Path) -> Vec<PathBuf
         }
         let inner = db.project().inner(db).iter().find(|one| path.starts_with(&one.folder));
         let settings = inner.map_or_else(|| &**db.project().settings(db), |one| &one.settings);
-        walk(settings, &path, &Worktrees::of(root), db.disk()).files
+        walk(settings, &path, &Worktrees::find(root), db.disk()).files
     });
     named.collect()
 }
@@ -81,7 +82,7 @@ struct Walked {
 }
 
 /// Walks one project. Unreadable entries are skipped; the walk never fails.
-fn walk(settings: &Settings, root: &Path, worktrees: &Worktrees, system: &OsSystem) -> Walked {
+fn walk(settings: &Settings, root: &Path, worktrees: &Worktrees, system: &Disk) -> Walked {
     let Some(start) = SystemPath::from_std_path(root) else { return Walked::default() };
     let walked = Mutex::new(Walked::default());
     let found = || locked(&walked);

@@ -52,7 +52,7 @@ pub(super) fn is_special(name: &str) -> bool {
 }
 
 impl ImplicitReferences {
-    pub fn of(db: &Database, name: &str, definitions: &[ResolvedDefinition<'_>]) -> Self {
+    pub fn new(db: &Database, name: &str, definitions: &[ResolvedDefinition<'_>]) -> Self {
         if !is_special(name) {
             return Self::default();
         }

@@ -6,7 +6,7 @@ use super::api::{File, SemanticDb as _, SemanticModel, Stmt, parsed_module};
 use super::db::Database;
 
 /// The transitive imports, nearest first, without the file itself.
-pub(super) fn of(db: &Database, own: File, max: usize) -> Vec<File> {
+pub(super) fn transitive(db: &Database, own: File, max: usize) -> Vec<File> {
     let mut files = vec![own];
     let mut at = 0;
     while at < files.len() && files.len() <= max {

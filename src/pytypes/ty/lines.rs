@@ -32,20 +32,20 @@ pub(super) struct CellPosition {
 }
 
 impl<'t> Lines<'t> {
-    pub fn of(text: &'t str) -> Self {
+    pub fn new(text: &'t str) -> Self {
         let first = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
         let starts =
             std::iter::once(first).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)).collect();
         Self { text, starts, cells: None }
     }
 
-    pub fn of_source(text: &'t SourceText) -> Self {
+    pub fn from_source(text: &'t SourceText) -> Self {
         let cells = text.as_notebook().map(|notebook| {
             let cells = notebook.index().iter();
             let number_and_row = cells.map(|cell| (cell.cell_index().get(), cell.start_row().to_zero_indexed()));
             number_and_row.map(|(number, row)| Cell { number: count(number), before: count(row) }).collect()
         });
-        Self { cells, ..Self::of(text) }
+        Self { cells, ..Self::new(text) }
     }
 
     /// The line and column of an offset, counted through the whole text.
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn positions_and_offsets_are_inverse() {
         let text = "é = 1\r\nxy\n";
-        let lines = Lines::of(text);
+        let lines = Lines::new(text);
         let position = |line, column| CellPosition { cell: None, line, column };
         for (line, column, at) in [(1, 1, 0), (1, 2, 2), (2, 1, 8), (2, 3, 10), (3, 1, 11)] {
             assert_eq!(lines.offset(position(line, column)).map(|at| at.to_usize()), Ok(at), "{line}:{column}");
@@ -138,7 +138,7 @@ mod tests {
             lines.offset(CellPosition { cell: Some(1), line: 1, column: 1 }).unwrap_err().contains("not a notebook")
         );
         assert_eq!(lines.line_at(TextSize::new(3)), "é = 1");
-        let marked = Lines::of("\u{feff}ab\ncd");
+        let marked = Lines::new("\u{feff}ab\ncd");
         for (at, line, column) in [(0, 1, 1), (3, 1, 1), (4, 1, 2), (6, 2, 1)] {
             assert_eq!(marked.position(TextSize::new(at)), position(line, column), "{at}");
         }

@@ -10,6 +10,7 @@ mod checker_panics;
 mod class_members;
 mod db;
 mod depth;
+mod disk;
 mod display;
 mod edits;
 mod expressions;
@@ -49,13 +50,14 @@ use std::time::{Duration, Instant};
 use salsa::{Database as _, Setter as _};
 
 use self::api::{
-    File, FileRootKind, Files, ImportAliasResolution, OsSystem, PanicError, ProgramFile, SemanticDb as _,
-    SourceDb as _, SourceMap, SourceTextError, SystemPath, TextSize, catch_unwind, source_text, system_path_to_file,
+    File, FileRootKind, Files, ImportAliasResolution, PanicError, ProgramFile, SemanticDb as _, SourceDb as _,
+    SourceMap, SourceTextError, SystemPath, TextSize, catch_unwind, source_text, system_path_to_file,
     vendored_path_to_file,
 };
 use self::check::Extras;
 use self::db::{Database, Db as _};
 use self::depth::too_deep;
+use self::disk::Disk;
 use self::display::{PathDisplay, STUBS};
 use self::file_diagnostics::{TOO_DEEP, diagnostics};
 use self::lines::{CellPosition, Lines};
@@ -71,7 +73,7 @@ use crate::wording::{Tool, Wording};
 pub struct Embedded {
     db: Database,
     display: PathDisplay,
-    system: OsSystem,
+    system: Disk,
     /// No file may change. Dependencies are not tracked then, which saves time and memory.
     is_frozen: bool,
     /// Syntax trees that queries may have loaded since the last eviction.
@@ -91,7 +93,7 @@ impl Embedded {
             Error::invalid_path("the type engine requires that the repository's path is UTF-8")
                 .hint("Rename the folder.")
         })?;
-        let system = OsSystem::new(path);
+        let system = Disk::new(path);
         let mut db = Database::new(system.clone());
         if is_frozen {
             db.files().freeze();
@@ -367,7 +369,7 @@ fn require_readable(db: &Database, file: File, display: &PathDisplay) -> Result<
             SourceTextError::FailedToReadFile(_) => return Err(gone(&display.path(db, file))),
         }
     } else if let Some(at) = too_deep(&text) {
-        let line = Lines::of_source(&text).position(TextSize::try_from(at).unwrap_or_default()).line;
+        let line = Lines::from_source(&text).position(TextSize::try_from(at).unwrap_or_default()).line;
         format!("is not analyzed: {}, line {line}", TOO_DEEP)
     } else {
         return Ok(());
@@ -479,7 +481,7 @@ impl View {
                 Answer::Projects(projects::covered(db, &self.files_within(within), within, &display.root))
             }
             Query::Imports { file } => {
-                let found = imports::of(db, self.file(file)?.file(db), MAX_IMPORTS);
+                let found = imports::transitive(db, self.file(file)?.file(db), MAX_IMPORTS);
                 Answer::Files { files: found.into_iter().map(|file| file.path(db).as_str().to_owned()).collect() }
             }
             Query::Libraries => Answer::Libraries(Libraries { folders: libraries(db) }),
@@ -581,7 +583,7 @@ impl View {
         let file = self.file(&at.file)?;
         let text = source_text(&self.db, file.file(&self.db));
         let position = CellPosition { cell: at.cell, line: at.line, column: at.column };
-        let offset = Lines::of_source(&text)
+        let offset = Lines::from_source(&text)
             .offset(position)
             .map_err(|what| Error::not_found(what).hint("Lines and columns are 1-based; columns count characters."))?;
         Ok((file, offset))

@@ -58,7 +58,7 @@ pub(super) fn search_target<'db>(
         if definitions.is_empty() {
             return None;
         }
-        let stubs: Vec<_> = definitions.iter().flat_map(|one| stubs::of(db, location(db, one))).collect();
+        let stubs: Vec<_> = definitions.iter().flat_map(|one| stubs::find(db, location(db, one))).collect();
         for (file, range) in stubs {
             let declared =
                 target::at(db, db.program_file(file), range.start(), |model, target| target.declared(model, aliases));
@@ -74,7 +74,7 @@ pub(super) fn search_target<'db>(
             Scope::File
         };
         let locations = definitions.iter().map(|one| location(db, one)).collect();
-        let implicit = ImplicitReferences::of(db, &name, &definitions);
+        let implicit = ImplicitReferences::new(db, &name, &definitions);
         Some(SearchTarget { name, definitions, scope, implicit, aliases, program: model.program(), locations })
     });
     found.flatten()
@@ -195,7 +195,7 @@ fn to_references(
         return Vec::new();
     }
     let (text, path) = (source_text(db, file), display.path(db, file));
-    let lines = Lines::of_source(&text);
+    let lines = Lines::from_source(&text);
     let convert = |found: &Occurrence| {
         let span = lines.span(path.clone(), found.range);
         let preview = preview(lines.line_at(found.range.start()));
@@ -367,7 +367,7 @@ impl<'a> Finder<'a, '_, '_, '_> {
 
     fn node(&mut self, nodes: &CoveringNode<'a>, role: Role, is_declaration: bool) -> bool {
         let node = nodes.node();
-        let Some(target) = Target::of(nodes, node.start(), self.tokens) else { return false };
+        let Some(target) = Target::from_node(nodes, node.start(), self.tokens) else { return false };
         let Some(is_by_syntax) = self.means(&target) else { return false };
         // The first assignment to a name declares it.
         let first = role == Role::Write && self.is_own_definition(node.range());

@@ -61,6 +61,18 @@ type RenameTarget<'db> = (Occurrences, SearchTarget<'db>);
 type Range = (TextSize, TextSize);
 
 impl View {
+    /// The files that have the name and that the engine cannot read, such as files in another encoding than UTF-8.
+    fn unreadable(&self, name: &str, files: &[String]) -> Vec<(String, TextSize, String)> {
+        let has_name = |path: &&String| {
+            let file = on_disk(&self.db, Path::new(path));
+            file.is_some_and(|file| source_text(&self.db, file).read_error().is_some())
+                && std::fs::read(path).is_ok_and(|bytes| contains_identifier(&String::from_utf8_lossy(&bytes), name))
+        };
+        let reason =
+            format!("`{name}` occurs in this file, which the type engine cannot read, so that it is not edited");
+        files.iter().filter(has_name).map(|path| (path.clone(), TextSize::default(), reason.clone())).collect()
+    }
+
     /// `checkpoint` is called at every stage. It unwinds if the query was cancelled.
     pub(super) fn rename(
         &self,
@@ -128,7 +140,7 @@ impl View {
         for (path, edits) in &by_file {
             let Some(file) = on_disk(&self.db, Path::new(path)) else { continue };
             let text = source_text(&self.db, file);
-            let lines = Lines::of_source(&text);
+            let lines = Lines::from_source(&text);
             let display_path = self.display.path(&self.db, file);
             text_edits.extend(edits.iter().map(|edit| TextEdit {
                 span: lines.span(display_path.clone(), edit.range),
@@ -136,7 +148,8 @@ impl View {
             }));
         }
         text_edits.sort_by(|a, b| a.span.cmp(&b.span));
-        let unsure = self.unsure(&occurrences, &wanted, &own_path, &files);
+        let mut unsure = self.unsure(&occurrences, &wanted, &own_path, &files);
+        unsure.extend(self.refusal(&self.unreadable(&occurrences.name, &files)).refused);
         Ok(Renamed { edits: text_edits, refused: Vec::new(), unsure })
     }
 
@@ -243,7 +256,7 @@ impl View {
             }
             let known = occurrences.ranges.iter().chain(&occurrences.listed).filter(|(edited, _)| edited == path);
             let known: Vec<TextSize> = known.map(|(_, (start, _))| *start).collect();
-            let lines = Lines::of_source(&text);
+            let lines = Lines::from_source(&text);
             let display_path = self.display.path(&self.db, file);
             unsure.extend(search.unsure(&self.db, file, &known).into_iter().map(|(at, reason)| {
                 let CellPosition { cell, line, .. } = lines.position(at);
@@ -264,7 +277,7 @@ impl View {
             .iter()
             .map(|(path, at, reason)| {
                 let file = on_disk(&self.db, Path::new(path));
-                let position = file.map(|file| Lines::of_source(&source_text(&self.db, file)).position(*at));
+                let position = file.map(|file| Lines::from_source(&source_text(&self.db, file)).position(*at));
                 let (cell, line) = position.map_or((None, 1), |position| (position.cell, position.line));
                 Refusal { file: self.display.relative(Path::new(path)), cell, line, reason: reason.clone() }
             })
@@ -402,7 +415,7 @@ fn relatives(
             members.extend(named);
             found.listed.extend(quoted.iter().map(|(file, range)| (path_of(db, *file), (range.start(), range.end()))));
         }
-        members.extend(stubs::of(db, (focus.file(), focus.range())));
+        members.extend(stubs::find(db, (focus.file(), focus.range())));
         let Some(function) = class_members::function_of(db, one) else { continue };
         let choices = class_members::overloads(db, function).into_iter();
         members.extend(choices.filter_map(|other| class_members::parameter(db, other, &wanted.name)));

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::api::{
-    AnalysisSettings, FallibleStrategy, GetLintError, LintSource, ModuleGlobSet, OsSystem, ProgramSettings,
-    PythonEnvironment, PythonPlatform, PythonVersion, PythonVersionFileSource, PythonVersionSource,
-    PythonVersionWithSource, ReturnTypeInference, RuleSelection, SearchPathSettings, SearchPaths,
-    Severity as LintSeverity, SitePackagesPaths, SysPrefixPathOrigin, System, SystemPath, SystemPathBuf,
-    UseDefaultStrategy, bundled_stubs, default_lint_registry,
+    AnalysisSettings, FallibleStrategy, GetLintError, LintSource, ModuleGlobSet, ProgramSettings, PythonEnvironment,
+    PythonPlatform, PythonVersion, PythonVersionFileSource, PythonVersionSource, PythonVersionWithSource,
+    ReturnTypeInference, RuleSelection, SearchPathSettings, SearchPaths, Severity as LintSeverity, SitePackagesPaths,
+    SysPrefixPathOrigin, System, SystemPath, SystemPathBuf, UseDefaultStrategy, bundled_stubs, default_lint_registry,
 };
+use super::disk::Disk;
 use super::rule_names::{self, RuleName};
 use crate::model::Span;
 use crate::platform::paths::PATH_SEPARATOR;
@@ -128,7 +128,7 @@ impl Tuning {
 }
 
 /// The settings of the project in `root`: its own, or those of the nearest enclosing project.
-pub(super) fn of_project(root: &Path, system: &OsSystem) -> (Settings, ProgramSettings) {
+pub(super) fn of_project(root: &Path, system: &Disk) -> (Settings, ProgramSettings) {
     let (home, written) = options::nearest(root).unwrap_or_else(|| (root.to_owned(), ProjectOptions::default()));
     resolve(&home, &written, Some(&home), system)
 }
@@ -139,7 +139,7 @@ pub(super) fn of_inner(
     home: &Path,
     root: &Path,
     written: &ProjectOptions,
-    system: &OsSystem,
+    system: &Disk,
 ) -> (Settings, ProgramSettings) {
     let mut around = home.ancestors().take_while(|folder| folder.starts_with(root));
     let environment = around.find(|folder| folder.join(".venv").is_dir()).unwrap_or(home);
@@ -176,7 +176,7 @@ pub(super) fn of_member(
 }
 
 /// The settings of a script, which inherit nothing. Relative paths start at its folder.
-pub(super) fn of_script(path: &Path, block: &str, system: &OsSystem) -> (Settings, ProgramSettings) {
+pub(super) fn of_script(path: &Path, block: &str, system: &Disk) -> (Settings, ProgramSettings) {
     let folder = path.parent().unwrap_or(path);
     let mut written = options::read_script(path, block);
     // A script cannot import its neighbours unless its settings say so.
@@ -189,7 +189,7 @@ fn resolve(
     home: &Path,
     written: &ProjectOptions,
     environment_of: Option<&Path>,
-    system: &OsSystem,
+    system: &Disk,
 ) -> (Settings, ProgramSettings) {
     let mut problems: Vec<Diagnostic> = written.problems.iter().map(option_problem).collect();
     let Options { environment, source, tuning, overrides, .. } = &written.options;
@@ -243,7 +243,7 @@ fn program(
     name: &str,
     environment: &Environment,
     environment_of: Option<&Path>,
-    system: &OsSystem,
+    system: &Disk,
     problems: &mut Vec<Diagnostic>,
 ) -> (ProgramSettings, Vec<PathBuf>) {
     let root = SystemPath::from_std_path(home).unwrap_or_else(|| SystemPath::new("/"));
@@ -289,14 +289,26 @@ fn program(
         .filter(|path| is_own_choice || path.as_std_path().starts_with(home))
         .map(|path| path.as_std_path().to_owned())
         .collect();
+    // Files of the repository cannot name what is outside it: strangers may have written them.
+    let mut inside = |key: &str, path: &String| {
+        let path = absolute(path);
+        let is_inside = system.holds(&path);
+        if !is_inside {
+            let message = format!("`{key}`: {path} is outside the repository, and is not read; PYTHONPATH may name it");
+            problems.push(without_position(&message));
+        }
+        is_inside.then_some(path)
+    };
     let src_roots = match &environment.root {
-        Some(roots) => roots.iter().map(absolute).collect(),
+        Some(roots) => roots.iter().filter_map(|path| inside("root", path)).collect(),
         None => source_roots(root, name, system),
     };
+    let extra_paths = environment.extra_paths.iter().filter_map(|path| inside("extra-paths", path));
+    let extra_paths = extra_paths.chain(python_path(system)).collect();
     let settings = SearchPathSettings {
-        extra_paths: environment.extra_paths.iter().map(absolute).chain(python_path(system)).collect(),
+        extra_paths,
         src_roots,
-        custom_typeshed: environment.typeshed.as_ref().map(absolute),
+        custom_typeshed: environment.typeshed.as_ref().and_then(|path| inside("typeshed", path)),
         site_packages_paths,
         real_stdlib_path,
     };
@@ -308,7 +320,7 @@ fn program(
 }
 
 /// Reports and skips search paths that do not exist.
-fn search_paths(settings: &SearchPathSettings, system: &OsSystem, problems: &mut Vec<Diagnostic>) -> SearchPaths {
+fn search_paths(settings: &SearchPathSettings, system: &Disk, problems: &mut Vec<Diagnostic>) -> SearchPaths {
     let vendored = bundled_stubs();
     if let Err(error) = settings.to_search_paths(system, vendored, &FallibleStrategy) {
         problems.push(without_position(&error.to_string()));
@@ -334,7 +346,7 @@ fn version(
 }
 
 /// Where the project's own modules are: folders that are not packages themselves, the root last.
-fn source_roots(root: &SystemPath, name: &str, system: &OsSystem) -> Vec<SystemPathBuf> {
+fn source_roots(root: &SystemPath, name: &str, system: &Disk) -> Vec<SystemPathBuf> {
     let is_package =
         |folder: &SystemPath| ["__init__.py", "__init__.pyi"].iter().any(|init| system.is_file(&folder.join(init)));
     let own = root.join(name);
@@ -354,7 +366,7 @@ fn source_roots(root: &SystemPath, name: &str, system: &OsSystem) -> Vec<SystemP
 }
 
 /// The existing folders in `PYTHONPATH`.
-fn python_path(system: &OsSystem) -> Vec<SystemPathBuf> {
+fn python_path(system: &Disk) -> Vec<SystemPathBuf> {
     let Ok(paths) = system.env_var("PYTHONPATH") else { return Vec::new() };
     let paths = paths.split(PATH_SEPARATOR).filter(|path| !path.is_empty());
     let absolute = paths.map(|path| SystemPath::absolute(path, system.current_directory()));

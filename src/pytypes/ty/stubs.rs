@@ -10,7 +10,7 @@ use super::class_members::{Member, members_of, named, names_of};
 use super::db::Database;
 
 /// Where the counterpart declares the same name; empty if there is no counterpart.
-pub(super) fn of(db: &Database, (file, range): Member) -> Vec<Member> {
+pub(super) fn find(db: &Database, (file, range): Member) -> Vec<Member> {
     let Some(other) = other(db, file) else { return Vec::new() };
     let Some(path) = path(db, file, range) else { return Vec::new() };
     let parsed = parsed_module(db, db.program_file(other).python_file(db)).load(db);
@@ -45,7 +45,7 @@ pub(super) fn of_import(db: &Database, (file, range): Member) -> Vec<Member> {
         AnyNodeRef::Alias(alias) => alias.asname.as_ref().unwrap_or(&alias.name).range == range,
         _ => false,
     });
-    if is_given { of(db, (file, range)) } else { Vec::new() }
+    if is_given { find(db, (file, range)) } else { Vec::new() }
 }
 
 /// The stub of a module, or the module of a stub.

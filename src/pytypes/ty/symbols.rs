@@ -17,7 +17,7 @@ pub(super) fn outline(db: &Database, file: ProgramFile<'_>) -> Vec<Outline> {
     let parsed = parsed_module(db, file.python_file(db)).load(db);
     let text = source_text(db, file.file(db));
     let model = SemanticModel::new(db, file);
-    let writer = Writer { db, model: &model, text: &text, lines: Lines::of_source(&text) };
+    let writer = Writer { db, model: &model, text: &text, lines: Lines::from_source(&text) };
     let mut level = Level::new(&writer, Around::Module);
     level.visit_body(parsed.suite());
     level.found

@@ -110,7 +110,7 @@ fn within<'db, T>(
     {
         return within(&inner, quoted.tokens(), quoted.syntax().into(), offset, depth + 1, use_it);
     }
-    let target = Target::of(&nodes, offset, tokens)?;
+    let target = Target::from_node(&nodes, offset, tokens)?;
     Some(use_it(model, &target))
 }
 
@@ -145,13 +145,13 @@ fn parenthesis(tokens: &Tokens, offset: TextSize) -> Option<TextRange> {
 
 impl<'a> Target<'a> {
     /// The target for a node, given with its ancestors.
-    pub fn of(nodes: &CoveringNode<'a>, offset: TextSize, tokens: &Tokens) -> Option<Self> {
+    pub fn from_node(nodes: &CoveringNode<'a>, offset: TextSize, tokens: &Tokens) -> Option<Self> {
         let node = nodes.node();
         if let Some(subscripted) = subscript_of(nodes, offset) {
             return Some(subscripted);
         }
         match node {
-            AnyNodeRef::Identifier(name) => Self::of_identifier(name, nodes, offset, tokens),
+            AnyNodeRef::Identifier(name) => Self::from_identifier(name, nodes, offset, tokens),
             AnyNodeRef::ExprBinOp(operation) => {
                 let between = TextRange::new(operation.left.end(), operation.right.start().max(operation.left.end()));
                 let operator =
@@ -188,7 +188,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    fn of_identifier(
+    fn from_identifier(
         name: &'a ast::Identifier,
         nodes: &CoveringNode<'a>,
         offset: TextSize,
@@ -199,7 +199,7 @@ impl<'a> Target<'a> {
             AnyNodeRef::StmtFunctionDef(function) => Some(Self::Function(function)),
             AnyNodeRef::StmtClassDef(class) => Some(Self::Class(class)),
             AnyNodeRef::Parameter(parameter) => Some(Self::Parameter(parameter)),
-            AnyNodeRef::Alias(alias) => Self::of_alias(alias, nodes, offset),
+            AnyNodeRef::Alias(alias) => Self::from_alias(alias, nodes, offset),
             AnyNodeRef::StmtImportFrom(from) => from.module.as_ref().and_then(|m| part_at(m, from.level, offset)),
             AnyNodeRef::ExceptHandlerExceptHandler(handler) => Some(Self::Name { name, handler: Some(handler) }),
             AnyNodeRef::Keyword(keyword) => {
@@ -231,7 +231,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    fn of_alias(alias: &'a ast::Alias, nodes: &CoveringNode<'a>, offset: TextSize) -> Option<Self> {
+    fn from_alias(alias: &'a ast::Alias, nodes: &CoveringNode<'a>, offset: TextSize) -> Option<Self> {
         if let Some(name) = alias.asname.as_ref().filter(|name| name.range.contains_inclusive(offset)) {
             return Some(Self::ImportAs { alias, name });
         }

@@ -191,7 +191,7 @@ pub(super) fn findings(db: &Database, files: &[String], observer: &dyn Observer)
 /// The findings that appeared with the edits: more of one rule on one line. `old` has offsets in the text before them.
 pub(super) fn added(old: &[Finding], new: &[Finding], old_text: &str, edits: &[Edit]) -> Vec<Finding> {
     let new_text = edits::apply(old_text, edits);
-    let lines = Lines::of(&new_text);
+    let lines = Lines::new(&new_text);
     let mut known: BTreeMap<(&str, u32), usize> = BTreeMap::new();
     for one in old {
         *known.entry((&one.rule, lines.row(edits::new_offset(one.at, edits)).0)).or_default() += 1;

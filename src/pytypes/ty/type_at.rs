@@ -27,7 +27,7 @@ pub(super) fn type_at(db: &Database, file: ProgramFile<'_>, at: TextSize, displa
         let shown = signature(model, target).or_else(inferred)?;
         let range = target.range();
         let text = source_text(db, file.file(db));
-        let span = Lines::of_source(&text).span(display.path(db, file.file(db)), range);
+        let span = Lines::from_source(&text).span(display.path(db, file.file(db)), range);
         let definitions = mapped(db, target.declared(model, ImportAliasResolution::ResolveAliases));
         let docstring =
             definitions.iter().find_map(|one| one.docstring(db).or_else(|| one.implementation_docstring(db)));

@@ -27,7 +27,7 @@ struct Prose {
 }
 
 impl Prose {
-    fn of(text: String) -> Self {
+    fn new(text: String) -> Self {
         let mut at = 0;
         let mut fences = Vec::new();
         for line in text.split_inclusive('\n') {
@@ -67,7 +67,7 @@ impl Texts {
         if let Some(known) = self.0.get(path) {
             return Ok(Rc::clone(known));
         }
-        let text = Rc::new(Prose::of(snapshot.text_of(path)?));
+        let text = Rc::new(Prose::new(snapshot.text_of(path)?));
         self.0.insert(path.to_owned(), Rc::clone(&text));
         Ok(text)
     }

@@ -126,10 +126,10 @@ const SHOWN: usize = 5;
 const MAX_TESTS: usize = 20;
 
 /// The definitions that differ, those that most depends on first.
-pub fn of(snapshot: &Snapshot, differences: &[Difference], offset: usize, limit: usize) -> Result<Changes> {
+pub fn list(snapshot: &Snapshot, differences: &[Difference], offset: usize, limit: usize) -> Result<Changes> {
     let mut changes = compared(snapshot, differences)?;
     changes.sort_by_key(|change| (!visibility::is_public(&change.entry), is_test(&change.entry.path)));
-    let changed_lines = ChangedLines::of(&changes);
+    let changed_lines = ChangedLines::from_changes(&changes);
     let is_changed = |path: &str, line: u32| changed_lines.include(path, line);
     let mut resolver = Resolver::new(snapshot);
     // A renamed definition is looked up twice: by its name, and by the old one.
@@ -161,7 +161,7 @@ pub fn of(snapshot: &Snapshot, differences: &[Difference], offset: usize, limit:
         (std::cmp::Reverse(total(reach)), is_hidden, change.kinds.clone(), entry.path.clone(), entry.line)
     });
     let mut texts = mentioned::Texts::default();
-    let page = Page::of(reached, offset, limit);
+    let page = Page::from_list(reached, offset, limit);
     let page = page.try_map(|(change, reach)| described(snapshot, &change, reach, &ranking, &mut texts))?;
     Ok(Changes { page, tests: ranking.best(MAX_TESTS) })
 }
@@ -206,7 +206,7 @@ fn subject(entry: &Entry) -> Subject<'_> {
 struct ChangedLines(HashMap<String, Vec<(u32, u32)>>);
 
 impl ChangedLines {
-    fn of(changes: &[Change]) -> Self {
+    fn from_changes(changes: &[Change]) -> Self {
         let mut lines: HashMap<String, Vec<(u32, u32)>> = HashMap::new();
         for change in changes {
             if change.kinds == [Kind::Removed] {

@@ -80,7 +80,7 @@ impl Finder {
         })?;
         let line_by_line = !pattern.multiline && parsed.properties().look_set().contains_anchor_haystack();
         let is_large = regex.memory_usage() > LARGE_PROGRAM;
-        Ok((Self { regex, multiline: pattern.multiline, line_by_line, is_large }, need::of(&parsed)))
+        Ok((Self { regex, multiline: pattern.multiline, line_by_line, is_large }, need::compute(&parsed)))
     }
 
     /// Every matching line, in order; an error once the budget is spent.

@@ -34,15 +34,15 @@ const MOST_OF_TWO: usize = 2;
 type Run = Vec<u8>;
 
 /// Trigrams that a text must have for the pattern to match in it.
-pub(super) fn of(pattern: &Hir) -> TrigramNeed {
-    let need = trigrams_of(PatternShape::of(pattern).need());
+pub(super) fn compute(pattern: &Hir) -> TrigramNeed {
+    let need = trigrams_of(PatternShape::from_hir(pattern).need());
     if count(&need) > MOST_ASKED { TrigramNeed::Anything } else { need }
 }
 
 /// Lists of literals: a text in which the pattern matches contains all of one list, in any case of ASCII letters. Each list has a literal
 /// with three ASCII letters or digits in a row. `None` if the pattern has no such literals.
 pub(super) fn literals(pattern: &Hir) -> Option<Vec<Vec<String>>> {
-    let lists = lists_of(&PatternShape::of(pattern).need(), names_beyond_ascii(pattern));
+    let lists = lists_of(&PatternShape::from_hir(pattern).need(), names_beyond_ascii(pattern));
     lists.iter().all(|list| !list.is_empty()).then_some(lists)
 }
 
@@ -181,22 +181,24 @@ impl PatternShape {
         Self { head: vec![Run::new()], rest: Some(UnanchoredRest { needs: vec![need], tail: vec![Run::new()] }) }
     }
 
-    fn of(pattern: &Hir) -> Self {
+    fn from_hir(pattern: &Hir) -> Self {
         match pattern.kind() {
             HirKind::Empty | HirKind::Look(_) => Self::exact(vec![Run::new()]),
-            HirKind::Literal(literal) => Self::of_bytes(&literal.0),
+            HirKind::Literal(literal) => Self::from_bytes(&literal.0),
             HirKind::Class(class) => letters(class).map_or_else(Self::anything, |letters| {
                 Self::exact(letters.into_iter().map(|letter| vec![letter]).collect())
             }),
-            HirKind::Capture(capture) => Self::of(&capture.sub),
-            HirKind::Concat(parts) => parts.iter().map(Self::of).fold(Self::exact(vec![Run::new()]), Self::followed_by),
-            HirKind::Alternation(parts) => Self::one_of(parts.iter().map(Self::of).collect()),
-            HirKind::Repetition(repeated) => Self::of(&repeated.sub).repeated(repeated.min, repeated.max),
+            HirKind::Capture(capture) => Self::from_hir(&capture.sub),
+            HirKind::Concat(parts) => {
+                parts.iter().map(Self::from_hir).fold(Self::exact(vec![Run::new()]), Self::followed_by)
+            }
+            HirKind::Alternation(parts) => Self::one_of(parts.iter().map(Self::from_hir).collect()),
+            HirKind::Repetition(repeated) => Self::from_hir(&repeated.sub).repeated(repeated.min, repeated.max),
         }
     }
 
     /// Bytes that are not text can be within a letter.
-    fn of_bytes(bytes: &[u8]) -> Self {
+    fn from_bytes(bytes: &[u8]) -> Self {
         let mut shape = Self::exact(vec![Run::new()]);
         for part in bytes.utf8_chunks() {
             let letters: Run = part.valid().chars().map(letter).collect();
@@ -385,7 +387,7 @@ mod tests {
     fn needed(pattern: &str) -> String {
         let mut parser = regex_syntax::ParserBuilder::new();
         let parsed = parser.multi_line(true).utf8(false).build().parse(pattern).unwrap();
-        shown(&of(&parsed))
+        shown(&compute(&parsed))
     }
 
     #[test]
@@ -473,7 +475,7 @@ mod tests {
         needed(&nested);
         let long = "some text ".repeat(20_000);
         let parsed = regex_syntax::parse(&long).unwrap();
-        assert!(matches!(of(&parsed), TrigramNeed::All(_) | TrigramNeed::Anything));
+        assert!(matches!(compute(&parsed), TrigramNeed::All(_) | TrigramNeed::Anything));
         let many: Vec<String> = (0..2_000).map(|at| format!("alternative{at}.*end")).collect();
         assert_eq!(needed(&many.join("|")), "*");
         needed(&"[ab]".repeat(3_000));

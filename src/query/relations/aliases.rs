@@ -42,7 +42,7 @@ impl Resolver<'_> {
         let at = |one: &Definition| (one.path.clone(), one.line, one.column);
         let mut positions: Vec<(String, u32, u32)> = definitions.iter().map(at).collect();
         let Some(first) = definitions.first() else { return Ok(positions) };
-        let family = Family::of(&first.language);
+        let family = Family::for_language(&first.language);
         // A member of a script's type stands for those that replace it, too.
         if family.spelling == Spelling::Script {
             let named = self.library.named(&first.name)?;
@@ -83,7 +83,7 @@ impl Resolver<'_> {
 
     /// The languages whose files may name what a language defines.
     pub fn languages_of<'l>(&self, language: &'l str) -> Vec<&'l str> {
-        let family = Family::of(language);
+        let family = Family::for_language(language);
         if family.languages.contains(&language) { family.languages.to_vec() } else { vec![language] }
     }
 

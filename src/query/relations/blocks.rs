@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn a_block_is_what_is_indented_between_braces() {
-        let text = Text::of(
+        let text = Text::new(
             "\
 test('one', () => {
   const a = 1;

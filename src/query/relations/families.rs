@@ -314,7 +314,7 @@ static FAMILIES: &[Family] = &[
 static OTHERS: Family = NONE;
 
 impl Family {
-    pub(super) fn of(language: &str) -> &'static Self {
+    pub(super) fn for_language(language: &str) -> &'static Self {
         FAMILIES.iter().find(|family| family.languages.contains(&language)).unwrap_or(&OTHERS)
     }
 

@@ -56,7 +56,7 @@ pub(super) fn stated(resolver: &mut Resolver, subject: &DefinitionNode, is_above
 /// The members that override a member, in types that inherit from its type.
 pub(super) fn overriding(resolver: &mut Resolver, member: &DefinitionNode) -> Result<Vec<Related>> {
     let Some(of) = type_of(resolver, member)? else { return Ok(Vec::new()) };
-    if super::families::Family::of(&member.definition.language).spelling == Spelling::Rust {
+    if super::families::Family::for_language(&member.definition.language).spelling == Spelling::Rust {
         return in_implementations(resolver, member, &of);
     }
     let mut found = Vec::new();

@@ -278,7 +278,7 @@ pub(super) struct DefiningModule {
 impl DefiningModule {
     /// The module of a definition in `container` of the file at `path`; for modules that are written with an extension
     /// or without.
-    pub(super) fn of(family: &Family, path: &str, container: Option<&str>, with_extension: bool) -> Self {
+    pub(super) fn new(family: &Family, path: &str, container: Option<&str>, with_extension: bool) -> Self {
         let own = module_path(family, path, with_extension);
         let inside = container.map(parts).unwrap_or_default();
         let whole = own.iter().cloned().chain(inside.iter().map(|part| part.replace('-', "_"))).collect();
@@ -357,10 +357,10 @@ mod tests {
     use super::*;
 
     fn offers(language: &str, importer: &str, written: &str, path: &str, container: Option<&str>) -> bool {
-        let family = Family::of(language);
+        let family = Family::for_language(language);
         let modules = Module::read(family, importer, written, 0, None);
         modules.iter().any(|module| {
-            let home = DefiningModule::of(family, path, container, module.has_extension(family));
+            let home = DefiningModule::new(family, path, container, module.has_extension(family));
             module.offers(family, &module.names(family), &home).is_some()
         })
     }

@@ -65,7 +65,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    pub(super) fn of(whole: String) -> Self {
+    pub(super) fn new(whole: String) -> Self {
         let breaks = whole.match_indices('\n').map(|(at, _)| at + 1);
         let starts = std::iter::once(0).chain(breaks).filter(|start| *start < whole.len()).collect();
         Self { whole, starts }
@@ -176,7 +176,7 @@ impl<'s> Library<'s> {
         let opened = match self.snapshot.file(path)? {
             None => None,
             Some((id, language)) => {
-                let family = Family::of(&language);
+                let family = Family::for_language(&language);
                 let package = if family.spelling == Spelling::Go { self.package(modules::folder(path))? } else { None };
                 Some(Rc::new(ParsedFile {
                     path: path.to_owned(),
@@ -312,7 +312,7 @@ impl<'s> Library<'s> {
         if self.texts.len() >= TEXTS {
             self.texts.clear();
         }
-        let text = Rc::new(Text::of(self.snapshot.text_of(path)?));
+        let text = Rc::new(Text::new(self.snapshot.text_of(path)?));
         self.texts.insert(path.to_owned(), Rc::clone(&text));
         Ok(text)
     }
@@ -336,7 +336,7 @@ impl<'s> Library<'s> {
                 let packages = match self.scripts.get() {
                     Some(packages) => packages,
                     None => {
-                        let packages = Packages::of_scripts(self.snapshot)?;
+                        let packages = Packages::read_scripts(self.snapshot)?;
                         self.scripts.get_or_init(|| packages)
                     }
                 };
@@ -350,7 +350,7 @@ impl<'s> Library<'s> {
                 let packages = match self.crates.get() {
                     Some(packages) => packages,
                     None => {
-                        let packages = Packages::of_crates(self.snapshot)?;
+                        let packages = Packages::read_crates(self.snapshot)?;
                         self.crates.get_or_init(|| packages)
                     }
                 };

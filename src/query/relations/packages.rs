@@ -36,7 +36,7 @@ struct Alias {
 }
 
 impl Packages {
-    pub(super) fn of_scripts(snapshot: &Snapshot) -> Result<Self> {
+    pub(super) fn read_scripts(snapshot: &Snapshot) -> Result<Self> {
         let mut packages = Self::default();
         let named = |path: &str| {
             let name = path.rsplit('/').next().unwrap_or(path);
@@ -62,7 +62,7 @@ impl Packages {
         Ok(packages)
     }
 
-    pub(super) fn of_crates(snapshot: &Snapshot) -> Result<Self> {
+    pub(super) fn read_crates(snapshot: &Snapshot) -> Result<Self> {
         let mut packages = Self::default();
         for path in paths(snapshot, "toml", |path| path.rsplit('/').next() == Some("Cargo.toml"))? {
             let text = snapshot.text_of(&path)?;

@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn receivers_are_read_backwards() {
-        let python = Family::of("python");
+        let python = Family::for_language("python");
         assert_eq!(receiver("    return ", python), Receiver::Bare);
         assert_eq!(receiver("    return self.", python), Receiver::Itself);
         assert_eq!(receiver("    self.items.", python), Receiver::Fields(vec!["items".to_owned()]));
@@ -108,14 +108,14 @@ mod tests {
         assert_eq!(receiver("x = f(1).", python), Receiver::Expression);
         assert_eq!(receiver("        .", python), Receiver::Expression);
         assert_eq!(receiver("x = f(1).all.", python), Receiver::Expression);
-        let rust = Family::of("rust");
+        let rust = Family::for_language("rust");
         assert_eq!(receiver("let x = Self::", rust), Receiver::Itself);
         assert_eq!(receiver("let x = crate::a::", rust), path(&["crate", "a"]));
         assert_eq!(receiver("self::", rust), path(&["self"]));
         assert_eq!(receiver("let x = self.", rust), Receiver::Itself);
         assert_eq!(receiver("for i in 0..", rust), Receiver::Bare);
-        assert_eq!(receiver("this->", Family::of("cpp")), Receiver::Itself);
-        assert_eq!(receiver("parent::", Family::of("php")), Receiver::Above);
-        assert_eq!(receiver("m:", Family::of("lua")), path(&["m"]));
+        assert_eq!(receiver("this->", Family::for_language("cpp")), Receiver::Itself);
+        assert_eq!(receiver("parent::", Family::for_language("php")), Receiver::Above);
+        assert_eq!(receiver("m:", Family::for_language("lua")), path(&["m"]));
     }
 }

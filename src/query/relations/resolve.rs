@@ -447,7 +447,7 @@ impl<'s> Resolver<'s> {
         let key = (declared.id, language, with_extension);
         let home = self.homes.entry(key).or_insert_with(|| {
             let Definition { path, container, .. } = &declared.definition;
-            Rc::new(DefiningModule::of(family, path, container.as_deref(), with_extension))
+            Rc::new(DefiningModule::new(family, path, container.as_deref(), with_extension))
         });
         Rc::clone(home)
     }

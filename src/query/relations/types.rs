@@ -185,7 +185,7 @@ pub(super) fn is_member_of(member: &DefinitionNode, of: &DefinitionNode) -> bool
     if member.parent == Some(of.id) {
         return true;
     }
-    let family = Family::of(&of.definition.language);
+    let family = Family::for_language(&of.definition.language);
     let same_file = member.definition.path == of.definition.path;
     let whole = qualified(&of.definition);
     if same_file && *container == whole {

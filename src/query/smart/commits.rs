@@ -79,7 +79,7 @@ pub fn search_commits(
     filter: &PathFilter,
     (offset, limit): (usize, usize),
 ) -> Result<Page<CommitHit>> {
-    let mut parsed = ParsedQuery::of_words(&query.text);
+    let mut parsed = ParsedQuery::from_words(&query.text);
     let mut hits = Vec::new();
     for at in 0..corpus.source_count() {
         hits.extend(corpus.ask(at, |source| {
@@ -108,7 +108,7 @@ pub fn search_commits(
     };
     hits.sort_by(order);
     let is_all = hits.len() < RANKED;
-    let page = Page::of(hits, offset, limit);
+    let page = Page::from_list(hits, offset, limit);
     Ok(Page { total: page.total.filter(|_| is_all), ..page })
 }
 
@@ -144,7 +144,7 @@ fn of_source(source: &Snapshot, query: &mut ParsedQuery, text: &str) -> Result<V
 
 fn rank(corpus: &Corpus, query: &ParsedQuery, hits: &mut [CommitHit]) -> Result<()> {
     let best = hits.iter().map(|hit| hit.score).fold(f64::MIN_POSITIVE, f64::max);
-    let semantic = SemanticQuery::of_any(query, corpus)?;
+    let semantic = SemanticQuery::embed_any(query, corpus)?;
     let subjects: Vec<&str> = hits.iter().map(|hit| hit.commit.subject.as_str()).collect();
     let vectors = if semantic.is_some() { built_in().embed(Purpose::Passage, &subjects)? } else { Vec::new() };
     let cosines: Vec<f64> = match &semantic {

@@ -31,7 +31,7 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    pub fn of(corpus: &Corpus, text: &str) -> Result<Self> {
+    pub fn compute(corpus: &Corpus, text: &str) -> Result<Self> {
         let mut query = ParsedQuery::read(text, corpus)?;
         let vector = if query.is_name() { None } else { Some(SemanticQuery::vector_of(&query)?) };
         let search_words = candidates::search_words(corpus, &mut query, vector.as_ref())?;
@@ -84,7 +84,7 @@ fn candidate(piece: &PieceOfFile, semantic: f64) -> LoadedCandidate {
         text: piece.text.to_owned(),
         names: names.collect(),
     };
-    let category = PathCategory::of(piece.path, language);
+    let category = PathCategory::classify(piece.path, language);
     LoadedCandidate { id: ChunkAt::default(), chunk, category, semantic, is_qualified: false, passes: false }
 }
 

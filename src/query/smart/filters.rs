@@ -42,14 +42,14 @@ pub(super) struct ResolvedFilters<'f> {
 }
 
 impl<'f> ResolvedFilters<'f> {
-    pub fn of(source: &Snapshot, filters: &'f Filters) -> Result<Self> {
+    pub fn resolve(source: &Snapshot, filters: &'f Filters) -> Result<Self> {
         let (tagged, of_kinds) = (filters.tagged_paths(source)?, filters.paths_of_kinds(source)?);
         Ok(Self { filters, tagged, of_kinds })
     }
 
     /// Looks the filters up in each source.
-    pub fn of_all(corpus: &Corpus, filters: &'f Filters) -> Result<Vec<Self>> {
-        (0..corpus.source_count()).map(|at| corpus.ask(at, |source| Self::of(source, filters))).collect()
+    pub fn resolve_all(corpus: &Corpus, filters: &'f Filters) -> Result<Vec<Self>> {
+        (0..corpus.source_count()).map(|at| corpus.ask(at, |source| Self::resolve(source, filters))).collect()
     }
 
     /// Whether a file passes, regardless of its content.
@@ -90,7 +90,7 @@ struct TextFilter {
 }
 
 impl TextFilter {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         let text = words::plain(text.trim()).to_lowercase();
         Self { tokens: words::tokens(&text).map(str::to_owned).collect(), text }
     }
@@ -123,7 +123,7 @@ pub(super) fn is_named(word: &str) -> bool {
 
 impl Filters {
     pub fn take_phrase(&mut self, phrase: &str) {
-        let phrase = TextFilter::of(phrase);
+        let phrase = TextFilter::new(phrase);
         if !phrase.tokens.is_empty() {
             self.phrases.push(phrase);
         }
@@ -147,7 +147,7 @@ impl Filters {
     /// Takes a word that is a filter.
     pub fn take(&mut self, word: &str, corpus: &Corpus) -> Result<FilterRole> {
         if let Some(excluded) = excluded(word) {
-            self.excluded.push(TextFilter::of(excluded));
+            self.excluded.push(TextFilter::new(excluded));
             return Ok(FilterRole::Filter);
         }
         let Some((name, value)) = named(word) else { return Ok(FilterRole::Text) };

@@ -35,7 +35,7 @@ pub(super) fn list(
         let filter = filter_of(filters, at);
         is_complete &= corpus.ask(at, |source| add(&mut all, (at, source), query, filter, budget))?;
     }
-    let mut page = Page::of(diverse(all, |listed| (listed.source, &listed.path)), offset, limit);
+    let mut page = Page::from_list(diverse(all, |listed| (listed.source, &listed.path)), offset, limit);
     if !is_complete {
         page.total = None;
     }
@@ -51,7 +51,7 @@ fn add(
     budget: &Budget,
 ) -> Result<bool> {
     let filters = &query.filters;
-    let passing = ResolvedFilters::of(source, filters)?;
+    let passing = ResolvedFilters::resolve(source, filters)?;
     let of_kinds = filters.paths_of_kinds(source)?;
     for (path, language) in source.paths(None)? {
         if !filter.admits(&path) || !passing.holds(&path, &language) {

@@ -31,7 +31,8 @@ pub(super) fn load(
     let of_kinds: Vec<HashSet<String>> = (0..corpus.source_count())
         .map(|at| corpus.ask(at, |source| filters.paths_of_kinds(source)))
         .collect::<Result<_>>()?;
-    let raising = if query.raises.is_empty() { None } else { Some(ResolvedFilters::of_all(corpus, &query.raises)?) };
+    let raising =
+        if query.raises.is_empty() { None } else { Some(ResolvedFilters::resolve_all(corpus, &query.raises)?) };
     // Whether a chunk passes the filters; its names that do not are removed.
     let admits = |id: ChunkAt, chunk: &mut ChunkHit| -> Result<bool> {
         if !filters.admit_text(&chunk.text) {
@@ -63,7 +64,7 @@ pub(super) fn load(
                 let passes = raising.as_ref().map_or(Ok(false), |raising| {
                     corpus.ask(id.source, |source| raising[id.source].admits(source, &chunk))
                 })?;
-                let category = PathCategory::of(&chunk.path, &chunk.language);
+                let category = PathCategory::classify(&chunk.path, &chunk.language);
                 let is_qualified = qualified.contains(&id);
                 loaded.push(LoadedCandidate { id, chunk, category, semantic: 0.0, is_qualified, passes });
             }

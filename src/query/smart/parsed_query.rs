@@ -266,7 +266,7 @@ impl ParsedQuery {
     }
 
     /// All of `text` as words.
-    pub fn of_words(text: &str) -> Self {
+    pub fn from_words(text: &str) -> Self {
         let mut query = Self::default();
         query.add_words(text);
         query
@@ -275,7 +275,7 @@ impl ParsedQuery {
     fn add_words(&mut self, text: &str) {
         let all: Vec<(&str, String)> =
             words::tokens(text).take(MAX_TOKENS).map(|token| (token, words::plain(token).to_lowercase())).collect();
-        let language = Language::of(all.iter().map(|(_, lower)| lower.as_str()));
+        let language = Language::recognize(all.iter().map(|(_, lower)| lower.as_str()));
         self.is_foreign = language != Language::default();
         for (token, lower) in all {
             if self.terms.iter().any(|known| known.text == lower) {

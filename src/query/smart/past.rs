@@ -1,4 +1,4 @@
-//! What the history says about a query: files that were changed by commits about the same.
+//! Evidence of the history for a query: files that were changed by commits about the same.
 //!
 //! Owns both measures. *Votes*: the commits whose messages hold most of the query, by how rare its words are in the history, vote for the
 //! files that they changed; a commit of few files and a recent one count more. *Subjects*: BM25 of the query over the subjects of
@@ -45,10 +45,10 @@ struct OfSource {
 
 impl Past {
     /// Asks the history of all sources. The best file has 1 in each measure.
-    pub fn of(query: &ParsedQuery, corpus: &Corpus) -> Result<Self> {
+    pub fn load(query: &ParsedQuery, corpus: &Corpus) -> Result<Self> {
         let mut sources = Vec::with_capacity(corpus.source_count());
         for at in 0..corpus.source_count() {
-            sources.push(OfSource::of(query, corpus, at)?);
+            sources.push(OfSource::load(query, corpus, at)?);
         }
         scale(sources.iter_mut().map(|source| &mut source.votes).collect());
         scale(sources.iter_mut().map(|source| &mut source.subjects).collect());
@@ -132,7 +132,7 @@ fn scale(mut values: Vec<&mut Vec<f64>>) {
 
 impl OfSource {
     #[expect(clippy::cast_precision_loss, reason = "a weight needs no more")]
-    fn of(query: &ParsedQuery, corpus: &Corpus, at: usize) -> Result<Self> {
+    fn load(query: &ParsedQuery, corpus: &Corpus, at: usize) -> Result<Self> {
         let committed = corpus.ask(at, |source| source.committed_files())?;
         let (commits, files) = (committed.commits.len(), committed.paths.len());
         if files == 0 {

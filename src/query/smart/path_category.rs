@@ -83,7 +83,7 @@ const ABOUT_PROJECT: &[&str] =
     &["readme", "license", "licence", "changelog", "changes", "contributing", "authors", "copying", "news"];
 
 impl PathCategory {
-    pub fn of(path: &str, language: &str) -> Self {
+    pub fn classify(path: &str, language: &str) -> Self {
         let lower = path.to_lowercase();
         let (folders, file) = lower.rsplit_once('/').unwrap_or(("", &lower));
         let has = |names: &[&str]| folders.split('/').any(|folder| names.contains(&folder));
@@ -153,7 +153,7 @@ mod tests {
             ("package.json", "json", PathCategory::Data),
             (".ixchel/decisions/a.md", "markdown", PathCategory::Code),
         ] {
-            assert_eq!(PathCategory::of(path, language), category, "{path}");
+            assert_eq!(PathCategory::classify(path, language), category, "{path}");
         }
     }
 }

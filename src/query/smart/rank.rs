@@ -80,14 +80,14 @@ pub(super) fn rank(
     let (_, weights) = weights(query, ranking);
     let mut ranked = look_at_each(query, candidates);
     ranked.iter_mut().for_each(|found| past.set(found.id.source, &found.chunk.path, &mut found.parts));
-    let fused = weights.of_alone(&[Part::Words, Part::Semantic]);
+    let fused = weights.only(&[Part::Words, Part::Semantic]);
     let score = |found: &mut RankedCandidate| {
         found.score = if rerank { found.parts.score(weights) } else { found.parts.score(&fused) };
     };
     ranked.iter_mut().for_each(score);
     sort(&mut ranked);
     // Parts that read further tables are computed for the best alone, if they count.
-    if rerank && weights.of(Part::Central) + weights.of(Part::Kind) != 0.0 {
+    if rerank && weights.get(Part::Central) + weights.get(Part::Kind) != 0.0 {
         let mut central: HashMap<String, f64> = HashMap::new();
         for found in ranked.iter_mut().take(LOOKED_UP) {
             let Some(name) = found.name.clone() else { continue };
@@ -95,7 +95,7 @@ pub(super) fn rank(
             let value = known.map_or_else(|| corpus.files_using(&name, CENTRAL).map(centrality), Ok)?;
             found.parts.set(Part::Central, value);
             central.insert(name.clone(), value);
-            if found.parts.of(Part::Defines) > 0.0 {
+            if found.parts.get(Part::Defines) > 0.0 {
                 found.parts.set(Part::Kind, kind_of(query, &found.chunk, &name));
             }
             score(found);
@@ -278,17 +278,17 @@ fn by_words(query: &ParsedQuery, ranked: &mut [RankedCandidate]) {
         found.parts.set(Part::Words, words);
         best = f64::max(best, words);
     }
-    ranked.iter_mut().for_each(|found| found.parts.set(Part::Words, found.parts.of(Part::Words) / best));
+    ranked.iter_mut().for_each(|found| found.parts.set(Part::Words, found.parts.get(Part::Words) / best));
 }
 
 /// How near the nearest name of each is, of the nearest one's; the less, the fewer words say something.
 fn by_similarity_of_names(query: &ParsedQuery, ranked: &mut [RankedCandidate]) {
-    let nearest = ranked.iter().map(|found| found.parts.of(Part::NameSimilarity)).fold(0.0, f64::max);
+    let nearest = ranked.iter().map(|found| found.parts.get(Part::NameSimilarity)).fold(0.0, f64::max);
     let words = query.words.iter().filter(|word| word.weight > 0.0).count();
     let most = semantic::sentence(u32::try_from(words).unwrap_or(u32::MAX));
     if nearest > 0.0 {
         let share = |found: &mut RankedCandidate| {
-            found.parts.set(Part::NameSimilarity, found.parts.of(Part::NameSimilarity) / nearest * most);
+            found.parts.set(Part::NameSimilarity, found.parts.get(Part::NameSimilarity) / nearest * most);
         };
         ranked.iter_mut().for_each(share);
     }
@@ -305,14 +305,14 @@ fn of_files(query: &ParsedQuery, ranked: &mut [RankedCandidate]) {
             files.push((0.0, 0, 0));
         }
         let (words, all, names) = &mut files[number];
-        *words += found.parts.of(Part::Words);
+        *words += found.parts.get(Part::Words);
         *all |= found.seen.all;
         *names |= found.names;
         of_candidate.push(number);
     }
     for (found, number) in ranked.iter_mut().zip(of_candidate) {
         let (words, all, names) = files[number];
-        let others = words - found.parts.of(Part::Words);
+        let others = words - found.parts.get(Part::Words);
         found.parts.set(Part::File, others / (others + HALF));
         found.parts.set(Part::FileCovers, query.share_of(all));
         found.parts.set(Part::FileNames, query.share_of(names));

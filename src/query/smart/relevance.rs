@@ -90,7 +90,7 @@ pub(super) fn is_prose(language: &str) -> bool {
 }
 
 impl Evidence {
-    fn of(query: &ParsedQuery, found: &RankedCandidate, likeness: Similarity) -> Self {
+    fn new(query: &ParsedQuery, found: &RankedCandidate, likeness: Similarity) -> Self {
         let known = [
             likeness.cosine.max(0.0),
             likeness.beyond,
@@ -99,7 +99,7 @@ impl Evidence {
             found.seen.best_window_share(query),
             query.share_of(found.names),
             query.share_of(found.path),
-            found.parts.of(Part::Phrase),
+            found.parts.get(Part::Phrase),
             1.0,
         ];
         Self { known, is_name: query.is_name(), is_prose: is_prose(&found.chunk.language) }
@@ -160,8 +160,8 @@ pub fn relevant(
     if let Some(reranker) = reranker {
         reranker.begin_scored();
     }
-    let mut query = ParsedQuery::of_words(text);
-    let among = SearchScope { least: ANYTHING, by_rare_words: true, ..SearchScope::of(filter, reranker) };
+    let mut query = ParsedQuery::from_words(text);
+    let among = SearchScope { least: ANYTHING, by_rare_words: true, ..SearchScope::new(filter, reranker) };
     let RankedCandidates { ranked, complete, .. } = ranked(&ranking(), corpus, &mut query, among, budget)?;
     let ids: Vec<ChunkAt> = ranked.iter().map(|found| found.id).collect();
     let (known, background) = similarities(corpus, &query, &ranked)?;
@@ -170,7 +170,7 @@ pub fn relevant(
     let rounded = |score: f64| (score * 100.0).round() / 100.0;
     let meant = if query.says_nothing { OF_NOTHING } else { 1.0 };
     let judged = |at: usize, likeness: Option<Similarity>| {
-        let evidence = Evidence::of(&query, &ranked[at], likeness.unwrap_or(UNKNOWN));
+        let evidence = Evidence::new(&query, &ranked[at], likeness.unwrap_or(UNKNOWN));
         Relevant { id: ids[at], score: rounded(evidence.score() * meant), evidence, rank: at }
     };
     let mut scored: Vec<Relevant> = known.into_iter().enumerate().map(|(at, known)| judged(at, known)).collect();
@@ -207,8 +207,8 @@ fn similarities(
     if query.is_foreign {
         return Ok((known, None));
     }
-    let plain = SemanticQuery::of_any(query, corpus)?;
-    let rare = SemanticQuery::of_rare(query, corpus)?;
+    let plain = SemanticQuery::embed_any(query, corpus)?;
+    let rare = SemanticQuery::embed_rare(query, corpus)?;
     let background = plain.as_ref().map(|semantic| semantic.background(corpus)).transpose()?.flatten();
     for by_rare_words in [false, true] {
         let here = hits.iter().enumerate().filter(|(_, hit)| (rare.is_some() && is_in_prose(hit)) == by_rare_words);
@@ -243,7 +243,7 @@ pub fn evidence(
     passages: &[Passage],
     around: &[Passage],
 ) -> Result<Vec<Evidence>> {
-    let mut query = ParsedQuery::of_words(text);
+    let mut query = ParsedQuery::from_words(text);
     query.add_others();
     candidates::weigh_by_static_embeddings(corpus, &mut query)?;
     let is_table = embedder.space() == built_in().space();
@@ -272,7 +272,7 @@ pub fn evidence(
             LoadedCandidate {
                 id: ChunkAt::default(),
                 chunk: chunk.clone(),
-                category: PathCategory::of(&chunk.path, &chunk.language),
+                category: PathCategory::classify(&chunk.path, &chunk.language),
                 semantic: 0.0,
                 is_qualified: false,
                 passes: false,
@@ -282,7 +282,7 @@ pub fn evidence(
             Some(rare) if is_in_prose(&found) => likeness(Some(rare), background_of_rare, own),
             _ => likeness(all.as_ref(), background_of_all, own),
         };
-        Evidence::of(&query, &found, likeness)
+        Evidence::new(&query, &found, likeness)
     });
     Ok(judged.collect())
 }

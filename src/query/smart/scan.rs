@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     fn query(text: &str) -> ParsedQuery {
-        let mut query = ParsedQuery::of_words(text);
+        let mut query = ParsedQuery::from_words(text);
         query.words.iter_mut().filter(|word| !word.is_stop).for_each(|word| word.weight = 1.0);
         query
     }

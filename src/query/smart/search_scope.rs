@@ -20,7 +20,7 @@ pub(super) struct SearchScope<'a> {
 
 impl<'a> SearchScope<'a> {
     /// Everything that the filter admits.
-    pub fn of(filter: &'a PathFilter, reranker: Option<&'a Reranker<'a>>) -> Self {
+    pub fn new(filter: &'a PathFilter, reranker: Option<&'a Reranker<'a>>) -> Self {
         Self { filter, scope: None, least: semantic::LEAST, by_rare_words: false, reranker }
     }
 }

@@ -35,25 +35,25 @@ pub(super) struct SemanticQuery {
 
 impl SemanticQuery {
     /// `None` for a name, and for words that the model does not know.
-    pub(super) fn of(query: &ParsedQuery, corpus: &Corpus) -> Result<Option<Self>> {
-        if query.is_name() { Ok(None) } else { Self::of_any(query, corpus) }
+    pub(super) fn embed(query: &ParsedQuery, corpus: &Corpus) -> Result<Option<Self>> {
+        if query.is_name() { Ok(None) } else { Self::embed_any(query, corpus) }
     }
 
     /// Embeds any query, also a name; `None` for words that the model does not know.
-    pub(super) fn of_any(query: &ParsedQuery, corpus: &Corpus) -> Result<Option<Self>> {
-        Self::of_vector(corpus, || Self::vector_of(query))
+    pub(super) fn embed_any(query: &ParsedQuery, corpus: &Corpus) -> Result<Option<Self>> {
+        Self::from_vector(corpus, || Self::vector_of(query))
     }
 
     /// Embeds a query with its words weighted by their rarity in the corpus: in a manual about music, `record` and
     /// `song` distinguish no text from another. Code is better found by what all words mean together.
-    pub(super) fn of_rare(query: &ParsedQuery, corpus: &Corpus) -> Result<Option<Self>> {
+    pub(super) fn embed_rare(query: &ParsedQuery, corpus: &Corpus) -> Result<Option<Self>> {
         if query.is_name() {
             return Ok(None);
         }
-        Self::of_vector(corpus, || Self::rare_vector_of(query, corpus))
+        Self::from_vector(corpus, || Self::rare_vector_of(query, corpus))
     }
 
-    fn of_vector(corpus: &Corpus, vector: impl FnOnce() -> Result<Vector>) -> Result<Option<Self>> {
+    fn from_vector(corpus: &Corpus, vector: impl FnOnce() -> Result<Vector>) -> Result<Option<Self>> {
         let named = built_in().space();
         let key = SpaceKey { model: &named.model, hash: &named.hash, dimension: named.dimension };
         let vector = vector()?;

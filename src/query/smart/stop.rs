@@ -93,7 +93,7 @@ pub(super) struct Language(u16);
 
 impl Language {
     /// Recognizes the language by a query's words, in lowercase without accents.
-    pub fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
+    pub fn recognize<'w>(words: impl Iterator<Item = &'w str>) -> Self {
         let (mut english, mut others) = (0, [0_usize; OTHERS.len()]);
         for word in words {
             english += usize::from(says_nothing(word));
@@ -121,7 +121,7 @@ mod tests {
     fn left(query: &str) -> String {
         let plain = words::plain(query).to_lowercase();
         let words: Vec<&str> = words::tokens(&plain).collect();
-        let language = Language::of(words.iter().copied());
+        let language = Language::recognize(words.iter().copied());
         let kept = words.iter().filter(|word| !language.is_filled_by(word));
         kept.copied().collect::<Vec<_>>().join(" ")
     }

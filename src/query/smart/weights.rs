@@ -112,7 +112,7 @@ weights! {
 pub struct Weights([f64; Part::ALL.len()]);
 
 impl Weights {
-    pub fn of(&self, part: Part) -> f64 {
+    pub fn get(&self, part: Part) -> f64 {
         self.0[part as usize]
     }
 
@@ -121,9 +121,9 @@ impl Weights {
     }
 
     /// Weights for these parts alone; the others have none.
-    pub fn of_alone(&self, parts: &[Part]) -> Self {
+    pub fn only(&self, parts: &[Part]) -> Self {
         let mut alone = Self([0.0; Part::ALL.len()]);
-        parts.iter().for_each(|&part| alone.set(part, self.of(part)));
+        parts.iter().for_each(|&part| alone.set(part, self.get(part)));
         alone
     }
 }
@@ -139,7 +139,7 @@ impl Default for Parts {
 }
 
 impl Parts {
-    pub fn of(&self, part: Part) -> f64 {
+    pub fn get(&self, part: Part) -> f64 {
         self.0[part as usize]
     }
 
@@ -153,7 +153,7 @@ impl Parts {
 
     /// Share of each part in the score; parts that add nothing are left out.
     pub fn shares(&self, weights: &Weights) -> Vec<(&'static str, f64)> {
-        let shares = Part::ALL.iter().map(|&part| (part.name(), self.of(part) * weights.of(part)));
+        let shares = Part::ALL.iter().map(|&part| (part.name(), self.get(part) * weights.get(part)));
         shares.filter(|(_, share)| *share != 0.0).collect()
     }
 }

@@ -77,7 +77,7 @@ fn by_worth(ranked: &mut [(f64, Definition)]) {
 
 fn worth(definition: &Definition) -> f64 {
     let kind = KINDS.iter().find(|(_, kinds)| kinds.contains(&definition.kind.as_str()));
-    let lost = match PathCategory::of(&definition.path, &definition.language) {
+    let lost = match PathCategory::classify(&definition.path, &definition.language) {
         PathCategory::Code => 0.0,
         PathCategory::Test => TEST,
         PathCategory::Example => EXAMPLE,

@@ -86,7 +86,7 @@ async fn post(
         let reason = "The body must be JSON: Content-Type: application/json.\n";
         return Err(reply::closing(reply::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason)));
     }
-    let accepted = AcceptedMediaTypes::of(headers);
+    let accepted = AcceptedMediaTypes::from_headers(headers);
     if !accepted.json {
         let reason = "The client must accept application/json and text/event-stream.\n";
         return Err(reply::closing(reply::text(StatusCode::NOT_ACCEPTABLE, reason)));
@@ -351,7 +351,7 @@ fn resume(state: &State, repository: &Arc<Repository>, headers: &HeaderMap) -> R
     let last = headers.get(LAST_EVENT_ID).and_then(|event| event.to_str().ok()).filter(|_| has_session_form(headers));
     let Some(last) = last else { return Err(not_allowed("POST, DELETE")) };
     let session = session(state, repository, headers, None)?;
-    if !AcceptedMediaTypes::of(headers).events {
+    if !AcceptedMediaTypes::from_headers(headers).events {
         return Err(reply::text(StatusCode::NOT_ACCEPTABLE, "The client must accept text/event-stream.\n"));
     }
     match session.resume(last) {

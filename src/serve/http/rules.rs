@@ -27,7 +27,7 @@ pub struct AcceptedMediaTypes {
 
 impl AcceptedMediaTypes {
     /// A client that sends no such header accepts everything.
-    pub fn of(headers: &HeaderMap) -> Self {
+    pub fn from_headers(headers: &HeaderMap) -> Self {
         let mut accepted = Self { json: !headers.contains_key(header::ACCEPT), events: false };
         accepted.events = accepted.json;
         let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
@@ -147,13 +147,16 @@ mod tests {
     #[test]
     fn media_types_may_be_ranges() {
         let accepted = |value: &str| {
-            let AcceptedMediaTypes { json, events } = AcceptedMediaTypes::of(&headers(&[("accept", value)]));
+            let AcceptedMediaTypes { json, events } = AcceptedMediaTypes::from_headers(&headers(&[("accept", value)]));
             (json, events)
         };
         assert_eq!(accepted("application/json, text/event-stream"), (true, true));
         assert_eq!(accepted("*/*"), (true, true));
         assert_eq!(accepted("text/event-stream;q=0, Application/JSON;q=0.5"), (true, false));
         assert_eq!(accepted("text/html"), (false, false));
-        assert_eq!(AcceptedMediaTypes::of(&HeaderMap::new()), AcceptedMediaTypes { json: true, events: true });
+        assert_eq!(
+            AcceptedMediaTypes::from_headers(&HeaderMap::new()),
+            AcceptedMediaTypes { json: true, events: true }
+        );
     }
 }

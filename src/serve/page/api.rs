@@ -7,6 +7,7 @@
 //! | `GET /api/state` | | `{root, repositories, version, daemon}`; `daemon` is what `ixmcp daemon status` prints, or null |
 //! | `GET /api/calls` | | `{daemon, version, calls}`: the current calls |
 //! | `GET /api/calls?after=N` | | the calls after version N; waits a while until there is one |
+//! | `POST /api/changes` | what the answer before said, and the file that is shown | `{daemon, …}`: what changed on disk; waits a while until something did |
 //!
 //! An error is `{code, message, hint}`, with a matching HTTP status. A page of several repositories takes `repo`, one of
 //! `repositories`; a page of one refuses it.
@@ -75,6 +76,7 @@ async fn try_answer(backend: &Backend, request: Request<Incoming>) -> Result<Val
     match (request.method(), path.strip_prefix("/api/").unwrap_or_default()) {
         (&Method::GET, "state") => state(backend).await,
         (&Method::GET, "calls") => calls(backend, after).await,
+        (&Method::POST, "changes") => backend.changes(arguments(request).await?).await,
         (&Method::POST, target) => {
             let target = match target.split_once('/') {
                 Some(("tool", name)) => TOOLS.iter().copied().find(|tool| *tool == name).map(BackendRequest::Tool),

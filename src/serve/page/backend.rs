@@ -17,6 +17,7 @@ use crate::model::printable;
 use crate::panics;
 use crate::serve::MemberDaemons;
 use crate::serve::client::{Compatibility, DaemonConnection};
+use crate::serve::disk_changes::{self, KnownState};
 use crate::serve::socket_path::SocketPath;
 use crate::serve::{Hello, call_params};
 use crate::tools::{Request, Tools};
@@ -30,6 +31,8 @@ const MAX_ANSWER_BYTES: usize = 4 << 20;
 const MAX_SHOWN: usize = 200;
 /// The tool that a page of several repositories asks all of them.
 const ASKED_OF_ALL: &str = "query";
+/// The name of the wait for changes.
+const CHANGES: &str = "changes";
 
 pub struct Backend {
     pub root: PathBuf,
@@ -123,6 +126,31 @@ impl Backend {
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panics::error(None)))
     }
 
+    /// Waits for a change on disk. Nothing of a published repository changes on this disk.
+    pub async fn changes(&self, mut known: Map<String, Value>) -> Result<Value> {
+        let view = BackendRequest::View(CHANGES);
+        let RequestTarget::Folder(root) = self.about(view, &mut known)? else {
+            return Err(Error::not_found("the repository is not on this disk"));
+        };
+        if let Some(daemon) = self.daemon(&root).await
+            && let Some(answer) = call_daemon(daemon, "ixmcp/changes", known.clone()).await
+        {
+            return answer.map(|answer| with_daemon(answer, true));
+        }
+        let known: KnownState =
+            serde_json::from_value(Value::Object(known)).map_err(|error| Error::invalid_argument(error.to_string()))?;
+        let (workspaces, budget) = (Arc::clone(&self.workspaces), Budget::unlimited());
+        let _cancel_on_drop = CancelOnDrop(budget.clone());
+        let work = move || {
+            panics::caught(|| {
+                let workspace = workspaces.of_root(&root)?;
+                Ok(json!(disk_changes::wait(&workspace, &known, || budget.is_spent())))
+            })
+        };
+        let answer = tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panics::error(None)))?;
+        Ok(with_daemon(answer, false))
+    }
+
     /// Which repository a request is about. Takes `repo` from the arguments, or names all repositories in it.
     fn about(&self, target: BackendRequest, arguments: &mut Map<String, Value>) -> Result<RequestTarget> {
         if self.repositories.is_empty() {
@@ -154,7 +182,7 @@ impl Backend {
     }
 
     async fn daemon(&self, root: &Path) -> Option<DaemonConnection> {
-        let path = SocketPath::of(root, &self.environment);
+        let path = SocketPath::find(root, &self.environment);
         let connected = DaemonConnection::connect(&path, &self.hello()).await;
         let daemon = connected.inspect_err(|error| tracing::warn!(%error, "the daemon is not used")).ok()??;
         (daemon.about.compatibility() == Compatibility::Usable).then_some(daemon)
@@ -189,6 +217,11 @@ async fn call_daemon(
     let _cancel_on_drop = CancelOnDrop(budget.clone());
     let call = tokio::spawn(async move { daemon.call(method, params, &budget, &|_| {}).await });
     call.await.ok()?.ok()
+}
+
+fn with_daemon(mut answer: Value, has_daemon: bool) -> Value {
+    answer["daemon"] = json!(has_daemon);
+    answer
 }
 
 fn object(value: Value) -> Map<String, Value> {

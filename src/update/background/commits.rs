@@ -98,7 +98,7 @@ impl Commits {
         if !self.repository.kind.may_have_history() || git_layout::directory(&self.repository.root).is_none() {
             return None;
         }
-        let found = Objects::of(&self.repository.root, &self.repository.sources.environment);
+        let found = Objects::open(&self.repository.root, &self.repository.sources.environment);
         *locked(&self.fault) = found.as_ref().err().map(|error| error.message.to_string());
         found.ok()
     }

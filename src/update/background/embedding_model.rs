@@ -229,7 +229,10 @@ impl EmbeddingModel {
     }
 
     fn runner(&self) -> RunnerConfig {
-        RunnerConfig::of(&self.repository.settings().config.model, self.repository.sources.environment.program())
+        RunnerConfig::from_settings(
+            &self.repository.settings().config.model,
+            self.repository.sources.environment.program(),
+        )
     }
 
     /// Stops using a model that failed at a text, until it is loaded again.

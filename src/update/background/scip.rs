@@ -248,7 +248,7 @@ impl Scip {
             placed.iter().filter(has_name).map(|(range, _)| *range).collect()
         };
         name_as_written(&placed, symbols, is_current);
-        let hash = is_current.then(|| ContentHash::of(&bytes).0);
+        let hash = is_current.then(|| ContentHash::compute(&bytes).0);
         ScipDocumentRow { path: path.as_str().to_owned(), hash, occurrences }
     }
 

@@ -58,7 +58,7 @@ fn defined(rows: &ScipRows) -> HashMap<usize, usize> {
 /// Symbols that name their package, with their numbers.
 fn symbols(rows: &ScipRows) -> impl Iterator<Item = (usize, PackageSymbol)> {
     let global = rows.symbols.iter().enumerate().filter(|(_, (_, _, document))| document.is_none());
-    global.filter_map(|(at, (symbol, _, _))| Some((at, PackageSymbol::of(symbol)?)))
+    global.filter_map(|(at, (symbol, _, _))| Some((at, PackageSymbol::parse(symbol)?)))
 }
 
 /// Returns the folder of `path` if it ends with the path `within`.

@@ -7,7 +7,7 @@ use crate::worktrees::committed;
 
 #[test]
 fn an_administrator_that_is_not_a_superuser_prepares_a_server_and_lets_others_do_so() {
-    // Roles of the schema belong to who created them.
+    // Roles of the schema belong to their creator.
     let server = Postgres::start();
     let organisation = Organisation::without_schema(&server);
     let owner = organisation.role_that("owner", "LOGIN CREATEROLE");
@@ -61,7 +61,7 @@ fn an_administrator_without_the_rights_is_asked_for_those_and_not_for_a_grant() 
 }
 
 #[test]
-fn who_created_the_role_of_a_team_reads_nothing_that_was_not_granted() {
+fn the_creator_of_a_teams_role_reads_nothing_that_was_not_granted() {
     let organisation = Organisation::new();
     let pay = organisation.role("pay", "pay-*", &["--publish"]);
     let repo = committed(PAY);

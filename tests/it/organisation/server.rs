@@ -61,10 +61,10 @@ fn command(program: &str) -> Command {
 
 /// Starts a program as a user that the server accepts.
 fn unprivileged(program: &str) -> Command {
-    as_nobody(command(program))
+    as_unprivileged(command(program))
 }
 
-fn as_nobody(mut command: Command) -> Command {
+fn as_unprivileged(mut command: Command) -> Command {
     if rustix::process::getuid().is_root() {
         command.uid(UNPRIVILEGED).gid(UNPRIVILEGED);
     }
@@ -202,7 +202,7 @@ impl Postgres {
         );
         fs::write(folder.join("settings"), settings).unwrap();
         fs::write(folder.join("users"), "\"postgres\" \"\"\n").unwrap();
-        let mut command = as_nobody(Command::new("/usr/sbin/pgbouncer"));
+        let mut command = as_unprivileged(Command::new("/usr/sbin/pgbouncer"));
         command.arg(folder.join("settings")).current_dir("/tmp").process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn().expect("PgBouncer is not installed: run .ci/setup");
@@ -328,7 +328,7 @@ impl Way {
     }
 }
 
-/// Makes a file or folder that of the user as whom servers run.
+/// Makes a file or folder that of the user that runs servers.
 fn own(path: &Path) {
     if rustix::process::getuid().is_root() {
         std::os::unix::fs::chown(path, Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();

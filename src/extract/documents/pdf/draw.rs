@@ -297,7 +297,7 @@ impl<'d, 'a> Drawing<'d, 'a> {
         if let Some(known) = known {
             return Some(Rc::clone(known));
         }
-        let glyphs = Rc::new(Glyphs::of(&self.resources.get_font(name)?));
+        let glyphs = Rc::new(Glyphs::from_font(&self.resources.get_font(name)?));
         match id {
             Some(id) => self.artist.fonts.insert(id, Rc::clone(&glyphs)),
             None => self.fonts.insert(name.as_ref().to_vec(), Rc::clone(&glyphs)),
@@ -312,7 +312,7 @@ impl<'d, 'a> Drawing<'d, 'a> {
         let id = ObjectIdentifier::from(id);
         let mut values = font.flex_iter();
         let (Some(dict), Some(size)) = (values.next::<Dict<'_>>(), values.next::<Number>()) else { return };
-        let glyphs = self.artist.fonts.entry(id).or_insert_with(|| Rc::new(Glyphs::of(&dict)));
+        let glyphs = self.artist.fonts.entry(id).or_insert_with(|| Rc::new(Glyphs::from_font(&dict)));
         (self.state.font, self.state.size) = (Some(Rc::clone(glyphs)), size.as_f32());
     }
 

@@ -51,7 +51,7 @@ pub(super) struct ShownCode<'a> {
 }
 
 impl Glyphs {
-    pub fn of(font: &Dict<'_>) -> Self {
+    pub fn from_font(font: &Dict<'_>) -> Self {
         if name(font, "Subtype").as_deref() == Some("Type0") { Self::composite(font) } else { Self::simple(font) }
     }
 

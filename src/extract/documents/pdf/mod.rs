@@ -49,7 +49,7 @@ fn text(bytes: &[u8], is_sound: bool) -> Result<Document, SkipReason> {
         LoadPdfError::Decryption(DecryptionError::UnsupportedAlgorithm) => SkipReason::Sealed,
         _ => SkipReason::Malformed,
     })?;
-    let mut found = Pages::of(&pdf, MOST_PAGES);
+    let mut found = Pages::read(&pdf, MOST_PAGES);
     let is_lost = found.first.is_empty() && !found.is_doubled;
     if is_lost {
         found = Pages::without_tree(&pdf, MOST_PAGES);

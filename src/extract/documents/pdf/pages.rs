@@ -42,7 +42,7 @@ impl<'a> Page<'a> {
 
 impl<'a> Pages<'a> {
     /// The first `most` pages of a file, each part of the tree once.
-    pub fn of(pdf: &'a Pdf, most: usize) -> Self {
+    pub fn read(pdf: &'a Pdf, most: usize) -> Self {
         let mut found = Self { first: Vec::new(), total: 0, is_doubled: false };
         let top = Page { dict: Dict::empty(), resources: Dict::empty(), media: A4, turned: 0 };
         let Some(catalog) = pdf.xref().get::<Dict<'a>>(pdf.xref().root_id()) else { return found };

@@ -51,7 +51,7 @@ struct Clues<'f> {
 }
 
 impl<'f> Clues<'f> {
-    fn of(fault: &'f Fault) -> Self {
+    fn from_fault(fault: &'f Fault) -> Self {
         let types: Vec<&str> = quoted(&fault.message).flat_map(members).filter(|member| *member != "None").collect();
         let is_about_functions = FUNCTIONS.iter().any(|start| fault.message.starts_with(start));
         Self {
@@ -108,7 +108,7 @@ pub(super) fn suspects(
     fault: &Fault,
     is_fresh: impl Fn(&Key) -> bool,
 ) -> Vec<Key> {
-    let clues = Clues::of(fault);
+    let clues = Clues::from_fault(fault);
     let (mut best, mut suspects) = (0, Vec::new());
     for key in trying {
         let likelihood = match clues.likelihood(texts, key) {
@@ -128,7 +128,7 @@ pub(super) fn suspects(
 
 /// The annotations of what a diagnostic names and of the function around it.
 pub(super) fn all_suspects(texts: &[FileState], trying: &BTreeSet<Key>, fault: &Fault) -> Vec<Key> {
-    let clues = Clues::of(fault);
+    let clues = Clues::from_fault(fault);
     trying.iter().copied().filter(|key| clues.likelihood(texts, *key) >= LIKELY).collect()
 }
 
@@ -142,7 +142,7 @@ pub(super) fn ranked(
     fault: &Fault,
     is_fresh: impl Fn(&Key) -> bool,
 ) -> Vec<Key> {
-    let clues = Clues::of(fault);
+    let clues = Clues::from_fault(fault);
     let likelihood = |key: &Key| {
         clues.likelihood(texts, *key) + FRESH * u8::from(is_fresh(key)) + u8::from(fault.file == Some(key.0))
     };

@@ -86,7 +86,11 @@ pub(super) struct Searched {
 }
 
 /// Searches the project for calls of these functions. `searched` is what the last search of the same functions left.
-pub(super) fn of<'db>(db: &'db Database, functions: &[Called<'_, 'db>], searched: &mut Option<Searched>) -> Calls<'db> {
+pub(super) fn find<'db>(
+    db: &'db Database,
+    functions: &[Called<'_, 'db>],
+    searched: &mut Option<Searched>,
+) -> Calls<'db> {
     let mut calls = Calls { arguments: HashMap::new(), files: HashMap::new(), receivers: HashMap::new() };
     // A constructor is called by the name of its class.
     let (mut names, mut classes) = (BTreeSet::new(), BTreeSet::new());
@@ -314,7 +318,7 @@ impl<'db> CallFinder<'_, 'db> {
                 (vec![one], of_expression(self.model, callee, aliases))
             }
             (Some(Type::ClassLiteral(_)), Some(TypeDefinition::StaticClass(class)))
-                if let Ok(constructor) = self.constructors.of(self.db, class) =>
+                if let Ok(constructor) = self.constructors.resolve(self.db, class) =>
             {
                 (constructor.into_iter().collect(), Vec::new())
             }

@@ -27,7 +27,11 @@ pub(super) struct Constructors<'db>(HashMap<Definition<'db>, Result<Option<Defin
 
 impl<'db> Constructors<'db> {
     /// The `__init__` that a call of this class runs; `None` if it is that of `object`.
-    pub fn of(&mut self, db: &'db Database, class: Definition<'db>) -> Result<Option<Definition<'db>>, Undetermined> {
+    pub fn resolve(
+        &mut self,
+        db: &'db Database,
+        class: Definition<'db>,
+    ) -> Result<Option<Definition<'db>>, Undetermined> {
         *self.0.entry(class).or_insert_with(|| {
             let DefinitionKind::Class(node) = class.kind(db) else { return Err(Undetermined) };
             let parsed = parsed_module(db, class.python_file(db)).load(db);

@@ -19,7 +19,7 @@ pub(super) struct Header {
 
 impl Header {
     /// After the last import at the top of the file, or after the docstring, or before the first statement.
-    pub fn of(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let mut header = Self { at: TextSize::new(0), line_end, has_type_checking: false, present: BTreeSet::new() };
         let Ok(parsed) = parse_module(text) else { return header };
@@ -89,7 +89,7 @@ mod tests {
     fn imports_go_after_those_that_are_there() {
         let import = |text: &str, is_for_checking: bool| {
             let wanted = Import { module: "shop".to_owned(), name: "Cart".to_owned(), is_for_checking };
-            edits::apply(text, &Header::of(text).import(&wanted))
+            edits::apply(text, &Header::parse(text).import(&wanted))
         };
         assert_eq!(
             import("\"\"\"Doc.\"\"\"\nimport os\n\nx = 1\n", false),

@@ -182,7 +182,7 @@ impl FileState {
         Self {
             file,
             path: file.path(db).as_str().to_owned(),
-            header: Header::of(&text),
+            header: Header::parse(&text),
             original: text.clone(),
             states: slots::find(parsed.suite()).into_iter().map(state).collect(),
             found: BTreeMap::new(),
@@ -318,7 +318,7 @@ impl InferenceRun<'_> {
     /// Files of the project that this one imports, nearest first.
     fn helpers_of(&self, own: &FileState) -> Vec<FileState> {
         let db = self.trial.db();
-        let helpers = imports::of(db, own.file, MAX_HELPERS).into_iter();
+        let helpers = imports::transitive(db, own.file, MAX_HELPERS).into_iter();
         let helpers = helpers.filter(|file| !source_text(db, *file).is_notebook());
         helpers.map(|file| FileState::new(db, file, None, false)).collect()
     }
@@ -380,8 +380,8 @@ impl InferenceRun<'_> {
                 classes.extend(open.map(|(class, range)| ((text.file, range), (text.file, class))));
             }
         }
-        let calls = calls::of(db, &functions, &mut self.searched.borrow_mut());
-        let context = Context { calls, below: Below::of(db, &classes) };
+        let calls = calls::find(db, &functions, &mut self.searched.borrow_mut());
+        let context = Context { calls, below: Below::find(db, &classes) };
         let mut all = Vec::new();
         for ((file, model, _), slots) in files.iter().zip(&slots) {
             for (at, (slot, state)) in slots.iter().zip(&texts[*file].states).enumerate() {
@@ -471,7 +471,7 @@ impl InferenceRun<'_> {
 
     fn answer(&self, own: &FileState, kept: &[usize]) -> Inferred {
         let FileState { states, found, reasons, original, header, .. } = own;
-        let lines = super::lines::Lines::of(original);
+        let lines = super::lines::Lines::new(original);
         let convert = |edit: Edit| {
             let (line, column) = lines.row(edit.range.start());
             Insertion { line, column, insert: edit.text }

@@ -159,7 +159,7 @@ impl<'db> Below<'db> {
     }
 
     /// Reads the direct subclasses of these classes, given by the file and the range of their name.
-    pub fn of(db: &'db Database, classes: &HashMap<(File, TextRange), OpenClass>) -> Self {
+    pub fn find(db: &'db Database, classes: &HashMap<(File, TextRange), OpenClass>) -> Self {
         let mut below = Self::default();
         let last = |class: &str| class.rsplit('.').next().unwrap_or_default().to_owned();
         let names: BTreeSet<String> = classes.values().map(|(_, class)| last(class)).collect();

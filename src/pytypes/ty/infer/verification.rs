@@ -63,7 +63,7 @@ impl InferenceRun<'_> {
         near.truncate(MAX_DEPENDENTS);
         others.sort();
         // A type can also arrive through a file in between.
-        let is_far = |file: File| imports::of(db, file, MAX_IMPORTED).contains(&own.file);
+        let is_far = |file: File| imports::transitive(db, file, MAX_IMPORTED).contains(&own.file);
         let max = MAX_DEPENDENTS - near.len();
         let far =
             others.into_iter().take(MAX_SEARCHED).filter(|(_, file)| !(self.is_over)() && is_far(*file)).take(max);

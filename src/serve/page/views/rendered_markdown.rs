@@ -60,8 +60,14 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     Ok(Answer { elements })
 }
 
-/// Leads a link, and code, to the file or the entity that it names.
+/// Leads a link, and code, to the file or the entity that it names; in front matter, the ids of entities.
 fn lead(snapshot: &Snapshot, folder: &str, element: &mut Element) -> Result<()> {
+    if element.tag == "front"
+        && let [Piece::Text(text)] = element.children.as_slice()
+    {
+        element.children = with_entities(snapshot, text)?;
+        return Ok(());
+    }
     if element.tag == "code"
         && let [Piece::Text(text)] = element.children.as_slice()
     {
@@ -82,6 +88,25 @@ fn lead(snapshot: &Snapshot, folder: &str, element: &mut Element) -> Result<()> 
     element.entity = snapshot.entity_at(&path)?.map(|entity| entity.key);
     element.file = file(snapshot, &path)?;
     Ok(())
+}
+
+/// A text with the ids of entities in it as links.
+fn with_entities(snapshot: &Snapshot, text: &str) -> Result<Vec<Piece>> {
+    let is_of_id = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let (mut pieces, mut plain) = (Vec::new(), String::new());
+    for part in text.split_inclusive(|c: char| !is_of_id(c)) {
+        let id = part.trim_end_matches(|c: char| !is_of_id(c));
+        if let Some(key) = entity(snapshot, id)? {
+            pieces.push(Piece::Text(std::mem::take(&mut plain)));
+            let children = vec![Piece::Text(id.to_owned())];
+            pieces.push(Piece::Element(Element { tag: "a", children, entity: Some(key), ..Element::default() }));
+            plain.push_str(&part[id.len()..]);
+        } else {
+            plain.push_str(part);
+        }
+    }
+    pieces.push(Piece::Text(plain));
+    Ok(pieces)
 }
 
 fn file(snapshot: &Snapshot, path: &str) -> Result<Option<String>> {

@@ -130,6 +130,15 @@ export function looked(signal: AbortSignal): Promise<void> {
   });
 }
 
+/// What changed on disk since an earlier answer, as soon as something did. `stamp` is of the file that is shown.
+export type DiskChanges = { feed: number; position: number; stamp: string | null; saved: string[]; removed: string[]; everything: boolean; daemon: boolean };
+export type KnownState = { file?: string; stamp?: string; feed?: number; position?: number };
+export const changes = (known: KnownState, signal?: AbortSignal): Promise<DiskChanges> => post('/api/changes', known, signal);
+/// What is dispatched at the window when something changed on disk; `detail` is a `Changed`.
+export const CHANGED = 'ixmcp-changed';
+/// `file` is the file that is shown, if that changed; `isGone`: it is no longer there.
+export type Changed = DiskChanges & { file: string | null; isGone: boolean };
+
 export const state = (signal?: AbortSignal) => request('/api/state', { signal });
 /// The current calls, or those after a version as soon as there is one.
 export const calls = (after?: number, signal?: AbortSignal) => request(`/api/calls${after === undefined ? '' : `?after=${after}`}`, { signal });

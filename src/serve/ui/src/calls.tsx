@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { Fault, calls as askCalls, looked, pause } from './ask.ts';
-import { Nothing, Problem, Switch } from './parts.tsx';
+import { Message, Nothing, Problem, Switch } from './parts.tsx';
 import { bytes, clock, count, cut, duration, many, visible } from './say.ts';
 import { asFault, fileAddress, useEvery } from './use.ts';
 
@@ -138,7 +138,7 @@ function CallRow({ call }: { call: Call }) {
           <span class="got">{!outcome ? <><span class="spinner" /> running</> : outcome.error ? outcome.error : got(outcome)}</span>
         </summary>
         <div class="call-more">
-          {outcome?.message && <p class="bad">{outcome.message}</p>}
+          {outcome?.message && <p class="bad"><Message text={outcome.message} /></p>}
           <pre>{JSON.stringify(call.arguments, null, 2)}</pre>
           {outcome?.places && (
             <ul class="plain">

@@ -46,8 +46,8 @@ export function Painted({ text, spans, marks, from = 0 }: { text: string; spans?
 
 const BLOCK = 4000;
 
-/// The spans of a file's lines, loaded where they are looked at. A file that cannot be highlighted stays plain.
-export function useSpans(path: string) {
+/// The spans of a file's lines, loaded where they are looked at, and again for each edition of the file. A file that cannot be highlighted stays plain.
+export function useSpans(path: string, edition: number) {
   const [, setLoaded] = useState(0);
   const blocks = useRef(new Map<number, Spans[]>());
   const stop = useRef(new AbortController());
@@ -56,19 +56,26 @@ export function useSpans(path: string) {
     stop.current = new AbortController();
     return () => stop.current.abort();
   }, [path]);
+  const load = (block: number) => {
+    const known = blocks.current;
+    view('highlight', { file: path, start_line: block * BLOCK + 1, lines: BLOCK }, stop.current.signal, () => {}).then(
+      (answer) => {
+        known.set(block, answer.lines);
+        setLoaded((before) => before + 1);
+      },
+      () => {},
+    );
+  };
+  // The old spans stay until the new ones arrive.
+  useEffect(() => {
+    if (edition > 0) for (const block of blocks.current.keys()) load(block);
+  }, [edition]);
   /// Loads the lines from `from` to `to`, from 0.
   const need = (from: number, to: number) => {
     for (let block = Math.floor(from / BLOCK); block <= Math.floor(to / BLOCK); block += 1) {
       if (blocks.current.has(block)) continue;
       blocks.current.set(block, []);
-      const known = blocks.current;
-      view('highlight', { file: path, start_line: block * BLOCK + 1, lines: BLOCK }, stop.current.signal, () => {}).then(
-        (answer) => {
-          known.set(block, answer.lines);
-          setLoaded((before) => before + 1);
-        },
-        () => {},
-      );
+      load(block);
     }
   };
   const of = (line: number): Spans | undefined => blocks.current.get(Math.floor(line / BLOCK))?.[line % BLOCK];

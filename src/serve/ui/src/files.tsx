@@ -1,12 +1,13 @@
 // The indexed files as a tree, and one file: its text, its chunks, its symbols.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { tool, view, type Progress } from './ask.ts';
 import { Painted, nameAt, nameIn, useSpans } from './code.tsx';
+import { Find, useFind } from './find.tsx';
 import { Markdown } from './markdown.tsx';
-import { Choice, Divider, Icon, Nothing, Pending, Rows, SymbolKind, useWidth } from './parts.tsx';
+import { Choice, Divider, Icon, Message, Nothing, Pending, Rows, SymbolKind, useWidth } from './parts.tsx';
 import { References, nameAddress } from './references.tsx';
 import { ago, bytes, count, cut, many, split, visible } from './say.ts';
-import { address, asFault, fileAddress, go, route, useAnswer, useMedia, type Answer, type Route } from './use.ts';
+import { address, asFault, fileAddress, go, route, useAnswer, useChanged, useEvery, useMedia, type Answer, type Route } from './use.ts';
 
 export function Files({ route }: { route: Route }) {
   const path = route.query.get('path');
@@ -91,7 +92,8 @@ const listed = new Map<string, string[]>();
 
 function Tree({ path }: { path: string | null }) {
   const repo = route().query.get('repo') ?? '';
-  const answer = useAnswer<{ files: string[]; indexing?: Progress }>([], async (signal, waiting) => {
+  const [edition, setEdition] = useState(0);
+  const answer = useAnswer<{ files: string[]; indexing?: Progress }>([edition], async (signal, waiting) => {
     const files: string[] = [];
     let indexing: Progress | undefined;
     let before = '';
@@ -113,6 +115,17 @@ function Tree({ path }: { path: string | null }) {
   const [at, setAt] = useState(0);
   const files = answer.value?.files ?? listed.get(repo) ?? [];
   const shown = useMemo(() => rows(files, open, filter), [files, open, filter]);
+  /// Paths that were written and are not listed, such as folders and ignored files.
+  const unlisted = useRef(new Set<string>());
+  useChanged(({ everything, saved, removed }) => {
+    const known = new Set(files);
+    const added = saved.filter((path) => !known.has(path) && !unlisted.current.has(path));
+    const isGone = (path: string) => known.has(path) || files.some((file) => file.startsWith(`${path}/`));
+    if (!everything && !added.length && !removed.some(isGone)) return;
+    for (const path of added) unlisted.current.add(path);
+    for (const path of removed) unlisted.current.delete(path);
+    setEdition((before) => before + 1);
+  });
   useEffect(() => {
     if (path) setOpen((before) => new Set([...before, ...above(path)]));
   }, [path]);
@@ -169,7 +182,7 @@ function Tree({ path }: { path: string | null }) {
   );
 }
 
-type Details = { content: string; total_lines: number; language?: string; size?: number; modified?: string; encoding?: string; chunks?: number; notIndexed?: boolean; isCut?: boolean };
+type Details = { content: string; total_lines: number; language?: string; size?: number; modified?: string; encoding?: string; chunks?: number; notIndexed?: boolean; isCut?: boolean; isStale?: boolean };
 type Chunk = { index: number; start_line: number; end_line: number; headings?: string[]; page?: number };
 type Symbol = { name: string; kind: string; container?: string; type?: string; signature?: string; line: number; column?: number; end_line: number; children: Symbol[] };
 
@@ -181,7 +194,7 @@ async function read(path: string, signal: AbortSignal, waiting: (why: string) =>
   try {
     for (let offset: number | undefined = 0; offset !== undefined; ) {
       const page: any = await tool('get_file_details', { filePath: path, offset }, signal, waiting);
-      details ??= { content: '', total_lines: page.totalLines, language: page.language, size: page.fileSize, modified: page.lastModified, encoding: page.encoding, chunks: page.totalChunks };
+      details ??= { content: '', total_lines: page.totalLines, language: page.language, size: page.fileSize, modified: page.lastModified, encoding: page.encoding, chunks: page.totalChunks, isStale: page.stale !== undefined };
       details.content += page.content;
       offset = page.next_offset;
       if (offset !== undefined && details.content.length > MOST) {
@@ -222,7 +235,7 @@ const FORMS = [['rendered', 'Rendered'], ['raw', 'Raw']] as const;
 const MOST_RENDERED = 1_000_000;
 /// Extracted text has lines as long as paragraphs.
 const WRAPPED = new Set(['pdf', 'docx', 'odt', 'epub', 'email']);
-const MOST_WRAPPED = 5_000;
+const MOST_WRAPPED = 50_000;
 
 function FileView({ path, line, at, isRaw }: { path: string; line: string | null; at: string | null; isRaw: boolean }) {
   const [from, to] = useMemo(() => {
@@ -232,11 +245,25 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
   const isRoomy = useMedia('(min-width: 1180px)');
   const [showsOutline, setShowsOutline] = useState(false);
   const [showsHistory, setShowsHistory] = useState(false);
-  const text = useAnswer<Details>([path], (signal, waiting) => read(path, signal, waiting));
+  /// How often the file has changed since it was opened.
+  const [edition, setEdition] = useState(0);
+  const [isGone, setGone] = useState(false);
+  useChanged((changed) => {
+    if (changed.file !== path) return;
+    setGone(changed.isGone);
+    if (!changed.isGone) setEdition((before) => before + 1);
+  });
+  const [, look] = useState(0);
+  useEvery(20_000, () => look((before) => before + 1));
+  const answer = useAnswer<Details>([path, edition], (signal, waiting) => read(path, signal, waiting));
+  // The last text stays where the new one cannot be shown.
+  const last = useRef<Details>(undefined);
+  last.current = answer.value ?? last.current;
+  const text = { ...answer, value: last.current };
   // A file that is not indexed has no chunks and no outline. If the tree does not have it, its text says whether it is.
   const isListed = useMemo(() => listed.get(route().query.get('repo') ?? '')?.includes(path) ?? false, [path]);
   const isIndexed = isListed || (text.value !== undefined && !text.value.notIndexed);
-  const cuts = useAnswer<{ chunks: Chunk[] }>([path, isIndexed], isIndexed ? async (signal, waiting) => {
+  const cuts = useAnswer<{ chunks: Chunk[] }>([path, isIndexed, edition], isIndexed ? async (signal, waiting) => {
     const chunks: Chunk[] = [];
     for (let total = Infinity; chunks.length < total; ) {
       const page = await view('chunks', { file: path, offset: chunks.length }, signal, waiting);
@@ -245,10 +272,10 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
     }
     return { chunks };
   } : null);
-  const quick = useAnswer<{ symbols: Symbol[]; precision: string }>([path, isIndexed], isIndexed ? (signal, waiting) => view('outline', { file: path }, signal, waiting) : null);
+  const quick = useAnswer<{ symbols: Symbol[]; precision: string }>([path, isIndexed, edition], isIndexed ? (signal, waiting) => view('outline', { file: path }, signal, waiting) : null);
   // Types take a while after the start; until then the outline is without them. The type engine reads only UTF-8.
   const isTyped = isIndexed && /\.(py|pyi|pyw|ipynb)$/.test(path) && text.value?.encoding === 'UTF-8';
-  const typed = useAnswer<{ symbols: Symbol[]; precision: string }>([path, isTyped], isTyped ? (signal, waiting) => tool('symbols', { file: path }, signal, waiting) : null);
+  const typed = useAnswer<{ symbols: Symbol[]; precision: string }>([path, isTyped, edition], isTyped ? (signal, waiting) => tool('symbols', { file: path }, signal, waiting) : null);
   const outline = typed.value ? typed : quick;
   const lines = useMemo(() => {
     const all = (text.value?.content ?? '').split(/\r?\n/);
@@ -272,11 +299,13 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
     walk(outline.value?.symbols ?? []);
     return at;
   }, [outline.value]);
-  const spans = useSpans(path);
+  const spans = useSpans(path, edition);
   const isMarkdown = text.value?.language === 'markdown' && !text.value.notIndexed && (text.value.size ?? 0) < MOST_RENDERED;
   // A line and a name are those of the text.
   const isRendered = isMarkdown && !isRaw && !from && !at;
   const wraps = WRAPPED.has(text.value?.language ?? '');
+  const isCode = !isRendered && !wraps;
+  const find = useFind(lines, isCode, from);
   const [nameLine, nameColumn] = (at ?? '').split(':').map(Number);
   const named = nameLine > 0 && nameColumn > 0 ? nameIn(lines[nameLine - 1] ?? '', Array.from(lines[nameLine - 1] ?? '').slice(0, nameColumn - 1).join('').length) : null;
   const outlineSide = useWidth('side', 320, [200, 720]);
@@ -289,6 +318,30 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
     const number = Number(row?.dataset.line);
     if (name && number > 0 && (text.value?.language ?? '') !== 'text') go(nameAddress(path, number, name.column));
   };
+  // The find bar comes first.
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      if (target.closest('input, textarea, select, dialog')) return;
+      if (event.key === 'Escape' && find.isAll) find.setAll(false);
+      else if (event.key === 'Escape' && find.isOpen) find.close();
+      else if (event.key === 'Escape' && named) go(fileAddress(path, nameLine));
+      else if (event.key.toLowerCase() === 'a' && (event.ctrlKey || event.metaKey) && isCode) find.setAll(true);
+      else return;
+      event.preventDefault();
+    };
+    const onCopy = (event: ClipboardEvent) => {
+      if (!find.isAll || !text.value) return;
+      event.clipboardData?.setData('text/plain', text.value.content);
+      event.preventDefault();
+    };
+    addEventListener('keydown', onKey);
+    addEventListener('copy', onCopy);
+    return () => {
+      removeEventListener('keydown', onKey);
+      removeEventListener('copy', onCopy);
+    };
+  });
   const current = from > 0 ? chunkOf[from] : -1;
   const chunk = cuts.value?.chunks[current];
   const digits = String(lines.length).length;
@@ -311,6 +364,7 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
           {about?.chunks !== undefined && <span>{many(about.chunks, 'chunk')}</span>}
           {about?.encoding && about.encoding !== 'UTF-8' && <span title="The text was decoded from this encoding">{about.encoding}</span>}
           {about?.modified && <span title={about.modified}>saved {ago(about.modified)}</span>}
+          {isGone ? <span class="warn">deleted on disk</span> : about && (about.isStale || answer.fault) && <span class="warn">changed on disk</span>}
           {about?.notIndexed && <span class="warn">not indexed</span>}
           {isHiding && <span class="warn">has characters that cannot be shown, as \ufffd</span>}
           {about?.isCut && <span class="warn">only its beginning is shown</span>}
@@ -321,27 +375,28 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
         {isMarkdown && <Choice label="View" value={isRendered ? 'rendered' : 'raw'} of={FORMS} onPick={(form) => go(address('/files', { path, raw: form === 'raw' ? 1 : '' }), true)} />}
       </header>
       {!isRoomy && (showsOutline || showsHistory || references) && outlined}
+      {find.isOpen && <Find find={find} />}
       <Pending answer={text} />
       {about && (
         <div class="file-body" style={isRoomy ? { gridTemplateColumns: hasSide ? `minmax(0, 1fr) 0 ${side.width}px` : 'minmax(0, 1fr)' } : undefined}>
-          {isRendered ? <div class="rendered" tabIndex={0} role="group" aria-label={`Text of ${name}`}><Markdown path={path} /></div> : wraps ? (
+          {isRendered ? <div class="rendered" tabIndex={0} role="group" aria-label={`Text of ${name}`}><Markdown path={path} edition={edition} /></div> : wraps ? (
             <div class="wrapped" tabIndex={0} role="group" aria-label={`Text of ${name}`}>
               {lines.slice(0, MOST_WRAPPED).map((text, at) => <p key={at} id={`line-${at + 1}`} class={at + 1 >= from && at + 1 <= to && from > 0 ? 'is-line' : undefined}>{text || '\u00a0'}</p>)}
               {lines.length > MOST_WRAPPED && <p class="faint">{count(lines.length - MOST_WRAPPED)} more lines</p>}
             </div>
           ) : (
-            <Rows class="code" label={`Text of ${name}`} count={lines.length} height={LINE} wide show={{ at: (from || nameLine || 0) - 1, key: `${from} ${path}` }} onSeen={spans.need} onClick={onClick}
+            <Rows class={`code ${find.isAll ? 'is-all' : ''}`} label={`Text of ${name}`} count={lines.length} height={LINE} wide show={find.show ?? { at: find.isAway ? -1 : (from || nameLine || 0) - 1, key: `${from} ${path}` }} onSeen={spans.need} onClick={onClick}
               row={(at) => {
                 const number = at + 1;
                 const of = chunkOf[number];
                 const starts = of >= 0 && chunkOf[number - 1] !== of;
                 const text = lines[at];
                 const look = ['codeline', of >= 0 ? (of % 2 ? 'is-odd' : 'is-even') : '', starts && at > 0 ? 'starts' : '', of >= 0 && of === current ? 'is-chunk' : '',
-                  number >= from && number <= to && from > 0 ? 'is-line' : '', defined.has(number) ? 'defines' : ''].join(' ');
+                  number >= from && number <= to && from > 0 ? 'is-line' : '', defined.has(number) ? 'defines' : '', find.show?.at === at ? 'is-found' : ''].join(' ');
                 return (
                   <div key={number} class={look} data-line={number} style={{ width: `max(100%, ${widest + digits + 8}ch)` }}>
                     <a class="number" style={{ width: `${digits + 2.5}ch` }} tabIndex={-1} href={fileAddress(path, number)} aria-label={`Line ${number}`} title={defined.get(number)}>{number}</a>
-                    <span class="text"><Painted text={cut(text, WIDEST)} spans={spans.of(at)} />{text.length > WIDEST && <span class="faint"> {count(text.length - WIDEST)} more characters</span>}</span>
+                    <span class="text"><Painted text={cut(text, WIDEST)} spans={spans.of(at)} marks={find.marks(at)} />{text.length > WIDEST && <span class="faint"> {count(text.length - WIDEST)} more characters</span>}</span>
                   </div>
                 );
               }}
@@ -365,7 +420,7 @@ function History({ path }: { path: string }) {
     <aside class="outline past" aria-label="History">
       <h2>History {past.value && <span class="faint">{count(history.length)}</span>}</h2>
       <Pending answer={past} />
-      {warning && <p class="warn">{warning}</p>}
+      {warning && <p class="warn"><Message text={warning} /></p>}
       {past.value && history.length === 0 && <p class="faint">No commit is known that changed the file.</p>}
       <ul class="plain ranked">
         {history.map((commit) => (
@@ -396,11 +451,11 @@ function Outline({ outline, path, line, onPick }: { outline: Answer<{ symbols: S
       <Pending answer={outline} />
       {outline.value && flat.length === 0 && <p class="faint">The file defines no symbols.</p>}
       {flat.length > 0 && (
-        <Rows label="Symbols" count={flat.length} height={26} wide show={{ at: within, key: `${within} ${path}` }} row={(at) => {
+        <Rows label="Symbols" count={flat.length} height={26} show={{ at: within, key: `${within} ${path}` }} row={(at) => {
           const { symbol, depth } = flat[at];
           return (
             <a key={at} class={`outline-row ${at === within ? 'is-current' : ''}`} style={{ paddingInlineStart: `${8 + indent(depth)}px` }} onClick={onPick}
-              href={fileAddress(path, symbol.line)} title={visible(symbol.signature ?? symbol.type ?? symbol.name)}>
+              href={fileAddress(path, symbol.line)} title={visible([symbol.container, symbol.name].filter(Boolean).join(' › ') + (symbol.signature ?? symbol.type ? `\n${symbol.signature ?? symbol.type}` : ''))}>
               <SymbolKind kind={symbol.kind} /><span class="name">{symbol.container && <span class="faint">{visible(symbol.container)} › </span>}<bdi>{visible(symbol.name)}</bdi></span>
               {symbol.type && !/^(<|def |bound method|async def |Unknown$)/.test(symbol.type) && <span class="type faint">{symbol.type}</span>}
             </a>

@@ -152,7 +152,7 @@ function Picture({ first, id }: { first: Part; id: string | null }) {
   })), [shown, off, status, tag, known, graph]);
   // The code that the chosen entity names.
   useEffect(() => {
-    if (!known || !showsCode || code.has(known) || !graph.nodes.get(known)?.kind) return;
+    if (!known || code.has(known) || !graph.nodes.get(known)?.kind) return;
     const stop = new AbortController();
     tool('ixchel_context', { id: known, budget_tokens: 4000 }, stop.signal, () => {}).then(
       (answer: { code: { path: string; symbol?: string; line?: number; why: string }[] }) => {
@@ -165,7 +165,7 @@ function Picture({ first, id }: { first: Part; id: string | null }) {
       () => {},
     );
     return () => stop.abort();
-  }, [known, showsCode]);
+  }, [known]);
   const picture = useMemo(() => {
     const all = showsCode ? withCode(graph, code, drawn) : { graph, drawn };
     return { graph: { ...all.graph, edges: all.graph.edges.filter((edge) => !relsOff.has(edge.rel)) }, drawn: all.drawn };
@@ -243,7 +243,7 @@ function Picture({ first, id }: { first: Part; id: string | null }) {
           {total > drawn.size && drawn.size < MOST && '. Click an entity to show more of its neighbors.'}
         </p>
       </div>
-      {known ? <Entity graph={graph} node={graph.nodes.get(known)!} fault={fault} /> : fault && <aside class="entity"><Problem fault={fault} /></aside>}
+      {known ? <Entity graph={graph} node={graph.nodes.get(known)!} code={code.get(known) ?? []} fault={fault} /> : fault && <aside class="entity"><Problem fault={fault} /></aside>}
     </section>
   );
 }
@@ -611,7 +611,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
   );
 }
 
-function Entity({ graph, node, fault }: { graph: Known; node: Node; fault: Fault | null }) {
+function Entity({ graph, node, code, fault }: { graph: Known; node: Node; code: Node[]; fault: Fault | null }) {
   const groups = useMemo(() => {
     const found = new Map<string, string[]>();
     for (const edge of graph.links.get(node.id) ?? []) {
@@ -640,6 +640,16 @@ function Entity({ graph, node, fault }: { graph: Known; node: Node; fault: Fault
           </ul>
         </div>
       ))}
+      {code.length > 0 && (
+        <div class="relations of-code">
+          <h3>{NAMES} {CODE} <span class="faint">{count(code.length)}</span></h3>
+          <ul>
+            {code.map((one) => (
+              <li key={one.id}><a href={fileAddress(one.path!, one.line)} title={visible(one.path!)}><i class="dot kind-other" /><code><bdi>{visible(one.title)}</bdi></code> <span class="faint"><bdi>{visible(one.path!)}</bdi>{one.line !== undefined && `:${one.line}`}</span></a></li>
+            ))}
+          </ul>
+        </div>
+      )}
       {fault ? <Problem fault={fault} /> : !isWhole(graph, node.id) && <p class="faint">{many(node.links - graph.links.get(node.id)!.length, 'edge')} more</p>}
       {node.kind && node.path && <div class="prose"><Markdown key={node.path} path={node.path} bodyOf={node.title} /></div>}
     </aside>

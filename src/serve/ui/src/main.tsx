@@ -1,6 +1,6 @@
 // The page: routing, the frame, and global keyboard shortcuts.
 import { render } from 'preact';
-import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import 'uplot/dist/uPlot.min.css';
 import './page.css';
 import { BACK, BUILDING, Fault, findToken, pause, state, tool, type Progress } from './ask.ts';
@@ -12,7 +12,7 @@ import { count, many, visible } from './say.ts';
 import { Search } from './search.tsx';
 import { Stats } from './stats.tsx';
 import { TagsView } from './tags.tsx';
-import { address, asFault, go, useAnswer, useEvery, useRoute, type Route } from './use.ts';
+import { address, asFault, go, useAnswer, useDiskChanges, useEvery, useRoute, type Route } from './use.ts';
 
 const VIEWS = [
   ['search', 'Search', Search],
@@ -70,12 +70,39 @@ function useBuilding(): Progress | null {
   return building;
 }
 
+/// The keys of each view. Those of the graph are in its description.
+const KEYS: [keys: string[], what: string][] = [
+  [['1', '…', '6'], 'go to a view'],
+  [['/'], 'go to the search box of the view'],
+  [['↑', '↓'], 'choose a hit, a file or an entity'],
+  [['Enter'], 'open what is chosen'],
+  [['Ctrl F'], 'find in the whole file'],
+  [['Ctrl A'], 'select the whole file'],
+  [['Esc'], 'clear the search; close the find bar or the references'],
+  [['?'], 'show these keys'],
+];
+
+function Keys({ onClose }: { onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog class="keys" ref={dialog} aria-label="Keys" onClose={onClose} onClick={(event) => event.target === dialog.current && onClose()}>
+      <h2>Keys</h2>
+      <button class="close" onClick={onClose} aria-label="Close"><Icon name="close" /></button>
+      <dl>{KEYS.map(([keys, what]) => <div key={what}><dt>{keys.map((key) => (key === '…' ? '…' : <kbd key={key}>{key}</kbd>))}</dt><dd>{what}</dd></div>)}</dl>
+    </dialog>
+  );
+}
+
 function Page() {
   const route = useRoute();
   const [theme, nextTheme] = useTheme();
   const [look, setLook] = useState(0);
   useEvery(5000, () => setLook((before) => before + 1));
   const now = useAnswer<{ root: string; daemon: { pid: number } | null }>([look], (signal) => state(signal));
+  const hasDaemon = useDiskChanges(route.path === '/files' ? route.query.get('path') : null, route.query.get('repo') ?? '');
+  useEffect(() => setLook((before) => before + 1), [hasDaemon]);
+  const [showsKeys, setShowsKeys] = useState(false);
   const shown = route.query.get('repo') ?? now.value?.root ?? '';
   const name = visible(shown.split('/').filter(Boolean).at(-1) ?? '');
   const building = useBuilding();
@@ -86,8 +113,9 @@ function Page() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
-      if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input[type=search], textarea, select')) return;
-      if (event.key === '/') {
+      if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input[type=search], textarea, select, dialog')) return;
+      if (event.key === '?') setShowsKeys(true);
+      else if (event.key === '/') {
         const box = document.querySelector<HTMLInputElement>('main input[type=search]');
         if (box) box.focus();
         else go(address('/search'));
@@ -114,8 +142,10 @@ function Page() {
         <span class="daemon" title={isRunning ? `The daemon, process ${now.value!.daemon!.pid}, answers` : 'No daemon is running: the process of this page answers'}>
           <i class={`dot ${isRunning && !fault ? 'is-live' : 'is-off'}`} /><span>{fault ? 'gone' : isRunning ? 'daemon' : 'no daemon'}</span>
         </span>
+        <button class="theme of-keys" onClick={() => setShowsKeys(true)} aria-label="Keys" title="Keys (?)">?</button>
         <button class="theme" onClick={nextTheme} aria-label={`Colours: ${theme}`} title={`Colours: ${theme}`}><Icon name={theme} /></button>
       </header>
+      {showsKeys && <Keys onClose={() => setShowsKeys(false)} />}
       <main id="main" tabIndex={-1}>
         {fault && <Problem fault={fault} />}
         {building && (

@@ -16,8 +16,8 @@ const TAGS = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li',
 const textOf = (pieces: Piece[] = []): string => pieces.map((piece) => (typeof piece === 'string' ? piece : textOf(piece.children))).join('');
 
 /// A file of Markdown. `bodyOf` is the title under which it is shown: the same as a heading, and front matter, are left out.
-export function Markdown({ path, bodyOf }: { path: string; bodyOf?: string }) {
-  const answer = useAnswer<{ elements: Piece[] }>([path], (signal, waiting) => view('markdown', { file: path }, signal, waiting));
+export function Markdown({ path, bodyOf, edition = 0 }: { path: string; bodyOf?: string; edition?: number }) {
+  const answer = useAnswer<{ elements: Piece[] }>([path, edition], (signal, waiting) => view('markdown', { file: path }, signal, waiting));
   return (
     <>
       <Pending answer={answer} />
@@ -40,10 +40,12 @@ function shown(pieces: Piece[] = []): ComponentChildren {
 function Element({ piece }: { piece: Exclude<Piece, string> }) {
   const { tag, children } = piece;
   if (tag === 'br' || tag === 'hr') return tag === 'br' ? <br /> : <hr />;
-  if (tag === 'pre' || tag === 'front') {
+  if (tag === 'front') return <pre class="front" tabIndex={0}>{shown(children)}</pre>;
+  if (tag === 'footnote') return <div class="footnote" data-id={piece.id}><span class="faint">{piece.start}.</span><div>{shown(children)}</div></div>;
+  if (tag === 'pre') {
     const lines = visible(textOf(children)).replace(/\n$/, '').split('\n');
     return (
-      <pre class={tag === 'front' ? 'front' : undefined} tabIndex={0}>
+      <pre tabIndex={0}>
         {lines.map((line, at) => [<Painted key={at} text={line} spans={piece.spans?.[at]} />, '\n'])}
       </pre>
     );

@@ -51,18 +51,21 @@ export function Problem({ fault }: { fault: Fault }) {
   const words = WORDS[fault.code];
   return (
     <div class="problem" role="alert">
-      <strong>{words ?? sentence(fault.message)}</strong>
-      {words && <p>{sentence(forPeople(fault.message))}</p>}
-      {fault.hint && <p>{forPeople(fault.hint)}</p>}
+      <strong>{words ?? <Message text={fault.message} />}</strong>
+      {words && <p><Message text={fault.message} /></p>}
+      {fault.hint && <p><Message text={fault.hint} /></p>}
       <code>{fault.code}</code>
     </div>
   );
 }
 
-/// In the words of the page.
-const forPeople = (text: string) => visible(text.replace('mode "literal"', 'Literal'));
-
-const sentence = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
+/// A message that the server wrote: what it has between backticks as code. Its first letter is in upper case where it begins with
+/// a word: names stay as they are.
+export function Message({ text }: { text: string }) {
+  const parts = visible(text.replace('mode "literal"', 'Literal').replace(/^(a|an|any|cannot|each|it|no|not|nothing|only|the|there|this|to)\b/, (word) => word[0].toUpperCase() + word.slice(1))).split('`');
+  if (parts.length % 2 === 0) return <>{parts.join('`')}</>;
+  return <>{parts.map((part, at) => (at % 2 ? <code key={at}>{part}</code> : part))}</>;
+}
 
 export function Nothing({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
@@ -92,7 +95,7 @@ export function Kind({ kind }: { kind?: string | null }) {
   return <span class={`kind ${kindClass(kind)}`}>{visible(kind ?? 'missing')}</span>;
 }
 
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+export const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /// Marks in one line.
 const MOST_MARKS = 60;

@@ -1,8 +1,8 @@
 // One name: where it is defined, where it is referenced, by file, and what calls it and what it calls.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { tool, view } from './ask.ts';
 import { Painted, type Spans } from './code.tsx';
-import { Icon, Pending, SymbolKind } from './parts.tsx';
+import { Icon, Message, Pending, SymbolKind } from './parts.tsx';
 import { count, cut, many, split, visible } from './say.ts';
 import { address, fileAddress, useAnswer } from './use.ts';
 
@@ -80,7 +80,7 @@ export function References({ path, line, column, name }: { path: string; line: n
       </h3>
       <Pending answer={found} />
       {found.value && references.length === 0 && <p class="faint">Nothing refers to it.</p>}
-      {found.value?.left_out && <p class="warn">{found.value.left_out}</p>}
+      {found.value?.left_out && <p class="warn"><Message text={found.value.left_out} /></p>}
       {[...groups].slice(0, mostFiles).map(([file, all], at) => <Group key={file} file={file} all={all} isOpen={at < OPEN} />)}
       {groups.size > mostFiles && <button class="link" onClick={() => setMostFiles(mostFiles + 4 * FILES)}>{many(groups.size - mostFiles, 'more file')}</button>}
       {found.value?.truncated && <p class="faint">The first {count(references.length)} are shown.</p>}
@@ -133,7 +133,8 @@ export function useSnippets(of: { file: string; preview: string }[]): (one: { fi
   return (one) => answer.value?.get(key(one));
 }
 
-const [ROW, WIDE] = [24, 126];
+/// The height of a row, the width of the lines between two columns, the least width of a column, and the width of a letter.
+const [ROW, GAP, NARROW, LETTER] = [24, 30, 126, 7.3];
 const MOST_CALLS = 8;
 
 const CALLS = ['called by', 'calls'];
@@ -154,26 +155,43 @@ function Calls({ relations }: { relations: Relations }) {
   const height = rows * ROW + 8;
   const middle = height / 2;
   const y = (at: number, all: Item[]) => middle + (at - (all.length - 1) / 2) * ROW;
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [!callers && !callees]);
+  // A side without calls takes no width.
+  const gaps = sides.filter((items) => items.length > 0).length;
+  const column = Math.max(NARROW, Math.floor((width - gaps * GAP) / (gaps + 1)));
+  const own = sides[0].length ? column + GAP : 0;
+  const letters = Math.floor((column - 8) / LETTER);
   return (
     <>
       {(callers || callees) && (
         <>
           <h3>Calls <span class="faint">{count(callers?.total ?? 0)} in, {count(callees?.total ?? 0)} out</span></h3>
-          <div class="calls-graph scroll" tabIndex={0} role="group" aria-label="Callers and callees">
-            <svg width={3 * WIDE + 60} height={height} role="group" aria-label={`Callers and callees of ${relations.name}`}>
+          <div class="calls-graph scroll" ref={box} tabIndex={0} role="group" aria-label="Callers and callees">
+            <svg width={(gaps + 1) * column + gaps * GAP} height={height} role="group" aria-label={`Callers and callees of ${relations.name}`}>
               {sides.map((items, side) => items.map((item, at) => (
                 <g key={`${side} ${item.file}:${item.line} ${item.name}`}>
                   <path class="call-edge" d={side === 0
-                    ? `M${WIDE} ${y(at, items)}C${WIDE + 20} ${y(at, items)} ${WIDE + 10} ${middle} ${WIDE + 30} ${middle}`
-                    : `M${2 * WIDE + 30} ${middle}C${2 * WIDE + 50} ${middle} ${2 * WIDE + 40} ${y(at, items)} ${2 * WIDE + 60} ${y(at, items)}`} />
+                    ? `M${column} ${y(at, items)}C${column + 20} ${y(at, items)} ${column + 10} ${middle} ${own} ${middle}`
+                    : `M${own + column} ${middle}C${own + column + 20} ${middle} ${own + column + 10} ${y(at, items)} ${own + column + GAP} ${y(at, items)}`} />
                   <a href={fileAddress(item.file, item.line)}>
                     <title>{visible(`${item.kind} ${item.name}, ${item.file}:${item.line} (${item.how})`)}</title>
-                    <text class="call-name" x={side === 0 ? WIDE - 6 : 2 * WIDE + 66} y={y(at, items) + 4} text-anchor={side === 0 ? 'end' : 'start'}>{cut(last(item.name), 16)}</text>
+                    <text class="call-name" x={side === 0 ? column - 6 : own + column + GAP + 6} y={y(at, items) + 4} text-anchor={side === 0 ? 'end' : 'start'}>{cut(last(item.name), letters)}</text>
                   </a>
                 </g>
               )))}
-              <rect class="call-own" x={WIDE + 30} y={middle - 12} width={WIDE} height={24} rx={7} />
-              <text class="call-name is-own" x={1.5 * WIDE + 30} y={middle + 4} text-anchor="middle">{cut(relations.name, 16)}</text>
+              <g>
+                <title>{visible(relations.name)}</title>
+                <rect class="call-own" x={own} y={middle - 12} width={column} height={24} rx={7} />
+                <text class="call-name is-own" x={own + column / 2} y={middle + 4} text-anchor="middle">{cut(visible(relations.name), letters)}</text>
+              </g>
             </svg>
           </div>
           {[callers, callees].map((group) => group && group.total > MOST_CALLS && <Related key={group.relation} group={group} isOpen={false} />)}
@@ -192,7 +210,7 @@ function Related({ group, isOpen }: { group: Relations['groups'][number]; isOpen
       <ul class="refs">
         {group.items.map((item) => (
           <li key={`${item.file}:${item.line} ${item.name}`}>
-            <a href={fileAddress(item.file, item.line)} title={item.how}><SymbolKind kind={item.kind} /> <span class="name">{visible(item.name)}</span> <span class="faint where"><bdi>{visible(item.file)}</bdi>:{item.line}</span></a>
+            <a href={fileAddress(item.file, item.line)} title={visible(`${item.kind} ${item.name}, ${item.file}:${item.line} (${item.how})`)}><SymbolKind kind={item.kind} /> <span class="name">{visible(item.name)}</span> <span class="faint where"><bdi>{visible(item.file)}</bdi>:{item.line}</span></a>
           </li>
         ))}
         {group.total > group.items.length && <li class="faint">and {count(group.total - group.items.length)} more</li>}

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { state, tool, view } from './ask.ts';
 import { Painted, type Marks, type Spans } from './code.tsx';
-import { Choice, Nothing, Pending, Switch, marks } from './parts.tsx';
+import { Choice, Message, Nothing, Pending, Switch, marks } from './parts.tsx';
 import { useSnippets } from './references.tsx';
 import { ago, count, many, split, visible } from './say.ts';
 import { address, fileAddress, go, route as routeNow, useAnswer, useMedia, type Route } from './use.ts';
@@ -46,6 +46,9 @@ async function examples(repo: string, signal: AbortSignal): Promise<string[]> {
   return found;
 }
 
+/// The hit that was chosen last, and what it was a hit of: back from its file it is chosen again.
+let chosen = { about: '', at: 0, limit: PAGE };
+
 export function Search({ route }: { route: Route }) {
   const query = route.query;
   const given = query.get('q') ?? '';
@@ -54,17 +57,22 @@ export function Search({ route }: { route: Route }) {
   const [text, setText] = useState(given);
   const mode = (query.get('mode') ?? 'smart') as 'smart' | 'literal' | 'regex';
   const [explain, isWord, isCased] = ['explain', 'word', 'case'].map((name) => query.get(name) === '1');
-  const [limit, setLimit] = useState(PAGE);
-  const [selected, setSelected] = useState(0);
+  const about = [given, mode, isWord, isCased, repo].join('\n');
+  const [limit, setLimit] = useState(chosen.about === about ? chosen.limit : PAGE);
+  const [selected, setSelected] = useState(chosen.about === about ? chosen.at : 0);
   const box = useRef<HTMLInputElement>(null);
   const isWide = useMedia('(min-width: 1000px)');
 
   // Not `given`: that would lose characters that were typed since the last render.
   useEffect(() => setText(routeNow().query.get('q') ?? ''), [given]);
   useEffect(() => {
+    if (chosen.about === about) return;
     setLimit(PAGE);
     setSelected(0);
-  }, [given, mode, isWord, isCased, repo]);
+  }, [about]);
+  useEffect(() => {
+    if (chosen.about === about || isAsked) chosen = { about, at: selected, limit };
+  }, [about, selected, limit]);
   useEffect(() => {
     if (matchMedia('(pointer: fine)').matches) box.current?.focus();
   }, []);
@@ -97,6 +105,10 @@ export function Search({ route }: { route: Route }) {
   const previews = hits.map((hit) => ({ file: hit.file_path, preview: hit.preview }));
   const snippets = useSnippets(previews);
 
+  const isFound = hits.length > 0;
+  useEffect(() => {
+    if (isFound && selected > 0) document.getElementById(`hit-${selected}`)?.scrollIntoView({ block: 'nearest' });
+  }, [isFound]);
   const move = (to: number) => {
     const at = Math.max(0, Math.min(hits.length - 1, to));
     setSelected(at);
@@ -109,6 +121,8 @@ export function Search({ route }: { route: Route }) {
     else if (event.key === 'PageUp') move(selected - 8);
     else if (event.key === 'Enter' && current) go(fileAddress(current.file_path, current.line, undefined, current.repo));
     else if (event.key === 'Escape' && text) asked({ q: '' });
+    // The key that leads here from elsewhere. A path begins with it only in an exact search.
+    else if (event.key === '/' && text === '' && mode === 'smart') box.current?.select();
     else return;
     event.preventDefault();
   };
@@ -146,20 +160,20 @@ export function Search({ route }: { route: Route }) {
               <a class="chip" key={example} href={address('/search', { q: example })}><code>{example}</code></a>
             ))}
           </p>
-          <p class="faint"><kbd>/</kbd> search <kbd>↑</kbd><kbd>↓</kbd> choose <kbd>Enter</kbd> open <kbd>Esc</kbd> clear</p>
+          <p class="faint"><kbd>/</kbd> search <kbd>↑</kbd><kbd>↓</kbd> choose <kbd>Enter</kbd> open <kbd>Esc</kbd> clear <kbd>?</kbd> all keys</p>
         </Nothing>
       )}
       {isAsked && <Pending answer={answer} />}
       {isAsked && answer.value && results.length === 0 && (
         <Nothing title="Nothing found">
-          {answer.value.warning && <p class="warn">{answer.value.warning}</p>}
+          {answer.value.warning && <p class="warn"><Message text={answer.value.warning} /></p>}
           {answer.value.suggestion && (
             <p>Did you mean <a href={address('/search', { q: answer.value.suggestion })}>{answer.value.suggestion}</a>?</p>
           )}
           <p class="faint">{mode === 'smart' ? 'Try fewer words, or Literal, which searches every line for the exact text.' : 'Smart also finds other forms of words.'}</p>
         </Nothing>
       )}
-      {hits.length > 0 && answer.value?.warning && <p class="warn" role="status">{answer.value.warning}</p>}
+      {hits.length > 0 && answer.value?.warning && <p class="warn" role="status"><Message text={answer.value.warning} /></p>}
       {commits.length > 0 && (
         <ul class="commits" aria-label="Commits">
           {commits.map((hit) => (
@@ -292,7 +306,7 @@ function Preview({ hit, words, isChunk }: { hit: Hit; words: Marks | null; isChu
           const from = line === hit.line && text.length > MOST_LETTERS ? Math.max(0, text.indexOf(hit.preview)) : 0;
           return (
             <div key={line} class={`codeline ${isIn ? 'is-chunk' : ''} ${line === hit.line ? 'is-line' : ''}`}>
-              <span class="number">{line}</span>
+              <span class="number" style={{ width: `${String(to).length + 2.5}ch` }}>{line}</span>
               <span class="text">{from > 0 && '…'}<Painted text={visible(text.slice(from, from + MOST_LETTERS))} from={from} marks={isIn ? words : null} spans={spans.value?.lines[line - spans.value.start_line]} /></span>
             </div>
           );

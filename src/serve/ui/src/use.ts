@@ -1,6 +1,6 @@
-// Hooks that several views use: asynchronous answers, the address, the window's width.
+// Hooks that several views use: asynchronous answers, changes on disk, the address, the window's width.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { BACK, Fault } from './ask.ts';
+import { BACK, CHANGED, Fault, changes, looked, pause, type Changed, type KnownState } from './ask.ts';
 
 /// `gone`: the server does not answer; once it does, the request is repeated.
 export type Answer<T> = { value?: T; fault?: Fault; gone?: Fault; waiting?: string; isAsking: boolean };
@@ -46,6 +46,65 @@ export function useAnswer<T>(
     };
   }, [...about, again]);
   return answer;
+}
+
+/// Follows what changes on disk while the page is visible, and dispatches it. Returns whether the daemon answers.
+export function useDiskChanges(file: string | null, repo: string): boolean | undefined {
+  const [hasDaemon, setHasDaemon] = useState<boolean>();
+  const known = useRef<KnownState & { repo: string }>({ repo });
+  useEffect(() => {
+    const stop = new AbortController();
+    const follow = async () => {
+      while (!stop.signal.aborted) {
+        await looked(stop.signal);
+        // A hidden tab must not keep one of the browser's few connections.
+        const hidden = new AbortController();
+        const onHide = () => document.visibilityState !== 'visible' && hidden.abort();
+        const onStop = () => hidden.abort();
+        document.addEventListener('visibilitychange', onHide);
+        stop.signal.addEventListener('abort', onStop);
+        const before = known.current.repo === repo ? known.current : { repo };
+        const isSame = file !== null && before.file === file;
+        try {
+          const given = { feed: before.feed, position: before.position, file: file ?? undefined, stamp: isSame ? before.stamp : undefined };
+          const now = await changes(given, hidden.signal);
+          if (hidden.signal.aborted) continue;
+          known.current = { repo, feed: now.feed, position: now.position, file: file ?? undefined, stamp: now.stamp ?? undefined };
+          setHasDaemon(now.daemon);
+          const isChanged = isSame && (now.stamp ?? undefined) !== before.stamp;
+          if (isChanged || now.everything || now.saved.length || now.removed.length) {
+            const detail: Changed = { ...now, file: isChanged ? file : null, isGone: now.stamp === null };
+            dispatchEvent(new CustomEvent(CHANGED, { detail }));
+          }
+          await pause(SPACING, stop.signal);
+        } catch (error) {
+          if (stop.signal.aborted) return;
+          // A published repository is not on this disk.
+          if (error instanceof Fault && error.code === 'NOT_FOUND') return;
+          if (!hidden.signal.aborted) await pause(AFTER_FAILURE, stop.signal);
+        } finally {
+          document.removeEventListener('visibilitychange', onHide);
+          stop.signal.removeEventListener('abort', onStop);
+        }
+      }
+    };
+    follow().catch(() => undefined);
+    return () => stop.abort();
+  }, [file, repo]);
+  return hasDaemon;
+}
+
+/// The pauses between two requests for changes: many saves are few requests.
+const [SPACING, AFTER_FAILURE] = [250, 3000];
+
+export function useChanged(work: (changed: Changed) => void) {
+  const latest = useRef(work);
+  latest.current = work;
+  useEffect(() => {
+    const heard = (event: Event) => latest.current((event as CustomEvent<Changed>).detail);
+    addEventListener(CHANGED, heard);
+    return () => removeEventListener(CHANGED, heard);
+  }, []);
 }
 
 export function asFault(error: unknown): Fault {
