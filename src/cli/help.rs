@@ -11,7 +11,10 @@ use super::{Cli, shapes};
 /// The commands by purpose.
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Get started", &["setup", "sync", "doctor"]),
-    ("Search and read", &["query", "documents", "symbol", "changes", "slice", "files", "stats", "repos", "deps"]),
+    (
+        "Search and read",
+        &["query", "documents", "symbol", "changes", "history", "slice", "files", "stats", "repos", "deps"],
+    ),
     ("Python types", &["check", "type-at", "def", "refs", "infer", "rename"]),
     ("Share with an organisation", &["publish", "unpublish", "org"]),
     ("Knowledge graph", &["init", "entity", "graph"]),

@@ -219,7 +219,7 @@ impl PartParser<'_> {
                 name.end = quoted_end(bytes, &name);
             }
             let follows = |after: &Regex| after.is_match(Input::new(bytes).range(name.end..).anchored(Anchored::Yes));
-            // A macro's text is no text of the file.
+            // The text of a macro defines nothing in the file.
             let is_continued = bytes[..found.start()].ends_with(b"\\\n") || bytes[..found.start()].ends_with(b"\\\r\n");
             let is_head =
                 !is_continued && self.text.is_char_boundary(name.end) && self.heads.after.as_ref().is_none_or(follows);

@@ -226,7 +226,7 @@ mod tests {
             (10..13, vec![[(10, 4), (10, 0)]], (14..17, false)),
             (10..13, vec![[(13, 4), (13, 0)]], (10..13, false)),
             // The hunk begins above.
-            (10..13, vec![[(7, 2), (8, 4)]], (7..10, true)),
+            (10..13, vec![[(8, 2), (8, 4)]], (8..11, true)),
         ] {
             assert_eq!(before(&lines, &hunks), expected, "{lines:?} {hunks:?}");
         }

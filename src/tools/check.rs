@@ -37,10 +37,10 @@ struct Arguments {
     files: Vec<String>,
     /// Default: all.
     severity: Option<SeverityFilter>,
-    /// Add the source excerpt (default false).
+    /// Add source excerpts.
     #[serde(default)]
     rendered: bool,
-    /// Add related positions and advice (default false).
+    /// Add related positions and advice.
     #[serde(default)]
     notes: bool,
     /// Diagnostics to return (default: all that fit).

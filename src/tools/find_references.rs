@@ -49,7 +49,7 @@ struct Arguments {
     limit: Option<u64>,
     /// References to skip (default 0).
     offset: Option<u64>,
-    /// Notebook cell that line counts in, from 1.
+    /// Notebook cell of line, from 1.
     cell: Option<u32>,
 }
 

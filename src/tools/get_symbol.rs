@@ -25,7 +25,7 @@ pub(super) static GET_SYMBOL: Declaration = declare! {
     name: "get_symbol",
     title: "Find a symbol",
     about: "Find a name: definitions with signature and range, then nearest references by name. For all \
-        references to one symbol use find_references.",
+        references to one symbol use find_references; for other text, query.",
     access: Access::Read,
     core: true,
     list: Some("symbols"),
@@ -53,9 +53,6 @@ struct Arguments {
     depth: Option<u32>,
     /// Add its commits.
     history: Option<bool>,
-    /// With history: name the authors.
-    #[schemars(skip)]
-    authors: Option<bool>,
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -143,7 +140,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         call.refresh_scip()?;
     }
     let time = reading_time(call, offset);
-    let (with_history, with_authors) = (arguments.history == Some(true), arguments.authors == Some(true));
+    let with_history = arguments.history == Some(true);
     let warning = if with_history { call.follow_history()? } else { None };
     let read = |snapshot: &Snapshot| {
         let name = &arguments.symbol_name;
@@ -167,7 +164,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let first = if with_history { symbols::subjects(snapshot, name)?.into_iter().next() } else { None };
         let (commits, changes_with) = match first {
             Some(first) => {
-                let most = (history::OF_SYMBOL, with_authors);
+                let most = (history::OF_SYMBOL, false);
                 history::of_definition(call.workspace(), snapshot, &first.definition, most, call.budget())?
             }
             None => (Vec::new(), Vec::new()),

@@ -42,7 +42,7 @@ struct Arguments {
     column: Option<u32>,
     /// Instead of a position: name, Class.method or module::name; file narrows it.
     symbol_name: Option<String>,
-    /// Notebook cell that line counts in, from 1.
+    /// Notebook cell of line, from 1.
     cell: Option<u32>,
 }
 

@@ -56,7 +56,7 @@ struct PathsAnswer {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Globs of paths, as in .gitignore (default: all).
+    /// Globs, as in .gitignore (default: all).
     #[serde(default)]
     include: Vec<String>,
     /// Globs of paths to skip.

@@ -45,7 +45,7 @@ struct Arguments {
     limit: Option<u64>,
     /// Files to skip (default 0).
     offset: Option<u64>,
-    /// Notebook cell that line counts in, from 1.
+    /// Notebook cell of line, from 1.
     cell: Option<u32>,
 }
 

@@ -17,8 +17,8 @@ pub(super) static TYPE_AT: Declaration = Declaration {
         run;
         name: "type_at",
         title: "Type of a Python expression",
-        about: "Show the type of a Python expression, given by position or symbol_name, as the type checker infers \
-            it there, with definition and docstring. For other languages use goto_definition.",
+        about: "Show the type of a Python expression, given by position or symbol_name, as inferred there, with \
+            definition and docstring. For other languages use goto_definition.",
         access: Access::Read,
         core: true,
         list: None,
@@ -38,7 +38,7 @@ struct Arguments {
     column: Option<u32>,
     /// Instead of a position: name, Class.method or module::name; file narrows it.
     symbol_name: Option<String>,
-    /// Notebook cell that line counts in, from 1.
+    /// Notebook cell of line, from 1.
     cell: Option<u32>,
 }
 

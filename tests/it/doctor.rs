@@ -143,10 +143,10 @@ fn an_index_whose_first_build_was_broken_off_is_not_called_sound() {
     for at in 0..300 {
         repo.write(&format!("src/m{at}.py"), format!("def f{at}(x):\n    return g{at}(x)\n").repeat(100));
     }
-    // No file may grow beyond 4 MB: for a program that is as a disk that is full.
+    // No file may grow beyond 4.5 MB: for a program that is as a disk that is full.
     let asked = repo.command(&[]);
     let mut limited = Command::new("sh");
-    limited.args(["-c", "trap '' XFSZ; ulimit -f 8192; exec \"$0\" \"$@\""]);
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 9216; exec \"$0\" \"$@\""]);
     limited.arg(asked.get_program()).arg("sync").current_dir(repo.path());
     for (name, value) in asked.get_envs() {
         match value {

@@ -13,7 +13,7 @@ use ixmcp::workspace::Workspace;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
-use crate::sound::{assert_same, dump, number, sync};
+use crate::sound::{assert_same, number, sync};
 use crate::tree::Random;
 
 /// A repository without commits.
@@ -71,7 +71,10 @@ fn open(root: &Path) -> Workspace {
 /// The rows of the history.
 fn history(workspace: &Workspace) -> Vec<String> {
     workspace.commits.finish(&Budget::unlimited()).unwrap();
-    dump(workspace).into_iter().filter(|line| line.starts_with("[\"commit")).collect()
+    let mut rows = Vec::new();
+    workspace.read(&Budget::unlimited(), |snapshot| snapshot.dump(|line| rows.push(line.to_owned()))).unwrap();
+    rows.retain(|row| row.starts_with("[\"commit"));
+    rows
 }
 
 /// Returns what git says of each commit that is reached, as the index has it.
@@ -224,7 +227,8 @@ fn a_shallow_clone_is_followed_when_it_is_deepened() {
         repo.write("b.py", format!("B = {at}\n"));
         commit(&repo, &format!("Step {at}"));
     }
-    let clone = repo.path().join("../clone");
+    let around = tempfile::tempdir().unwrap();
+    let clone = around.path().join("clone");
     let from = format!("file://{}", repo.path().display());
     git(repo.path(), &["clone", "-q", "--depth=2", &from, clone.to_str().unwrap()]);
     let workspace = open(&clone);
@@ -246,8 +250,9 @@ fn a_partial_clone_has_its_history_without_the_network() {
     commit(&repo, "Move");
     git(repo.path(), &["config", "uploadpack.allowFilter", "true"]);
     let from = format!("file://{}", repo.path().display());
+    let around = tempfile::tempdir().unwrap();
     for filter in ["blob:none", "tree:0"] {
-        let clone = repo.path().join("..").join(filter.replace(':', "-"));
+        let clone = around.path().join(filter.replace(':', "-"));
         git(repo.path(), &["clone", "-q", &format!("--filter={filter}"), &from, clone.to_str().unwrap()]);
         // Whatever asks the other repository fails now.
         git(&clone, &["config", "remote.origin.url", "file:///none"]);
@@ -386,8 +391,6 @@ fn the_history_of_a_definition_is_that_of_its_lines() {
         assert_eq!(found["changes_with"][0]["commits"], 3, "{found:#}");
         assert!(found["history"][0].get("author").is_none());
     }
-    let found = repo.call("get_symbol", &json!({ "symbol_name": "first", "history": true, "authors": true }));
-    assert_eq!(found["history"][0]["author"], "Ann", "{found:#}");
     let printed = repo.ok(&["history", "c.py", "--authors"]);
     let subjects: Vec<&str> = printed.lines().filter_map(|line| line.split("  Ann  ").nth(1)).collect();
     assert_eq!(subjects, ["Twenty", "Move", "Ten", "Begin"], "{printed}");

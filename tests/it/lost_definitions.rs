@@ -19,7 +19,7 @@ fn a_kotlin_constructor_with_an_annotation_and_a_modifier_may_have_its_own_line(
     assert_eq!(symbols("Sail.kt", text), ["1 package a", "3 class Sail", "6 property area", "9 method hoist"]);
 }
 
-/// libclang 18.1.1, with `-DLIB_API=`: the macro, the class and its method. What the macro makes is no text of this file.
+/// libclang 18.1.1, with `-DLIB_API=`: the macro, the class and its method. This file does not contain what the macro makes.
 #[test]
 fn the_text_of_a_macro_defines_nothing_but_the_macro() {
     let text = "#define FORMAT_AS(Type, Base) \\\n  template <typename Char> \\\n  struct formatter<Type, Char> : formatter<Base, Char> { \\\n\

@@ -40,11 +40,12 @@ pub fn sync(workspace: &Workspace) {
     workspace.sync(Thoroughness::Changed, &Arc::<Progress>::default(), &Budget::unlimited()).unwrap();
 }
 
-/// Dumps the index after the pending vectors are made.
+/// Dumps the index after the pending vectors are made, without the history of the repository: a copy of a worktree has none.
 pub fn dump(workspace: &Workspace) -> Vec<String> {
     workspace.embeddings.embed(&Budget::unlimited()).unwrap();
     let mut lines = Vec::new();
     workspace.read(&Budget::unlimited(), |snapshot| snapshot.dump(|line| lines.push(line.to_owned()))).unwrap();
+    lines.retain(|line| !line.starts_with("[\"commit"));
     lines
 }
 

@@ -45,7 +45,7 @@ struct Authority {
     definitions: BTreeMap<Position, (String, String)>,
     optional: BTreeSet<Position>,
     /// Lines that are counted apart.
-    apart: BTreeMap<String, Vec<RangeInclusive<u32>>>,
+    excluded: BTreeMap<String, Vec<RangeInclusive<u32>>>,
 }
 
 impl Authority {
@@ -57,7 +57,7 @@ impl Authority {
         let container = columns.next().unwrap_or_default().to_owned();
         self.read.insert(path.clone());
         match kind.as_str() {
-            "inside" => self.apart.entry(path).or_default().push(line..=name.parse().ok()?),
+            "inside" => self.excluded.entry(path).or_default().push(line..=name.parse().ok()?),
             "optional" => _ = self.optional.insert((path, line, name)),
             _ => _ = self.definitions.insert((path, line, name), (kind, container)),
         }
@@ -66,11 +66,11 @@ impl Authority {
 
     /// Whether nothing here defines that name at that position.
     fn lacks(&self, position: &Position) -> bool {
-        !self.definitions.contains_key(position) && !self.optional.contains(position) && !self.is_apart(position)
+        !self.definitions.contains_key(position) && !self.optional.contains(position) && !self.is_excluded(position)
     }
 
-    fn is_apart(&self, (path, line, _): &Position) -> bool {
-        self.apart.get(path).is_some_and(|ranges| ranges.iter().any(|lines| lines.contains(line)))
+    fn is_excluded(&self, (path, line, _): &Position) -> bool {
+        self.excluded.get(path).is_some_and(|ranges| ranges.iter().any(|lines| lines.contains(line)))
     }
 }
 
@@ -154,7 +154,7 @@ fn definitions_are_those_of_each_languages_own_parser() {
         }
         let extra: Vec<_> = found.iter().filter(|(position, _)| wanted.lacks(position)).collect();
         extra.iter().take(20).for_each(|(position, (kind, _))| println!("extra {language} {kind} {position:?}"));
-        let compared = found.keys().filter(|position| !wanted.is_apart(position)).count();
+        let compared = found.keys().filter(|position| !wanted.is_excluded(position)).count();
         let hits: usize = kinds.values().map(|(hits, _)| hits).sum();
         let (recall, precision) = (share(hits, wanted.definitions.len()), 1.0 - share(extra.len(), compared));
         println!(

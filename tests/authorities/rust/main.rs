@@ -22,7 +22,7 @@ impl<W: Write> Definitions<'_, W> {
         writeln!(self.out, "{}\t{}\t{kind}\t{text}\t{container}", self.path, name.span().start().line).unwrap();
     }
 
-    fn inside(&mut self, span: Span) {
+    fn exclude(&mut self, span: Span) {
         writeln!(self.out, "{}\t{}\tinside\t{}\t", self.path, span.start().line, span.end().line).unwrap();
     }
 
@@ -80,7 +80,7 @@ impl<W: Write> Definitions<'_, W> {
                         }
                         TraitItem::Const(member) => self.print(of("constant"), &member.ident, &container),
                         TraitItem::Type(member) => self.print(of("type"), &member.ident, &container),
-                        TraitItem::Macro(member) => self.inside(member.mac.span()),
+                        TraitItem::Macro(member) => self.exclude(member.mac.span()),
                         _ => {}
                     }
                 }
@@ -95,7 +95,7 @@ impl<W: Write> Definitions<'_, W> {
                         }
                         ImplItem::Const(member) => self.print(of("constant"), &member.ident, &container),
                         ImplItem::Type(member) => self.print(of("type"), &member.ident, &container),
-                        ImplItem::Macro(member) => self.inside(member.mac.span()),
+                        ImplItem::Macro(member) => self.exclude(member.mac.span()),
                         _ => {}
                     }
                 }
@@ -106,7 +106,7 @@ impl<W: Write> Definitions<'_, W> {
                         ForeignItem::Fn(member) => self.print(of("function"), &member.sig.ident, ""),
                         ForeignItem::Static(member) => self.print(of("variable"), &member.ident, ""),
                         ForeignItem::Type(member) => self.print(of("type"), &member.ident, ""),
-                        ForeignItem::Macro(member) => self.inside(member.mac.span()),
+                        ForeignItem::Macro(member) => self.exclude(member.mac.span()),
                         _ => {}
                     }
                 }
@@ -121,7 +121,7 @@ impl<W: Write> Definitions<'_, W> {
             Item::Type(item) => self.print(of("type"), &item.ident, ""),
             Item::TraitAlias(item) => self.print(of("trait"), &item.ident, ""),
             Item::Const(item) => {
-                // `_` is no name.
+                // `_` is not a name.
                 self.print(if item.ident == "_" { "optional" } else { of("constant") }, &item.ident, "");
                 syn::visit::Visit::visit_expr(&mut Inner(self), &item.expr);
             }
@@ -133,9 +133,9 @@ impl<W: Write> Definitions<'_, W> {
                 if let Some(name) = &item.ident {
                     self.print(of("macro"), name, "");
                 }
-                self.inside(item.mac.span());
+                self.exclude(item.mac.span());
             }
-            Item::Verbatim(item) => self.inside(item.span()),
+            Item::Verbatim(item) => self.exclude(item.span()),
             _ => {}
         }
     }
@@ -150,7 +150,7 @@ impl<'ast, W: Write> syn::visit::Visit<'ast> for Inner<'_, '_, W> {
     }
 
     fn visit_macro(&mut self, invoked: &'ast syn::Macro) {
-        self.0.inside(invoked.span());
+        self.0.exclude(invoked.span());
     }
 }
 
