@@ -24,12 +24,15 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Folders on disk that a sparse checkout leaves out, in which ignore files are looked for.
 const MAX_FOLDERS: usize = 10_000;
 
+/// Contents by the name of the object: the id of a blob, or that of a tree with the path of a file in it. They never change. `None`: git
+/// does not have it.
+type Contents = HashMap<String, Option<Arc<[u8]>>>;
+
 /// Where the contents come from.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Source {
-    /// Contents as read before, by the name of the object: the id of a blob, or that of a tree with the path of a file in it. They
-    /// never change. `None`: git does not have it.
-    known: Arc<Mutex<HashMap<String, Option<Arc<[u8]>>>>>,
+    /// Contents as read before.
+    known: Arc<Mutex<Contents>>,
     /// Where git is; `None`: it is not asked.
     environment: Option<Arc<Environment>>,
 }
