@@ -119,7 +119,8 @@ impl Layout {
         if fs::create_dir_all(folder).is_err() || !folder.canonicalize().is_ok_and(|folder| folder.starts_with(tree)) {
             return;
         }
-        if full.is_symlink() {
+        // Nor into a pipe, which no process reads.
+        if fs::symlink_metadata(&full).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             fs::remove_file(&full).unwrap();
         }
         if fs::write(&full, text).is_ok() {
