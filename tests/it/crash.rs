@@ -20,7 +20,7 @@ use ixmcp::repository::Thoroughness;
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
-use crate::sound::{assert_sound, dump, freshen, number, open, sync, watched};
+use crate::sound::{assert_sound, dump, freshen, number, open, rows, sync, watched};
 use crate::tree::{Random, Tree};
 use crate::wire::until;
 use crate::worktrees::committed;
@@ -368,15 +368,11 @@ fn a_reader_keeps_its_state_through_a_bulk_build() {
     let (finish, may_finish) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
-            let whole = |snapshot: &ixmcp::store::Snapshot| {
-                let mut lines = Vec::new();
-                snapshot.dump(|line| lines.push(line.to_owned())).map(|()| lines)
-            };
             workspace.read(&Budget::unlimited(), move |snapshot| {
-                let first = whole(snapshot)?;
+                let first = rows(snapshot)?;
                 has_begun.send(()).unwrap();
                 may_finish.recv().unwrap();
-                Ok((first, whole(snapshot)?))
+                Ok((first, rows(snapshot)?))
             })
         });
         begun.recv().unwrap();

@@ -117,6 +117,7 @@ const COMMANDS: &[(&[&str], bool)] = &[
     (&["def", "pay.py:10:9"], true),
     (&["refs", "pay.py:4:5"], true),
     (&["changes"], true),
+    (&["history", "pay.py"], false),
     (&["changes", "-f", "markdown"], true),
     (&["infer"], false),
     (&["infer", "--diff"], true),

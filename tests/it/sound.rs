@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use ixmcp::budget::{Budget, Progress};
 use ixmcp::config::{Environment, Flags, Sources};
+use ixmcp::error::Result;
 use ixmcp::repository::Thoroughness;
+use ixmcp::store::Snapshot;
 use ixmcp::update::Freshness;
 use ixmcp::workspace::Workspace;
 
@@ -40,13 +42,18 @@ pub fn sync(workspace: &Workspace) {
     workspace.sync(Thoroughness::Changed, &Arc::<Progress>::default(), &Budget::unlimited()).unwrap();
 }
 
-/// Dumps the index after the pending vectors are made, without the history of the repository: a copy of a worktree has none.
+/// Dumps the index after the pending vectors are made.
 pub fn dump(workspace: &Workspace) -> Vec<String> {
     workspace.embeddings.embed(&Budget::unlimited()).unwrap();
+    workspace.read(&Budget::unlimited(), rows).unwrap()
+}
+
+/// The rows of a snapshot, without the history of the repository: a copy of a worktree has none.
+pub fn rows(snapshot: &Snapshot) -> Result<Vec<String>> {
     let mut lines = Vec::new();
-    workspace.read(&Budget::unlimited(), |snapshot| snapshot.dump(|line| lines.push(line.to_owned()))).unwrap();
+    snapshot.dump(|line| lines.push(line.to_owned()))?;
     lines.retain(|line| !line.starts_with("[\"commit"));
-    lines
+    Ok(lines)
 }
 
 /// The dump of a new index of a copy of the tree.
