@@ -1,7 +1,7 @@
 //! The history of a repository: which commits `HEAD` reaches, and what each of them says and changed.
 //!
 //! Owns how git is asked for it and how its output is read. `log` compares commits with their parents and looks at no work tree; no
-//! signature is checked, which would run a program that the settings name. Does not own what is kept of a message (`index`).
+//! signature is checked, which would run a program that the settings name. Does not own what is stored of a message (`update`).
 
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! How commits changed some files: which lines, as git compares them.
 //!
 //! Owns how git is asked for it and how its output is read. Lines are compared as `git log -L` does it: without the heuristic that moves
-//! changes by their indentation. No converter or external program compares them. Does not own which lines are followed (`index`).
+//! changes by their indentation. No converter or external program compares them. Does not own which lines are followed (`repository`).
 
 use super::{Objects, first_line, is_id, lines};
 use crate::budget::Budget;

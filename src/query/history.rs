@@ -1,6 +1,6 @@
 //! The history of a path: the commits that changed it, and the files that they changed with it.
 //!
-//! Owns how renames are followed, and what counts as changing together. Does not own the history of lines (`index`).
+//! Owns how renames are followed, and what counts as changing together. Does not own the history of lines (`repository`).
 
 use std::collections::{HashMap, HashSet};
 

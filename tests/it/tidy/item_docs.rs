@@ -30,7 +30,9 @@ fn leaning(text: &str) -> Vec<usize> {
 #[test]
 fn no_doc_leans_on_the_item_before_it() {
     let mut wrong = Vec::new();
-    for path in ["src", "tests", "benches"].into_iter().flat_map(|folder| files_under(&root().join(folder), "rs")) {
+    let page = ["ts", "tsx"].map(|extension| ("src/serve/ui/src", extension));
+    let folders = ["src", "tests", "benches"].map(|folder| (folder, "rs"));
+    for path in folders.into_iter().chain(page).flat_map(|(folder, kind)| files_under(&root().join(folder), kind)) {
         let text = std::fs::read_to_string(&path).unwrap();
         let shown = path.strip_prefix(root()).unwrap().display().to_string();
         wrong.extend(leaning(&text).into_iter().map(|line| format!("{shown}:{line}")));

@@ -4,14 +4,13 @@ import { route } from './use.ts';
 
 const KEPT = 'ixmcp-token';
 
-/// What is dispatched at the window when the server answers again after it did not, or when the index is complete: what was
-/// incomplete is asked for again.
+/// Event of the window: the server answers again after it did not, or the index is complete. Incomplete answers are requested again.
 export const BACK = 'ixmcp-back';
 let isGone = false;
 
 /// How far the index is, while it is being built.
 export type Progress = { done: number; total: number };
-/// What is dispatched at the window when an answer says that the index is being built; `detail` is the progress.
+/// Event of the window: an answer says that the index is being built; `detail` is the progress.
 export const BUILDING = 'ixmcp-building';
 
 /// An error that the server returned.
@@ -81,7 +80,7 @@ async function request(path: string, init: RequestInit): Promise<any> {
   return body;
 }
 
-/// Of a page of several repositories, a request is about the one in the address, unless it names another.
+/// Sends a request. On a page of several repositories it is for the one in the address, unless it names another.
 const post = (path: string, given: object, signal?: AbortSignal) =>
   request(path, { method: 'POST', body: JSON.stringify({ repo: route().query.get('repo') ?? undefined, ...given }), signal });
 
@@ -130,11 +129,11 @@ export function looked(signal: AbortSignal): Promise<void> {
   });
 }
 
-/// What changed on disk since an earlier answer, as soon as something did. `stamp` is of the file that is shown.
+/// Changes on disk since an earlier answer. `stamp` identifies the state of the shown file.
 export type DiskChanges = { feed: number; position: number; stamp: string | null; saved: string[]; removed: string[]; everything: boolean; daemon: boolean };
 export type KnownState = { file?: string; stamp?: string; feed?: number; position?: number };
 export const changes = (known: KnownState, signal?: AbortSignal): Promise<DiskChanges> => post('/api/changes', known, signal);
-/// What is dispatched at the window when something changed on disk; `detail` is a `Changed`.
+/// Event of the window: something changed on disk; `detail` is a `Changed`.
 export const CHANGED = 'ixmcp-changed';
 /// `file` is the file that is shown, if that changed; `isGone`: it is no longer there.
 export type Changed = DiskChanges & { file: string | null; isGone: boolean };

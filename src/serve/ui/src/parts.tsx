@@ -35,7 +35,7 @@ export function Icon({ name }: { name: keyof typeof ICONS }) {
   );
 }
 
-/// What went wrong, in words for people.
+/// Messages for people, by error code.
 const WORDS: Record<string, string> = {
   INVALID_ARGUMENT: 'This cannot be searched or shown as it is written',
   INVALID_PATH: 'There is no such file in the index',
@@ -100,7 +100,7 @@ export const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\
 /// Marks in one line.
 const MOST_MARKS = 60;
 
-/// What to mark for a query: its words as whole words or parts of identifiers, or the pattern itself.
+/// Finds the text to mark for a query: its words as whole words or parts of identifiers, or the pattern itself.
 export function marks(text: string, mode: string, isCased: boolean): Marks | null {
   const all = (pattern: RegExp, isWanted: (found: RegExpExecArray, line: string) => boolean) => (line: string) => {
     const ranges: [number, number][] = [];

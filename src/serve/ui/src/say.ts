@@ -10,7 +10,7 @@ export function short(value: number): string {
 
 export const many = (value: number, one: string, more = `${one}s`) => `${count(value)} ${value === 1 ? one : more}`;
 
-/// The same format as on the command line, in powers of 1000.
+/// Formats a size as the command line does, in powers of 1000.
 export function bytes(value: number): string {
   if (value < 1000) return `${value} B`;
   const units = ['kB', 'MB', 'GB'];

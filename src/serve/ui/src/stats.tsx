@@ -25,7 +25,7 @@ type Overview = {
 };
 type Asked = { id: number; tool: string; arguments: Record<string, unknown>; begun_ms: number };
 
-/// What a newcomer learns first.
+/// Cards for a newcomer: largest folders, most referenced symbols, latest commits.
 function First({ value, asked }: { value: Overview; asked: Asked[] }) {
   const commits = value.commits ?? [];
   return (

@@ -130,7 +130,7 @@ export function useRoute(): Route {
   return now;
 }
 
-/// Of a page of several repositories, an address keeps the one that is shown, unless it names another.
+/// Makes an address. On a page of several repositories it keeps the one that is shown, unless it names another.
 export function address(path: string, query: Record<string, string | number | undefined | null> = {}): string {
   const given = Object.entries({ repo: route().query.get('repo'), ...query }).filter(([, value]) => value !== undefined && value !== null && value !== '');
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
