@@ -8,9 +8,9 @@ use super::{Outcome, Session, output};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::model::printable;
-use crate::query::history::{self, ChangesWith};
+use crate::query::history::ChangesWith;
 use crate::query::symbols;
-use crate::tools::history::{CommitNote, TOGETHER, of_definition};
+use crate::tools::history::{CommitNote, of_definition, of_path};
 
 /// Show the commits that changed a file or the lines of a symbol, and the files that change with it
 #[derive(Debug, Args)]
@@ -43,9 +43,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let path = session.stored(&typed.of);
     let (mut found, changes_with) = session.read(|snapshot| {
         if snapshot.file(&path)?.is_some() {
-            let commits = history::of_path(snapshot, &path, most.saturating_add(1))?;
-            let notes = commits.into_iter().map(|(commit, _)| CommitNote::from_stored(commit, typed.authors)).collect();
-            return Ok((notes, history::changes_with(snapshot, &[&path], TOGETHER)?));
+            return of_path(snapshot, &path, (most.saturating_add(1), typed.authors));
         }
         let Some(subject) = symbols::subjects(snapshot, &typed.of)?.into_iter().next() else {
             return Err(Error::not_found(format!(

@@ -83,18 +83,11 @@ impl Objects {
     }
 
     fn ask_log(&self, ids: &[&str], with_files: bool, budget: &Budget) -> Result<Vec<LoggedCommit>> {
-        let mut arguments = vec!["--literal-pathspecs"];
-        for setting in ["log.showSignature=false", "mailmap.file=", "mailmap.blob="] {
-            arguments.extend(["-c", setting]);
-        }
-        arguments.extend(["log", "--stdin", "--no-walk=unsorted", "--no-color", "--no-show-signature"]);
+        let mut arguments: Vec<&str> = log(&["mailmap.file=", "mailmap.blob="]);
         arguments.extend(["--encoding=UTF-8", "--use-mailmap", "-z", FORMAT]);
         if with_files {
-            // Other renames are found by comparing contents, which a partial clone lacks.
-            let renames = if self.is_partial() { "-M100%" } else { "-M50%" };
-            arguments.extend(["--diff-merges=off", "--no-ext-diff", "--raw", "--no-abbrev", renames, "-l200"]);
-            // A list of files that the settings name is not read.
-            arguments.push("-O/dev/null");
+            arguments.extend(["--diff-merges=off", "--raw", "--no-abbrev"]);
+            arguments.extend(self.comparison());
         } else {
             arguments.push("--no-patch");
         }
@@ -111,7 +104,15 @@ impl Objects {
         Ok(logged)
     }
 
-    pub(super) fn is_partial(&self) -> bool {
+    /// Options of `git log` about comparing a commit with its parent.
+    pub(super) fn comparison(&self) -> [&'static str; 4] {
+        // Other renames are found by comparing contents, which a partial clone lacks.
+        let renames = if self.is_partial() { "-M100%" } else { "-M50%" };
+        // The last option: a list of files that the settings name is not read.
+        ["--no-ext-diff", renames, "-l200", "-O/dev/null"]
+    }
+
+    fn is_partial(&self) -> bool {
         let directory = git_layout::directory(&self.folder).map(|(_, directory)| directory);
         directory.is_some_and(|directory| {
             git_layout::format(&git_layout::common_directory(&directory)).text("extensions.partialclone").is_some()
@@ -138,6 +139,14 @@ impl Objects {
         hasher.update(self.prefix.as_bytes()).update(&[u8::from(self.is_partial())]);
         hasher.finalize().to_hex()[..16].to_owned()
     }
+}
+
+/// Arguments of `git log` for commits that are named on stdin, with these settings. No signature is checked.
+pub(super) fn log(settings: &[&'static str]) -> Vec<&'static str> {
+    let mut arguments = vec!["--literal-pathspecs", "-c", "log.showSignature=false"];
+    arguments.extend(settings.iter().flat_map(|setting| ["-c", *setting]));
+    arguments.extend(["log", "--stdin", "--no-walk=unsorted", "--no-color", "--no-show-signature"]);
+    arguments
 }
 
 /// The commits of a log.

@@ -3,6 +3,7 @@
 //! Owns how git is asked for it and how its output is read. Lines are compared as `git log -L` does it: without the heuristic that moves
 //! changes by their indentation. No converter or external program compares them. Does not own which lines are followed (`repository`).
 
+use super::log::log;
 use super::{Objects, first_line, is_id, lines};
 use crate::budget::Budget;
 use crate::error::Result;
@@ -28,15 +29,11 @@ pub struct Patch {
 impl Objects {
     /// How these commits changed these files: merges by their difference from each parent. Changes of the name alone are left out.
     pub fn patches(&self, ids: &[&str], paths: &[&str], budget: &Budget) -> Result<Vec<Patch>> {
-        let renames = if self.is_partial() { "-M100%" } else { "-M50%" };
-        let mut arguments = vec!["--literal-pathspecs"];
-        for setting in ["log.showSignature=false", "diff.indentHeuristic=false"] {
-            arguments.extend(["-c", setting]);
-        }
-        arguments.extend(["log", "--stdin", "--no-walk=unsorted", "--no-color", "--no-show-signature"]);
+        let mut arguments: Vec<&str> = log(&["diff.indentHeuristic=false"]);
         arguments.extend(["--format=%x02%H %ct %P", "--diff-merges=separate", "-p", "-U0", "--full-index", "--text"]);
-        arguments.extend(["--no-ext-diff", "--no-textconv", "--diff-algorithm=default", "--inter-hunk-context=0"]);
-        arguments.extend([renames, "-l200", "-O/dev/null", "--"]);
+        arguments.extend(["--no-textconv", "--diff-algorithm=default", "--inter-hunk-context=0"]);
+        arguments.extend(self.comparison());
+        arguments.push("--");
         let paths: Vec<String> = paths.iter().map(|path| format!("{}{path}", self.prefix)).collect();
         arguments.extend(paths.iter().map(String::as_str));
         let found = self.run(&arguments, &lines(ids), MAX_PATCHES, budget)?;

@@ -47,14 +47,13 @@ impl History {
         let lines = at_head(first.saturating_sub(1) as usize..last as usize, text, &String::from_utf8_lossy(&blob));
         let start = Followed { known: HashMap::from([(head, lines)]), done: HashSet::new() };
         let search = Search { objects: &objects, paths: &of_file.paths, most, budget };
-        match search.touching(start.clone(), &of_file.commits)? {
-            Some(touching) => Ok(touching),
-            None => {
-                let mut all = [&of_file.commits[..], &of_file.merges].concat();
-                all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
-                search.touching_at_least(start, &all)
-            }
+        let (touching, is_broken) = search.follow(start.clone(), &of_file.commits)?;
+        if !is_broken {
+            return Ok(touching);
         }
+        let mut all = [&of_file.commits[..], &of_file.merges].concat();
+        all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+        Ok(search.follow(start, &all)?.0)
     }
 }
 
@@ -66,19 +65,8 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// The commits that touched the lines; `None` if a version is not the one that another commit was made from, so that merges are
-    /// needed.
-    fn touching(&self, start: Followed, commits: &[(String, i64)]) -> Result<Option<Vec<String>>> {
-        let (found, is_broken) = self.follow(start, commits)?;
-        Ok((!is_broken).then_some(found))
-    }
-
-    /// Finds them as far as versions follow each other.
-    fn touching_at_least(&self, start: Followed, commits: &[(String, i64)]) -> Result<Vec<String>> {
-        Ok(self.follow(start, commits)?.0)
-    }
-
-    /// The commits, and whether a version was none that is known.
+    /// Returns the commits that touched the lines, as far as versions follow each other, and whether a version is not the one that
+    /// another commit was made from, so that merges are needed.
     fn follow(&self, mut followed: Followed, commits: &[(String, i64)]) -> Result<(Vec<String>, bool)> {
         let paths: Vec<&str> = self.paths.iter().map(String::as_str).collect();
         let (mut touching, mut is_broken): (Vec<String>, bool) = (Vec::new(), false);

@@ -81,7 +81,7 @@ const MAX_MERGES: usize = 1_500;
 /// Commits of a definition, if it is not asked for alone.
 pub(super) const OF_SYMBOL: usize = 10;
 /// Files that change together with something.
-pub(crate) const TOGETHER: usize = 10;
+const TOGETHER: usize = 10;
 /// Files of a change whose commits are listed.
 const MOST_FILES: usize = 50;
 /// How long an answer waits for commits that are not stored yet.
@@ -95,12 +95,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         (Some(file), None) => {
             let path = call.workspace().files.indexed_path(file)?;
             let path = path.as_str();
-            call.read_now(|snapshot, _| {
-                let commits = history::of_path(snapshot, path, limit + 1)?;
-                let notes =
-                    commits.into_iter().map(|(commit, _)| CommitNote::from_stored(commit, with_authors)).collect();
-                Ok((notes, history::changes_with(snapshot, &[path], TOGETHER)?))
-            })?
+            call.read_now(|snapshot, _| of_path(snapshot, path, (limit + 1, with_authors)))?
         }
         (None, Some(name)) => {
             let found = call.read_name(name, |snapshot| {
@@ -120,6 +115,17 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     };
     let truncated = history.len() > limit;
     Ok(Answer { history: history.into_iter().take(limit).collect(), changes_with, truncated, warning })
+}
+
+/// The last commits that changed a file, and the files that change together with it.
+pub(crate) fn of_path(
+    snapshot: &Snapshot,
+    path: &str,
+    (most, with_authors): (usize, bool),
+) -> Result<(Vec<CommitNote>, Vec<ChangesWith>)> {
+    let commits = history::of_path(snapshot, path, most)?;
+    let notes = commits.into_iter().map(|(commit, _)| CommitNote::from_stored(commit, with_authors)).collect();
+    Ok((notes, history::changes_with(snapshot, &[path], TOGETHER)?))
 }
 
 /// The last commits that touched the lines of a definition, and the files that change together with its file.

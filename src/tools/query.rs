@@ -177,7 +177,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     };
     if mode == Mode::Smart && found.items.is_empty() && page.0 == 0 && page.1 > 0 && warning.is_none() {
         // Where no file answers, a commit may.
-        let answer = commits(call, &CommitQuery::of_words(asked), &filter, page)?;
+        let answer = commits(call, &CommitQuery::from_words(asked), &filter, page)?;
         if !answer.results.is_empty() {
             return Ok(Answer { suggestion, ..answer });
         }

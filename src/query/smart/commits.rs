@@ -66,7 +66,7 @@ impl CommitQuery {
     }
 
     /// Asks for commits whose messages have words of a text.
-    pub fn of_words(text: &str) -> Self {
+    pub fn from_words(text: &str) -> Self {
         Self { text: text.to_owned(), paths: Vec::new() }
     }
 }
