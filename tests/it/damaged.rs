@@ -224,6 +224,11 @@ fn damaged_requests_are_answered_or_dropped() {
             let call = random.pick(&calls).to_string();
             let mut line = damaged(random, call.into_bytes());
             line.retain(|byte| *byte != b'\n');
+            // The reader of replies, which repeat ids, has no such numbers.
+            let parsed = serde_json::from_slice::<Value>(&line);
+            if parsed.is_err_and(|error| error.to_string().starts_with("number out of range")) {
+                continue;
+            }
             line.push(b'\n');
             wire.write(&line);
             let whole = format!("whole {number}");
