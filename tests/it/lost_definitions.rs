@@ -69,6 +69,20 @@ fn names_bound_deep_in_a_pattern_are_defined() {
     }
 }
 
+/// Scala 3 reference, Value Declarations; The Swift Programming Language, Tuple Pattern; C++17 [dcl.struct.bind]: each name is declared.
+#[test]
+fn several_names_of_one_declaration_are_defined() {
+    let scala = "object Port {\n  val (berth, depth) = (1, 2)\n  val east, west = 1\n}\nval Some(tide) = load()\n";
+    let found = symbols("Port.scala", scala);
+    for wanted in ["2 field berth", "2 field depth", "3 field east", "3 field west", "5 variable tide"] {
+        assert!(found.contains(&wanted.to_owned()), "{wanted}: {found:?}");
+    }
+    let swift = symbols("Port.swift", "let (berth, depth) = (1, 2)\n");
+    assert_eq!(swift, ["1 variable berth", "1 variable depth"]);
+    let cpp = "auto [berth, depth] = load();\nint moor() {\n  auto [inner, other] = load();\n  return inner;\n}\n";
+    assert_eq!(symbols("port.cpp", cpp), ["1 variable berth", "1 variable depth", "2 function moor"]);
+}
+
 /// typescript 5.9.3: `file`, `lock`, `open` with its local `inner`, and `after`.
 #[test]
 fn resources_are_defined() {
