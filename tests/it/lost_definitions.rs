@@ -83,6 +83,15 @@ fn several_names_of_one_declaration_are_defined() {
     assert_eq!(symbols("port.cpp", cpp), ["1 variable berth", "1 variable depth", "2 function moor"]);
 }
 
+/// Haskell 2010 report, 4.2.1 and 8.3; GHC's data families; Prism's `MultiWriteNode` of two `ConstantTargetNode`s.
+#[test]
+fn constructors_as_operators_imports_and_constants_at_once_are_defined() {
+    let haskell = "module Port where\n\ndata Rope a = a :+: a | Knot\n\ndata family Hull a\n\nforeign import ccall \"moor\" moor :: Int\n";
+    let wanted = ["3 type Rope", "3 variant :+:", "3 variant Knot", "5 type Hull", "7 function moor"];
+    assert_eq!(symbols("Port.hs", haskell), wanted);
+    assert_eq!(symbols("port.rb", "EAST, WEST = 1, 2\n"), ["1 constant EAST", "1 constant WEST"]);
+}
+
 /// typescript 5.9.3: `file`, `lock`, `open` with its local `inner`, and `after`.
 #[test]
 fn resources_are_defined() {
