@@ -92,6 +92,27 @@ fn constructors_as_operators_imports_and_constants_at_once_are_defined() {
     assert_eq!(symbols("port.rb", "EAST, WEST = 1, 2\n"), ["1 constant EAST", "1 constant WEST"]);
 }
 
+/// The manuals of OCaml 5.3 (Patterns; Class types) and Julia 1.11 (`Base.Enums.@enum`; Destructuring Assignment).
+#[test]
+fn members_of_enums_and_names_of_tuples_are_defined() {
+    let ocaml = "let (east, west) = (1, 2)\nclass type port = object method moor : int end\n";
+    assert_eq!(symbols("port.ml", ocaml), ["1 variable east", "1 variable west", "2 class port"]);
+    let julia = "@enum Tide slack=1 ebb flow=2\n@enum Wind begin\n    calm\n    gale = 9\nend\neast, west = 1, 2\n";
+    let found = symbols("port.jl", julia);
+    let wanted = [
+        "1 enum Tide",
+        "1 variant ebb",
+        "1 variant flow",
+        "2 enum Wind",
+        "3 variant calm",
+        "4 variant gale",
+        "6 variable east",
+    ];
+    for wanted in wanted {
+        assert!(found.contains(&wanted.to_owned()), "{wanted}: {found:?}");
+    }
+}
+
 /// typescript 5.9.3: `file`, `lock`, `open` with its local `inner`, and `after`.
 #[test]
 fn resources_are_defined() {

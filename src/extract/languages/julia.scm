@@ -21,6 +21,22 @@
   (macro_identifier (identifier) @_macro)
   (macro_argument_list . (identifier) @name)) @definition.enum
   (#eq? @_macro "enum"))
+((macrocall_expression
+  (macro_identifier (identifier) @_macro)
+  (macro_argument_list . (_) [
+    (identifier) @name @definition.variant
+    (assignment . (identifier) @name @definition.variant)
+    (compound_statement [
+      (identifier) @name @definition.variant
+      (assignment . (identifier) @name @definition.variant)
+    ])
+  ]))
+  (#eq? @_macro "enum"))
+; The grammar reads a number and the next member as a product.
+((macrocall_expression
+  (macro_identifier (identifier) @_macro)
+  (macro_argument_list (assignment (juxtaposition_expression (identifier) @name @definition.variant .))))
+  (#eq? @_macro "enum"))
 
 ; Operators, and what is called like a function.
 (function_definition (signature [
@@ -87,6 +103,8 @@
 (source_file (assignment . [(identifier) @name (typed_expression . (identifier) @name)]) @definition.variable)
 (global_statement (assignment . [(identifier) @name (typed_expression . (identifier) @name)])) @definition.variable
 (module_definition (assignment . (identifier) @name) @definition.variable)
+(source_file (assignment . (open_tuple (identifier) @name @definition.variable))) @signature
+(module_definition (assignment . (open_tuple (identifier) @name @definition.variable))) @signature
 
 ; Imports.
 (using_statement (selected_import . (_) @import.module (identifier) @import.name))

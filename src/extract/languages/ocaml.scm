@@ -16,9 +16,17 @@
     body: [(fun_expression) (function_expression)]) @definition.function))
 ])
 (compilation_unit (value_definition (let_binding
-  pattern: [(value_name) @name (tuple_pattern (value_name) @name)]) @definition.variable))
+  pattern: [
+    (value_name) @name
+    (tuple_pattern (value_name) @name)
+    (parenthesized_pattern (tuple_pattern (value_name) @name))
+  ]) @definition.variable))
 (structure (value_definition (let_binding
-  pattern: [(value_name) @name (tuple_pattern (value_name) @name)]) @definition.variable))
+  pattern: [
+    (value_name) @name
+    (tuple_pattern (value_name) @name)
+    (parenthesized_pattern (tuple_pattern (value_name) @name))
+  ]) @definition.variable))
 (external (value_name) @name) @definition.function
 
 ; Modules, types, exceptions. What a module's own signature repeats is not defined twice.
@@ -34,6 +42,7 @@
 
 ; Classes.
 (class_binding (class_name) @name body: (_) @body) @definition.class
+(class_type_binding (class_type_name) @name) @definition.class
 (method_definition (method_name) @name) @definition.method
 (instance_variable_definition (instance_variable_name) @name) @definition.field
 (inheritance_definition class: [
