@@ -58,3 +58,14 @@ fn options_of_sql_statements_define_nothing() {
     let wanted = ["1 namespace fleet", "3 table berths", "4 field id", "5 field during", "11 index by_id"];
     assert_eq!(symbols("options.sql", text), wanted);
 }
+
+/// libpg-query 18.1.5: a table with three columns, and a column that is added.
+#[test]
+fn quoted_sql_columns_are_columns() {
+    let text = "CREATE TABLE \"sails\" (\n    \"id\" SERIAL NOT NULL,\n    \"made at\" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,\n\
+                \x20   \"area\" INTEGER,\n    CONSTRAINT \"sails_pkey\" PRIMARY KEY (\"id\")\n);\nALTER TABLE \"sails\" ADD COLUMN \"colour\" TEXT;\n";
+    assert_eq!(
+        symbols("sails.sql", text),
+        ["1 table sails", "2 field id", "3 field made at", "4 field area", "7 field colour"]
+    );
+}
