@@ -69,3 +69,20 @@ fn quoted_sql_columns_are_columns() {
         ["1 table sails", "2 field id", "3 field made at", "4 field area", "7 field colour"]
     );
 }
+
+/// Prism 1.9.0: a module, a class, two methods and a constant. It has the other names of methods as arguments of calls.
+#[test]
+fn ruby_names_may_begin_at_the_top_and_be_operators() {
+    let text = "module ::Kernel\n  def raise_sail; end\nend\n\nclass ::Harbour::Sail\n  def add(other) = nil\n  alias_method :+, :add\n\
+                \x20 alias_method :[]=, :add\nend\n\n::LIMIT = 3\n";
+    let wanted = [
+        "1 module Kernel",
+        "2 method raise_sail",
+        "5 class Sail",
+        "6 method add",
+        "7 method +",
+        "8 method []=",
+        "11 constant LIMIT",
+    ];
+    assert_eq!(symbols("sails.rb", text), wanted);
+}
