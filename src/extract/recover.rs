@@ -77,8 +77,8 @@ pub(super) fn recover(
     found: &mut FoundNodes,
 ) {
     let Some(heads) = &compiled.heads else { return };
-    let is_suspect = |word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
-    let is_damaged = syntax.has_errors() || !found.misread.is_empty() || heads.always.is_some_and(is_suspect);
+    let is_suspect = |word: &&str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+    let is_damaged = syntax.has_errors() || !found.misread.is_empty() || heads.always.iter().any(is_suspect);
     if !is_damaged && found.items.is_empty() {
         return;
     }

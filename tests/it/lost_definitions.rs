@@ -86,3 +86,23 @@ fn ruby_names_may_begin_at_the_top_and_be_operators() {
     ];
     assert_eq!(symbols("sails.rb", text), wanted);
 }
+
+/// kotlin-compiler 2.4.20: two functions. The grammar takes each for an expression, without an error.
+#[test]
+fn annotated_kotlin_functions_need_no_class_in_their_file() {
+    let text = "package a\n\n@Preview\n@Composable\nprivate fun NoSails() {\n    Theme {\n        Sails(emptyList())\n    }\n}\n\n\
+                @Preview\n@Composable\nprivate fun ManySails() {\n    Theme { Sails(many) }\n}\n";
+    assert_eq!(symbols("Sails.kt", text), ["1 package a", "5 function NoSails", "13 function ManySails"]);
+}
+
+/// kotlin-compiler 2.4.20: a class with its method and property, and two functions. `Preference` and `Flow` are types of receivers.
+#[test]
+fn kotlin_calls_of_set_and_get_are_no_accessors() {
+    let text = "class Model {\n    fun toggle(item: Item) {\n        update {\n            val first = none { it.selected }\n\
+                \x20           set(item.index, item.copy(selected = first))\n            ids.add(item.id)\n\n            if (first) {\n\
+                \x20               positions[0] = item.index\n            } else if (last) {\n                positions[1] = indexOfLast { it.selected }\n\
+                \x20           }\n        }\n    }\n\n    private val limit = 3\n}\n\n\
+                operator fun <T> Preference<Set<T>>.plusAssign(item: T) {}\n\nfun Flow<(Int) -> Unit>.run() {}\n";
+    let wanted = ["1 class Model", "2 method toggle", "16 property limit", "19 function plusAssign", "21 function run"];
+    assert_eq!(symbols("Model.kt", text), wanted);
+}

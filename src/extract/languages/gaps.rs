@@ -69,7 +69,7 @@ pub(super) static GO: [Gap; 1] = [
 
 pub(super) static JULIA: [Gap; 1] = [gap(r"^[ \t]+(const)\s+\w+[ \t]*(?:::[^=\n]*)?(?:=[^\n]*)?$", "")];
 
-pub(super) static KOTLIN: [Gap; 5] = [
+pub(super) static KOTLIN: [Gap; 7] = [
     // A constructor with annotations and modifiers on a line of its own.
     gap(
         r"\bclass\s+\w+[ \t]*(?:<[^(){};]*>)?[ \t]*\n\s*((?:@[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?\s+)+)(?:public|internal|private|protected)\s+constructor\b",
@@ -80,6 +80,9 @@ pub(super) static KOTLIN: [Gap; 5] = [
     gap(r"^[ \t]*(?:!?(?:is|in)\s+[^\n{}]*?|else|[\w.]+)[ \t]+(if\b[^\n{}]*?)->", ""),
     // A backing field of its own type.
     gap(r"^[ \t]+(?:[a-z]+[ \t]+)*va[lr]\s[^=\n{}]*\n[ \t]*(field[ \t]*(?::[^=\n]*)?)=", ""),
+    // Calls that look like accessors of the variable before them.
+    gap(r"^[ \t]+(get)\([^)\s]", "got"),
+    gap(r"^[ \t]+(set)\([^(),{}\n]*(?:\([^()\n]*\)[^(),{}\n]*)*,[ \t]*[^\s)]", "sat"),
     // The last statement of a line may end with the block.
     gap(r"=[ \t][^\n{};]*[^\s{};]([ \t])\}[ \t]*[,;]?[ \t]*$", ";"),
 ];
