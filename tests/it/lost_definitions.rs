@@ -106,3 +106,21 @@ fn kotlin_calls_of_set_and_get_are_no_accessors() {
     let wanted = ["1 class Model", "2 method toggle", "16 property limit", "19 function plusAssign", "21 function run"];
     assert_eq!(symbols("Model.kt", text), wanted);
 }
+
+/// typescript 5.9.3: two interfaces, of which one has one field and the other four.
+#[test]
+fn typescript_signatures_may_follow_comments_and_fields_be_named_as_operators() {
+    let text = "interface Sails {\n  // of a harbour\n  <T extends Sail>(harbour: T): T\n  <T extends Sail>(harbour: T, all: boolean): T\n\
+                \x20 name: 'main'\n  /** by name */\n  <K extends keyof T>(name: K): T\n}\n\ninterface Filter {\n  first?: number\n  in2?: number\n\
+                \x20 in?: string\n  last?: number\n}\n";
+    let wanted = [
+        "1 interface Sails",
+        "5 field name",
+        "10 interface Filter",
+        "11 field first",
+        "12 field in2",
+        "13 field in",
+        "14 field last",
+    ];
+    assert_eq!(symbols("sails.ts", text), wanted);
+}

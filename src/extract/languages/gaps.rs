@@ -121,7 +121,7 @@ pub(super) static SQL: [Gap; 8] = [
 /// The type of a module's export, as an argument.
 const IMPORTED: Gap = gap(r#"[<|&:,(]\s*((?:typeof\s+)?import\(\s*(?:"[^"\n]*"|'[^'\n]*')\s*\)\.)\w"#, "");
 
-pub(super) static TYPESCRIPT: [Gap; 4] = [
+pub(super) static TYPESCRIPT: [Gap; 5] = [
     IMPORTED,
     // Variance.
     gap(r"[<,]\s*((?:in\s+out|in|out)\s)\s*[A-Za-z_]\w*\s*(?:[,>=]|extends\b)", ""),
@@ -130,6 +130,8 @@ pub(super) static TYPESCRIPT: [Gap; 4] = [
         r#"(?:[\w\])}"']|[^=]>)(\n)(?:\s*(?:/\*(?:[^*]|\*+[^*/])*\*+/|//[^\n]*\n))*\s*<(?:[ \t]*\n|(?:const\s+)?[A-Z])"#,
         ";",
     ),
+    // A field that is called as an operator, after one without a semicolon.
+    gap(r"[^\s,;{(|&](\n)[ \t]*(?:in|instanceof)(?:[0-9_$]\w*)?\??:", ";"),
     gap(r"^[ \t]*(?:export[ \t]+)?(?:declare[ \t]+)?(?:const[ \t]+)?enum\s+\w+\s+(of\s+\w+)", ""),
 ];
 
