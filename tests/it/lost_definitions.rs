@@ -124,3 +124,55 @@ fn typescript_signatures_may_follow_comments_and_fields_be_named_as_operators() 
     ];
     assert_eq!(symbols("sails.ts", text), wanted);
 }
+
+/// libclang 18.1.1, with the macros of the text. The grammar reads most of these lines without an error, as something else.
+#[test]
+fn macros_around_c_declarations_hide_no_definition() {
+    let text = "#define LIB_API __attribute__((visibility(\"default\")))\n#define LIB_CALL\n#define OF(args) args\n\
+                #define LIB_ATTR __attribute__((unused))\n#define printflike(a, b) __attribute__((format(printf, a, b)))\n\
+                #define EMPTY(name, type) \\\n  struct name { \\\n    struct type *first; /* the first */ \\\n  }\n\
+                #define LIMIT (7 /* seven */)\ntypedef struct sail sail;\n\n\
+                LIB_API void (raise_sail) (sail *s, const char *name);\nLIB_API const char * (*name_of)(const sail *s) LIB_ATTR;\n\
+                LIB_API sail *first_sail(void) LIB_ATTR;\nLIB_API int LIB_CALL count_sails OF((const sail *s,\n\
+                \x20                                    int all));\nstatic void lower OF((sail *s));\nextern char **(*lines_of)(void);\n\
+                static char **names_of[2];\nvoid printflike(1, 2) report(const char *, ...);\n\
+                void report_all(int code, const char *fmt, ...) LIB_ATTR;\ntypedef void (visitor)(sail *s);\n\
+                struct rope { char **ends[2]; char **(*split)(void); };\nstatic sail *(*maker)(void) = 0;\n\
+                typedef int (LIB_CALL *callback) OF((int a));\n";
+    let wanted = [
+        "1 constant LIB_API",
+        "2 constant LIB_CALL",
+        "3 macro OF",
+        "4 constant LIB_ATTR",
+        "5 macro printflike",
+        "6 macro EMPTY",
+        "10 constant LIMIT",
+        "11 type sail",
+        "13 function raise_sail",
+        "14 variable name_of",
+        "15 function first_sail",
+        "16 function count_sails",
+        "18 function lower",
+        "19 variable lines_of",
+        "20 variable names_of",
+        "21 function report",
+        "22 function report_all",
+        "23 type visitor",
+        "24 struct rope",
+        "24 field ends",
+        "24 field split",
+        "25 variable maker",
+        "26 type callback",
+    ];
+    let found = symbols("sails.h", text);
+    assert_eq!(found, wanted);
+}
+
+/// libclang 18.1.1: a function, and two macros in it. Neither `if` nor the type that it returns is defined here.
+#[test]
+fn c_functions_contain_macros_and_no_functions() {
+    let text = "static struct rope\ntie(int strands)\n{\n#define STRANDS 4\n#define TIE(x) x\n\tstruct rope made = {0};\n#ifdef FAST\n\
+                \tif (strands > 2)\n\t{\n#else\n\tif (strands == STRANDS) {\n#endif\n\t\tstrands = TIE(1);\n\t}\n#ifdef KNOTS\n\
+                \tif (strands > 3)\n\t\tstrands = 3;\n\telse\n#endif\n\tif (strands < 0) strands = 0;\n\treturn made;\n}\n";
+    assert_eq!(symbols("rope.c", text), ["2 function tie", "4 constant STRANDS", "5 macro TIE"]);
+}

@@ -11,8 +11,40 @@ const fn gap(pattern: &'static str, words: &'static str) -> Gap {
 
 const CONDITIONAL: Gap = Gap { pattern: r"^[ \t]*#[ \t]*if", filling: Filling::Conditional };
 
-pub(super) static C: [Gap; 5] = [
+const EXPORTED: Gap = gap(
+    r"^(?:extern|static|inline)[ \t]+([A-Z][A-Z0-9_]*[ \t]+)[A-Za-z_]\w*[ \t]*(?:[*&][ \t]*|\s)[*& \t\n]*\w+\s*\(",
+    "",
+);
+
+pub(super) static C: [Gap; 18] = [
     CONDITIONAL,
+    EXPORTED,
+    // Comments in the text of macros.
+    gap(r"(/\*[^*\n]*(?:\*+[^*/\n][^*\n]*)*\*+/)[ \t]*\\\r?$", ""),
+    gap(r"^[ \t]*#[ \t]*define[ \t][^\n]*?(/\*[^*\n]*(?:\*+[^*/\n][^*\n]*)*\*+/)[ \t]*[^\s\\/]", ""),
+    // Macros around declarations, on lines of their own.
+    gap(r"^([A-Z_]*(?:BEGIN|END)[A-Z_]*)[ \t\r]*$", ""),
+    gap(r"^([A-Z][A-Z0-9_]*(?:\([^()\n]*\))?\s+)@(?:interface|protocol)", ""),
+    // Parameters as old headers write them: `int inflate OF((z_streamp strm, int flush));`
+    gap(r"^[A-Za-z_][\w \t*]*[ \t*](?:\w+|\([\w \t]*\*[ \t]*\w+\))[ \t]+([A-Z_][A-Z0-9_]*[ \t]*\()\(", ""),
+    gap(
+        r"^[A-Za-z_][\w \t*]*[ \t*](?:\w+|\([\w \t]*\*[ \t]*\w+\))[ \t]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(\))\s*;",
+        "",
+    ),
+    // Macros after parameters, and between a type and a name.
+    gap(r"^[A-Za-z_][^=;{}#]*\)\s*((?:[A-Z][A-Z0-9_]*(?:[ \t]*\((?:[^()\n]|\([^()\n]*\))*\))?\s*)+)[;{]", ""),
+    gap(r"^[A-Za-z_][\w \t*]*[ \t*]([a-z_]\w*\([^()\n]*\)[ \t]+)\**[a-z_]\w*[ \t]*\(", ""),
+    gap(
+        r"^(?:[A-Z][A-Z0-9_]*[ \t]+)?(?:(?:static|extern|inline|const|local|struct|enum|unsigned)[ \t]+)*(?:int|void|char|long|short|float|double|bool|unsigned|[A-Z]\w*|[a-z]+[A-Z_0-9]\w*)[ \t]*(?:\*[ \t]*)*[ \t*]([A-Z][A-Z0-9_]*[ \t]+)[A-Za-z_]\w*[ \t]*(?:OF[ \t]*)?\(",
+        "",
+    ),
+    gap(r"\(([A-Z][A-Z0-9_]*[ \t]*)\*+[ \t]*\w+[ \t]*\)[ \t]*(?:OF[ \t]*)?\(", ""),
+    // Macros before a declaration.
+    gap(
+        r"^((?:[A-Z][A-Z0-9_]*|local)\s+)(?:extern|static|inline|const|struct|enum|union|unsigned|signed|int|void|char|long|short|float|double|bool|size_t)\b",
+        "",
+    ),
+    gap(r"^((?:[A-Z][A-Z0-9_]*|local)[ \t]+)[A-Za-z_]\w*[ \t]*(?:\*[ \t]*)*(?:\([*\s]*\w+\)|[ \t*]\w+)[ \t]*\(", ""),
     // C23.
     gap(r"\[\[[^\[\]\n]*\]\]", ""),
     gap(r"\b(_BitInt\s*\([^()\n]*\))", "int"),

@@ -140,14 +140,16 @@ macro_rules! sql_name {
 pub(super) static C: Heads = Heads::new(
     Layout::Braces,
     &[
+        (None, r"^(?:static\s+|inline\s+|extern\s+|const\s+|unsigned\s+|struct\s+|enum\s+)*[a-z_]\w*[ \t]*[ \t*\n][*]*[a-z_]\w+"),
         (
             None,
             r"^[ \t]*(?:typedef\s+|static\s+|const\s+)*(?:struct|union|enum)\s+(?:(?:[A-Z_][A-Z0-9_]*|__\w+)(?:\([^()\n]*\))?\s+)*[A-Za-z_]\w*",
         ),
-        (None, r"^(?:static\s+|inline\s+|extern\s+|const\s+|unsigned\s+|struct\s+|enum\s+)*[a-z_]\w*[ \t]*[ \t*\n][*]*[a-z_]\w+"),
     ],
 )
 .noise(r"\b(?:[A-Z_][A-Z0-9_]*|__\w+)\b(?:\s*\((?:[^()]|\([^()]*\))*\))?")
+// Otherwise it is the type of what follows.
+.after(r"\s*(?:[^\s\w*]|__\w|[A-Z][A-Z0-9_]*\b)")
 .stops(b"=*,");
 
 /// Types and namespaces behind macros for attributes and exports: `class LIB_API Reader final : public Source {`.
