@@ -221,8 +221,14 @@ impl PartParser<'_> {
             let follows = |after: &Regex| after.is_match(Input::new(bytes).range(name.end..).anchored(Anchored::Yes));
             // The text of a macro defines nothing in the file.
             let is_continued = bytes[..found.start()].ends_with(b"\\\n") || bytes[..found.start()].ends_with(b"\\\r\n");
-            let is_head =
-                !is_continued && self.text.is_char_boundary(name.end) && self.heads.after.as_ref().is_none_or(follows);
+            // `@protocol Harbour;` only says that there is one.
+            let is_forward = self.heads.layout == Layout::Directive
+                && bytes[found.start()..].starts_with(b"@protocol")
+                && matches!(bytes[name.end..].trim_ascii_start().first(), Some(b';' | b','));
+            let is_head = !is_continued
+                && !is_forward
+                && self.text.is_char_boundary(name.end)
+                && self.heads.after.as_ref().is_none_or(follows);
             let kind = self.heads.kinds[found.pattern().as_usize()];
             is_head.then(|| Head { start: found.start() + indent, name, kind })
         })

@@ -176,3 +176,26 @@ fn c_functions_contain_macros_and_no_functions() {
                 \tif (strands > 3)\n\t\tstrands = 3;\n\telse\n#endif\n\tif (strands < 0) strands = 0;\n\treturn made;\n}\n";
     assert_eq!(symbols("rope.c", text), ["2 function tie", "4 constant STRANDS", "5 macro TIE"]);
 }
+
+/// protocol is only declared.
+#[test]
+fn blocks_of_objective_c_are_named_in_their_declarators() {
+    let text = "NS_ASSUME_NONNULL_BEGIN\n\n@protocol Harbour;\n@class Rope;\n\ntypedef void (^SailHandler)(Rope *rope);\n\
+                typedef NSString *(^NameOf)(Rope *rope);\n\n@interface Sail : NSObject <Harbour>\n\
+                @property (nonatomic, copy) void (^handler)(int count);\n@property (nonatomic, copy) NSString * (^name)(int count);\n\
+                - (void)raise:(int)a with:(Rope *)b;\n@end\n\n@implementation Sail {\n  void (^_setter)(int);\n  Rope *_list[3];\n}\n\
+                - (void)raise:(int)a with:(Rope *)b {\n}\n@end\n\nNS_ASSUME_NONNULL_END\n";
+    let wanted = [
+        "6 type SailHandler",
+        "7 type NameOf",
+        "9 class Sail",
+        "10 property handler",
+        "11 property name",
+        "12 method raise",
+        "15 implementation Sail",
+        "16 field _setter",
+        "17 field _list",
+        "19 method raise",
+    ];
+    assert_eq!(symbols("Sail.m", text), wanted);
+}
