@@ -199,3 +199,26 @@ fn blocks_of_objective_c_are_named_in_their_declarators() {
     ];
     assert_eq!(symbols("Sail.m", text), wanted);
 }
+
+/// libclang 18.1.1, with the macros defined as nothing: classes, their members, variables, and a function.
+#[test]
+fn macros_after_cpp_members_hide_no_definition() {
+    let text = "class Harbour {\n  void Moor() LOCK_FUNCTION() { open_ = false; }\n  bool open_ GUARDED_BY(mutex_);\n\
+                \x20 std::deque<Sail*> sails_ GUARDED_BY(mutex_);\n  int count_ = 0;\n};\n\n\
+                template <typename Key>\nstruct List<Key>::Node {\n  Key key;\n};\n\n\
+                const double Harbour::kDepths[2] = {1, 2};\nconst char* Harbour::kName = \"north\";\n\
+                extern LIB_EXPORT harbour_t*\nharbour_open(const char* name);\n";
+    let wanted = [
+        "1 class Harbour",
+        "2 method Moor",
+        "3 field open_",
+        "4 field sails_",
+        "5 field count_",
+        "9 struct Node",
+        "10 field key",
+        "13 field kDepths",
+        "14 field kName",
+        "16 function harbour_open",
+    ];
+    assert_eq!(symbols("harbour.cpp", text), wanted);
+}

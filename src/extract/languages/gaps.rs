@@ -11,11 +11,6 @@ const fn gap(pattern: &'static str, words: &'static str) -> Gap {
 
 const CONDITIONAL: Gap = Gap { pattern: r"^[ \t]*#[ \t]*if", filling: Filling::Conditional };
 
-const EXPORTED: Gap = gap(
-    r"^(?:extern|static|inline)[ \t]+([A-Z][A-Z0-9_]*[ \t]+)[A-Za-z_]\w*[ \t]*(?:[*&][ \t]*|\s)[*& \t\n]*\w+\s*\(",
-    "",
-);
-
 pub(super) static C: [Gap; 18] = [
     CONDITIONAL,
     EXPORTED,
@@ -59,8 +54,20 @@ macro_rules! cpp_macros {
     };
 }
 
-pub(super) static CPP: [Gap; 8] = [
+/// A macro between the storage and the type of a declaration, which may go on after the line.
+const EXPORTED: Gap = gap(
+    r"^(?:extern|static|inline)[ \t]+([A-Z][A-Z0-9_]*[ \t]+)[A-Za-z_]\w*[ \t]*(?:[*&][ \t]*|\s)[*& \t\n]*\w+\s*\(",
+    "",
+);
+
+pub(super) static CPP: [Gap; 10] = [
     CONDITIONAL,
+    EXPORTED,
+    // What a thread may do with a member.
+    gap(
+        r"[\w)>\]][ \t\n]+((?:[A-Z0-9_]*(?:LOCK|GUARDED|REQUIRES|EXCLUDES|ACQUIRE|RELEASE|THREAD|LIFETIME)[A-Z0-9_]*(?:\([^()\n]*\))?[ \t\n]*)+)[;{=]",
+        "",
+    ),
     gap(
         concat!(
             cpp_macros!(),

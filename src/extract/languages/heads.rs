@@ -161,6 +161,8 @@ pub(super) static CPP: Heads = Heads::new(
     )],
 )
 .noise(r"\b(?:[A-Z_][A-Z0-9_]*|__\w+|alignas)\b(?:\s*\((?:[^()]|\([^()]*\))*\))?|\[\[[^\]\n]*\]\]")
+// Otherwise it is what contains the type.
+.after(r"\s*(?:[^<\s]|<[^{};]*>\s*[^:\s])")
 .stops(b"=");
 
 pub(super) static CSHARP: Heads = Heads::new(
