@@ -59,6 +59,26 @@ fn options_of_sql_statements_define_nothing() {
     assert_eq!(symbols("options.sql", text), wanted);
 }
 
+/// kotlin-compiler 2.4.20: two functions. The grammar takes each for an expression, without an error.
+#[test]
+fn annotated_kotlin_functions_need_no_class_in_their_file() {
+    let text = "package a\n\n@Preview\n@Composable\nprivate fun NoSails() {\n    Theme {\n        Sails(emptyList())\n    }\n}\n\n\
+                @Preview\n@Composable\nprivate fun ManySails() {\n    Theme { Sails(many) }\n}\n";
+    assert_eq!(symbols("Sails.kt", text), ["1 package a", "5 function NoSails", "13 function ManySails"]);
+}
+
+/// kotlin-compiler 2.4.20: a class with its method and property, and two functions. `Preference` and `Flow` are types of receivers.
+#[test]
+fn kotlin_calls_of_set_and_get_are_no_accessors() {
+    let text = "class Model {\n    fun toggle(item: Item) {\n        update {\n            val first = none { it.selected }\n\
+                \x20           set(item.index, item.copy(selected = first))\n            ids.add(item.id)\n\n            if (first) {\n\
+                \x20               positions[0] = item.index\n            } else if (last) {\n                positions[1] = indexOfLast { it.selected }\n\
+                \x20           }\n        }\n    }\n\n    private val limit = 3\n}\n\n\
+                operator fun <T> Preference<Set<T>>.plusAssign(item: T) {}\n\nfun Flow<(Int) -> Unit>.run() {}\n";
+    let wanted = ["1 class Model", "2 method toggle", "16 property limit", "19 function plusAssign", "21 function run"];
+    assert_eq!(symbols("Model.kt", text), wanted);
+}
+
 /// libpg-query 18.1.5: a table with three columns, and a column that is added.
 #[test]
 fn quoted_sql_columns_are_columns() {
@@ -85,26 +105,6 @@ fn ruby_names_may_begin_at_the_top_and_be_operators() {
         "11 constant LIMIT",
     ];
     assert_eq!(symbols("sails.rb", text), wanted);
-}
-
-/// kotlin-compiler 2.4.20: two functions. The grammar takes each for an expression, without an error.
-#[test]
-fn annotated_kotlin_functions_need_no_class_in_their_file() {
-    let text = "package a\n\n@Preview\n@Composable\nprivate fun NoSails() {\n    Theme {\n        Sails(emptyList())\n    }\n}\n\n\
-                @Preview\n@Composable\nprivate fun ManySails() {\n    Theme { Sails(many) }\n}\n";
-    assert_eq!(symbols("Sails.kt", text), ["1 package a", "5 function NoSails", "13 function ManySails"]);
-}
-
-/// kotlin-compiler 2.4.20: a class with its method and property, and two functions. `Preference` and `Flow` are types of receivers.
-#[test]
-fn kotlin_calls_of_set_and_get_are_no_accessors() {
-    let text = "class Model {\n    fun toggle(item: Item) {\n        update {\n            val first = none { it.selected }\n\
-                \x20           set(item.index, item.copy(selected = first))\n            ids.add(item.id)\n\n            if (first) {\n\
-                \x20               positions[0] = item.index\n            } else if (last) {\n                positions[1] = indexOfLast { it.selected }\n\
-                \x20           }\n        }\n    }\n\n    private val limit = 3\n}\n\n\
-                operator fun <T> Preference<Set<T>>.plusAssign(item: T) {}\n\nfun Flow<(Int) -> Unit>.run() {}\n";
-    let wanted = ["1 class Model", "2 method toggle", "16 property limit", "19 function plusAssign", "21 function run"];
-    assert_eq!(symbols("Model.kt", text), wanted);
 }
 
 /// typescript 5.9.3: two interfaces, of which one has one field and the other four.
@@ -177,6 +177,7 @@ fn c_functions_contain_macros_and_no_functions() {
     assert_eq!(symbols("rope.c", text), ["2 function tie", "4 constant STRANDS", "5 macro TIE"]);
 }
 
+/// libclang 18.1.1, with `-include` of what the text names: two types, a class with its members, and what is implemented. The
 /// protocol is only declared.
 #[test]
 fn blocks_of_objective_c_are_named_in_their_declarators() {
