@@ -68,6 +68,9 @@ impl Compiled {
             while let Some(gap) = next(pattern, &filled.text, from, &mut captures) {
                 from = gap.end.max(from + 1);
                 match filling {
+                    // The line after a comment is no part of it.
+                    Filling::Words(_)
+                        if filled.text[gap.clone()] == *b"\n" && ends_line_comment(text, quoted, gap.start) => {}
                     Filling::Words(words) => filled.write(gap, words),
                     Filling::Block => {
                         let blocks = blocks.get_or_insert_with(|| Blocks::find(text, quoted.to_vec()));
@@ -95,6 +98,12 @@ fn next(pattern: &Regex, text: &[u8], from: usize, captures: &mut Captures) -> O
     pattern.search_captures(&input, captures);
     let gap = captures.get_group(1).or_else(|| captures.get_group(0))?.range();
     Some(gap)
+}
+
+/// Whether a comment up to the end of its line, one of the ranges in order, ends at `at`.
+fn ends_line_comment(text: &str, quoted: &[Range<usize>], at: usize) -> bool {
+    let found = quoted.binary_search_by_key(&at, |range| range.end);
+    found.is_ok_and(|found| text[quoted[found].clone()].starts_with("//"))
 }
 
 /// A preprocessor conditional that is being read.
@@ -170,7 +179,7 @@ impl Conditional {
             depth == 0
         };
         let ended = self.lines.last().map_or(0, |line| line.end);
-        let goes_on = text[ended..].trim_start().starts_with(['{', ',', ')', ':']);
+        let goes_on = text[ended..].trim_start().starts_with(['{', ',', ')', ':', ';']);
         !goes_on && self.lines.windows(2).all(|pair| is_balanced(&text[pair[0].end..pair[1].start]))
     }
 }

@@ -77,8 +77,8 @@ pub(super) fn recover(
     found: &mut FoundNodes,
 ) {
     let Some(heads) = &compiled.heads else { return };
-    let is_suspect = |word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
-    let is_damaged = syntax.has_errors() || !found.misread.is_empty() || heads.always.is_some_and(is_suspect);
+    let is_suspect = |word: &&str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+    let is_damaged = syntax.has_errors() || !found.misread.is_empty() || heads.always.iter().any(is_suspect);
     if !is_damaged && found.items.is_empty() {
         return;
     }
@@ -221,8 +221,14 @@ impl PartParser<'_> {
             let follows = |after: &Regex| after.is_match(Input::new(bytes).range(name.end..).anchored(Anchored::Yes));
             // The text of a macro defines nothing in the file.
             let is_continued = bytes[..found.start()].ends_with(b"\\\n") || bytes[..found.start()].ends_with(b"\\\r\n");
-            let is_head =
-                !is_continued && self.text.is_char_boundary(name.end) && self.heads.after.as_ref().is_none_or(follows);
+            // `@protocol Harbour;` only says that there is one.
+            let is_forward = self.heads.layout == Layout::Directive
+                && bytes[found.start()..].starts_with(b"@protocol")
+                && matches!(bytes[name.end..].trim_ascii_start().first(), Some(b';' | b','));
+            let is_head = !is_continued
+                && !is_forward
+                && self.text.is_char_boundary(name.end)
+                && self.heads.after.as_ref().is_none_or(follows);
             let kind = self.heads.kinds[found.pattern().as_usize()];
             is_head.then(|| Head { start: found.start() + indent, name, kind })
         })

@@ -51,7 +51,12 @@ impl Scope {
 
     /// Whether this is local to a block.
     fn stays_local(&self) -> bool {
-        matches!(self.kind, Some("variable" | "constant")) || (self.kind == Some("function") && !self.has_body)
+        match self.kind {
+            Some("variable") => true,
+            Some("constant") => !self.is_member,
+            Some("function") => !self.has_body,
+            _ => false,
+        }
     }
 }
 

@@ -18,6 +18,9 @@ pub(super) const ROOT: Node = Node(0);
 /// The kind of a node that the grammar could not parse.
 pub(super) const ERROR: u16 = u16::MAX;
 
+/// A token that the parser assumed counts as this many bytes in errors.
+const ASSUMED_BYTES: usize = 8;
+
 #[derive(Debug, PartialEq, Eq)]
 struct Row {
     kind: u16,
@@ -107,7 +110,7 @@ impl Syntax {
         self.has_errors
     }
 
-    /// How much could not be parsed: the bytes in errors, with one for each.
+    /// How much could not be parsed: the bytes in errors, with one for each, and some for each token that was assumed.
     pub(super) fn error_bytes(&self) -> usize {
         let mut bytes = usize::from(self.has_errors);
         let mut node = ROOT;
@@ -116,6 +119,7 @@ impl Syntax {
                 bytes += self.range(node).len() + 1;
                 node = self.next(node);
             } else {
+                bytes += if self.range(node).is_empty() { ASSUMED_BYTES } else { 0 };
                 node = self.first(node);
             }
         }

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Prints the definitions of C, C++ and Objective-C files as clang reads them: PATH, line, kind, name and container, with tabs.
 
+Frameworks of Objective-C need not be there: what a file names of them is declared in front of it. Methods have the first part of
+their selector, extensions the name of their class, as in the index.
+
 usage: c_family.py LANGUAGE [CLANG-OPTION…] < LIST-OF-FILES, with the package `libclang`. LANGUAGE: c, c++ or objective-c.
 Kinds: function, method, constructor, class, struct, union, enum, variant, field, type, namespace, macro, variable,
 protocol, property, and `optional` for what only its own block sees. `inside` are lines that the preprocessor left out or a macro
-made: from its line to that of the fourth column. A file with other errors than missing headers prints PATH and `unreadable`.
+made: from its line to that of the fourth column. A file with errors prints PATH and `unreadable`.
 """
 import re
 import sys
@@ -27,6 +30,36 @@ KINDS = {
 TYPES = {K.CLASS_DECL, K.CLASS_TEMPLATE, K.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION, K.STRUCT_DECL, K.UNION_DECL, K.ENUM_DECL}
 FUNCTIONS = {K.FUNCTION_DECL, K.FUNCTION_TEMPLATE, K.CXX_METHOD, K.CONSTRUCTOR, K.DESTRUCTOR, K.CONVERSION_FUNCTION,
              K.OBJC_INSTANCE_METHOD_DECL, K.OBJC_CLASS_METHOD_DECL}
+
+
+FRAMEWORKS = """
+@interface NSObject @end
+typedef signed char BOOL; typedef long NSInteger; typedef unsigned long NSUInteger; typedef double CGFloat; typedef double NSTimeInterval;
+typedef struct { double x, y; } CGPoint, CGSize, CGRect, UIEdgeInsets, CGAffineTransform, NSRange; typedef unsigned short unichar;
+#define NS_ASSUME_NONNULL_BEGIN
+#define NS_ASSUME_NONNULL_END
+#define NS_DESIGNATED_INITIALIZER
+#define NS_UNAVAILABLE
+#define NS_REQUIRES_SUPER
+#define NS_SWIFT_NAME(name)
+#define NS_ENUM(type, name) enum name : type name; enum name : type
+#define NS_OPTIONS(type, name) enum name : type name; enum name : type
+#define FOUNDATION_EXPORT extern
+#define UIKIT_EXTERN extern
+"""
+
+
+def frameworks(text):
+    """What a file of Objective-C names of other files, as declarations without contents."""
+    own = set(re.findall(r"@interface\s+(\w+)\s*(?::|<|$|\{)", text, re.M)) | set(re.findall(r"^typedef\b[^;{}]*?(\w+);", text, re.M))
+    extended = set(re.findall(r"@interface\s+(\w+)\s*\(|@interface\s+\w+\s*:\s*(\w+)", text))
+    bases = {name for pair in extended for name in pair if name} - own - {"NSObject"}
+    named = set(re.findall(r"\b([A-Z]\w+)(?:<[^<>;{}()]*>)?\s*\*", text)) - own - bases - {"NSObject", "BOOL"}
+    protocols = {name for group in re.findall(r"<\s*([A-Z]\w+(?:\s*,\s*[A-Z]\w+)*)\s*>", text) for name in re.findall(r"\w+", group)}
+    declared = set(re.findall(r"@protocol\s+(\w+)\s*(?:<|$)", text, re.M))
+    lines = [f"@interface {name} : NSObject @end" for name in sorted(bases)] + [f"@class {name};" for name in sorted(named)]
+    lines += [f"@protocol {name} @end" for name in sorted(protocols - declared)]
+    return FRAMEWORKS + "\n".join(lines) + "\n"
 
 
 class RangeList(Structure):
@@ -53,8 +86,11 @@ def visit(cursor, container, is_local, out):
         if child.kind == K.MACRO_INSTANTIATION:
             out["rows"].append((child.extent.start.line, "inside", str(child.extent.end.line), ""))
         name = child.spelling
+        if child.kind in (K.OBJC_CATEGORY_DECL, K.OBJC_CATEGORY_IMPL_DECL):
+            name = re.match(rb"\w*", out["text"][place.offset:]).group(0).decode()
         # What a macro makes is at the position where it is invoked: its name is not there.
-        is_named = bool(name) and not child.is_anonymous() and "(" not in name.split("operator")[0]
+        is_unnamed = child.kind != K.FIELD_DECL and child.is_anonymous()
+        is_named = bool(name) and not is_unnamed and "(" not in name.split("operator")[0]
         if kind and is_named:
             optional = is_local or is_forward(child)
             own = out["text"][place.offset:place.offset + 200].decode("utf-8", "replace")
@@ -64,7 +100,9 @@ def visit(cursor, container, is_local, out):
                 word = re.sub(r"^operator\s+|\bconst\b|[\s*&]+$", "", own.split("(")[0]).strip()
             elif own.startswith("operator"):
                 word = re.match(r"operator\s*(\(\s*\)|[^(]*)", own).group(0).strip()
-            if own.startswith(word.split(":")[0]) or own.startswith("operator"):
+            if ":" in word and child.kind in FUNCTIONS:
+                word = word.split(":")[0]
+            if own.startswith(word) or own.startswith("operator"):
                 out["rows"].append((place.line, "optional" if optional else kind, word, container))
         if child.kind == K.MACRO_DEFINITION and child.extent.end.line > place.line:
             out["rows"].append((place.line + 1, "inside", str(child.extent.end.line), ""))
@@ -79,12 +117,21 @@ def main():
     index = Index.create()
     flags = TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD | TranslationUnit.PARSE_INCOMPLETE
     for path in sys.stdin.read().splitlines():
-        unit = index.parse(path, ["-x", language, "-ferror-limit=0", *options], options=flags)
+        arguments = ["-x", language, "-ferror-limit=0", *options]
+        unsaved = []
+        if language == "objective-c":
+            arguments += ["-fblocks", "-fobjc-runtime=macosx", "-include", "/frameworks.h"]
+            text = open(path, errors="replace").read()
+            own = re.sub(r"^[ \t]*(#[ \t]*(?:import|include)\b|@import\b).*$", "", text, flags=re.M)
+            unsaved = [("/frameworks.h", frameworks(text)), (path, own)]
+        unit = index.parse(path, arguments, unsaved_files=unsaved, options=flags)
         errors = [one for one in unit.diagnostics if one.severity >= 3 and one.location.file and one.location.file.name == path]
-        if [one for one in errors if "file not found" not in one.spelling]:
-            print(path, "unreadable", errors[0].location.line, errors[0].spelling, sep="\t")
+        # After a fatal error, such as a missing header, clang says nothing of what else it does not know.
+        faults = errors or [one for one in unit.diagnostics if one.severity == 4]
+        if faults:
+            print(path, "unreadable", faults[0].location.line, faults[0].spelling, sep="\t")
             continue
-        out = {"rows": [], "text": open(path, "rb").read()}
+        out = {"rows": [], "text": unsaved[1][1].encode() if unsaved else open(path, "rb").read()}
         visit(unit.cursor, "", False, out)
         skipped = conf.lib.clang_getSkippedRanges(unit, unit.get_file(path))
         for at in range(skipped.contents.count):

@@ -143,3 +143,168 @@ fn options_of_sql_statements_define_nothing() {
     let wanted = ["1 namespace fleet", "3 table berths", "4 field id", "5 field during", "11 index by_id"];
     assert_eq!(symbols("options.sql", text), wanted);
 }
+
+/// kotlin-compiler 2.4.20: two functions. The grammar takes each for an expression, without an error.
+#[test]
+fn annotated_kotlin_functions_need_no_class_in_their_file() {
+    let text = "package a\n\n@Preview\n@Composable\nprivate fun NoSails() {\n    Theme {\n        Sails(emptyList())\n    }\n}\n\n\
+                @Preview\n@Composable\nprivate fun ManySails() {\n    Theme { Sails(many) }\n}\n";
+    assert_eq!(symbols("Sails.kt", text), ["1 package a", "5 function NoSails", "13 function ManySails"]);
+}
+
+/// kotlin-compiler 2.4.20: a class with its method and property, and two functions. `Preference` and `Flow` are types of receivers.
+#[test]
+fn kotlin_calls_of_set_and_get_are_no_accessors() {
+    let text = "class Model {\n    fun toggle(item: Item) {\n        update {\n            val first = none { it.selected }\n\
+                \x20           set(item.index, item.copy(selected = first))\n            ids.add(item.id)\n\n            if (first) {\n\
+                \x20               positions[0] = item.index\n            } else if (last) {\n                positions[1] = indexOfLast { it.selected }\n\
+                \x20           }\n        }\n    }\n\n    private val limit = 3\n}\n\n\
+                operator fun <T> Preference<Set<T>>.plusAssign(item: T) {}\n\nfun Flow<(Int) -> Unit>.run() {}\n";
+    let wanted = ["1 class Model", "2 method toggle", "16 property limit", "19 function plusAssign", "21 function run"];
+    assert_eq!(symbols("Model.kt", text), wanted);
+}
+
+/// libpg-query 18.1.5: a table with three columns, and a column that is added.
+#[test]
+fn quoted_sql_columns_are_columns() {
+    let text = "CREATE TABLE \"sails\" (\n    \"id\" SERIAL NOT NULL,\n    \"made at\" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,\n\
+                \x20   \"area\" INTEGER,\n    CONSTRAINT \"sails_pkey\" PRIMARY KEY (\"id\")\n);\nALTER TABLE \"sails\" ADD COLUMN \"colour\" TEXT;\n";
+    assert_eq!(
+        symbols("sails.sql", text),
+        ["1 table sails", "2 field id", "3 field made at", "4 field area", "7 field colour"]
+    );
+}
+
+/// Prism 1.9.0: a module, a class, two methods and a constant. It has the other names of methods as arguments of calls.
+#[test]
+fn ruby_names_may_begin_at_the_top_and_be_operators() {
+    let text = "module ::Kernel\n  def raise_sail; end\nend\n\nclass ::Harbour::Sail\n  def add(other) = nil\n  alias_method :+, :add\n\
+                \x20 alias_method :[]=, :add\nend\n\n::LIMIT = 3\n";
+    let wanted = [
+        "1 module Kernel",
+        "2 method raise_sail",
+        "5 class Sail",
+        "6 method add",
+        "7 method +",
+        "8 method []=",
+        "11 constant LIMIT",
+    ];
+    assert_eq!(symbols("sails.rb", text), wanted);
+}
+
+/// typescript 5.9.3: two interfaces, of which one has one field and the other four.
+#[test]
+fn typescript_signatures_may_follow_comments_and_fields_be_named_as_operators() {
+    let text = "interface Sails {\n  // of a harbour\n  <T extends Sail>(harbour: T): T\n  <T extends Sail>(harbour: T, all: boolean): T\n\
+                \x20 name: 'main'\n  /** by name */\n  <K extends keyof T>(name: K): T\n}\n\ninterface Filter {\n  first?: number\n  in2?: number\n\
+                \x20 in?: string\n  last?: number\n}\n";
+    let wanted = [
+        "1 interface Sails",
+        "5 field name",
+        "10 interface Filter",
+        "11 field first",
+        "12 field in2",
+        "13 field in",
+        "14 field last",
+    ];
+    assert_eq!(symbols("sails.ts", text), wanted);
+}
+
+/// libclang 18.1.1, with the macros of the text. The grammar reads most of these lines without an error, as something else.
+#[test]
+fn macros_around_c_declarations_hide_no_definition() {
+    let text = "#define LIB_API __attribute__((visibility(\"default\")))\n#define LIB_CALL\n#define OF(args) args\n\
+                #define LIB_ATTR __attribute__((unused))\n#define printflike(a, b) __attribute__((format(printf, a, b)))\n\
+                #define EMPTY(name, type) \\\n  struct name { \\\n    struct type *first; /* the first */ \\\n  }\n\
+                #define LIMIT (7 /* seven */)\ntypedef struct sail sail;\n\n\
+                LIB_API void (raise_sail) (sail *s, const char *name);\nLIB_API const char * (*name_of)(const sail *s) LIB_ATTR;\n\
+                LIB_API sail *first_sail(void) LIB_ATTR;\nLIB_API int LIB_CALL count_sails OF((const sail *s,\n\
+                \x20                                    int all));\nstatic void lower OF((sail *s));\nextern char **(*lines_of)(void);\n\
+                static char **names_of[2];\nvoid printflike(1, 2) report(const char *, ...);\n\
+                void report_all(int code, const char *fmt, ...) LIB_ATTR;\ntypedef void (visitor)(sail *s);\n\
+                struct rope { char **ends[2]; char **(*split)(void); };\nstatic sail *(*maker)(void) = 0;\n\
+                typedef int (LIB_CALL *callback) OF((int a));\n";
+    let wanted = [
+        "1 constant LIB_API",
+        "2 constant LIB_CALL",
+        "3 macro OF",
+        "4 constant LIB_ATTR",
+        "5 macro printflike",
+        "6 macro EMPTY",
+        "10 constant LIMIT",
+        "11 type sail",
+        "13 function raise_sail",
+        "14 variable name_of",
+        "15 function first_sail",
+        "16 function count_sails",
+        "18 function lower",
+        "19 variable lines_of",
+        "20 variable names_of",
+        "21 function report",
+        "22 function report_all",
+        "23 type visitor",
+        "24 struct rope",
+        "24 field ends",
+        "24 field split",
+        "25 variable maker",
+        "26 type callback",
+    ];
+    let found = symbols("sails.h", text);
+    assert_eq!(found, wanted);
+}
+
+/// libclang 18.1.1: a function, and two macros in it. Neither `if` nor the type that it returns is defined here.
+#[test]
+fn c_functions_contain_macros_and_no_functions() {
+    let text = "static struct rope\ntie(int strands)\n{\n#define STRANDS 4\n#define TIE(x) x\n\tstruct rope made = {0};\n#ifdef FAST\n\
+                \tif (strands > 2)\n\t{\n#else\n\tif (strands == STRANDS) {\n#endif\n\t\tstrands = TIE(1);\n\t}\n#ifdef KNOTS\n\
+                \tif (strands > 3)\n\t\tstrands = 3;\n\telse\n#endif\n\tif (strands < 0) strands = 0;\n\treturn made;\n}\n";
+    assert_eq!(symbols("rope.c", text), ["2 function tie", "4 constant STRANDS", "5 macro TIE"]);
+}
+
+/// libclang 18.1.1, with `-include` of what the text names: two types, a class with its members, and what is implemented. The
+/// protocol is only declared.
+#[test]
+fn blocks_of_objective_c_are_named_in_their_declarators() {
+    let text = "NS_ASSUME_NONNULL_BEGIN\n\n@protocol Harbour;\n@class Rope;\n\ntypedef void (^SailHandler)(Rope *rope);\n\
+                typedef NSString *(^NameOf)(Rope *rope);\n\n@interface Sail : NSObject <Harbour>\n\
+                @property (nonatomic, copy) void (^handler)(int count);\n@property (nonatomic, copy) NSString * (^name)(int count);\n\
+                - (void)raise:(int)a with:(Rope *)b;\n@end\n\n@implementation Sail {\n  void (^_setter)(int);\n  Rope *_list[3];\n}\n\
+                - (void)raise:(int)a with:(Rope *)b {\n}\n@end\n\nNS_ASSUME_NONNULL_END\n";
+    let wanted = [
+        "6 type SailHandler",
+        "7 type NameOf",
+        "9 class Sail",
+        "10 property handler",
+        "11 property name",
+        "12 method raise",
+        "15 implementation Sail",
+        "16 field _setter",
+        "17 field _list",
+        "19 method raise",
+    ];
+    assert_eq!(symbols("Sail.m", text), wanted);
+}
+
+/// libclang 18.1.1, with the macros defined as nothing: classes, their members, variables, and a function.
+#[test]
+fn macros_after_cpp_members_hide_no_definition() {
+    let text = "class Harbour {\n  void Moor() LOCK_FUNCTION() { open_ = false; }\n  bool open_ GUARDED_BY(mutex_);\n\
+                \x20 std::deque<Sail*> sails_ GUARDED_BY(mutex_);\n  int count_ = 0;\n};\n\n\
+                template <typename Key>\nstruct List<Key>::Node {\n  Key key;\n};\n\n\
+                const double Harbour::kDepths[2] = {1, 2};\nconst char* Harbour::kName = \"north\";\n\
+                extern LIB_EXPORT harbour_t*\nharbour_open(const char* name);\n";
+    let wanted = [
+        "1 class Harbour",
+        "2 method Moor",
+        "3 field open_",
+        "4 field sails_",
+        "5 field count_",
+        "9 struct Node",
+        "10 field key",
+        "13 field kDepths",
+        "14 field kName",
+        "16 function harbour_open",
+    ];
+    assert_eq!(symbols("harbour.cpp", text), wanted);
+}

@@ -1,5 +1,5 @@
 ; Functions: their definitions, then prototypes. Pointers in a declarator surround the name.
-(function_definition declarator: [
+((function_definition declarator: [
   (function_declarator declarator: [
     (identifier) @name
     (parenthesized_declarator (identifier) @name)
@@ -12,8 +12,10 @@
       (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))
     ])
   ])
-]) @definition.function
-(declaration declarator: [
+])
+  @definition.function
+  (#not-match? @name "^(if|while|for|switch|return|sizeof)$"))
+((declaration declarator: [
   (function_declarator declarator: [
     (identifier) @name
     (parenthesized_declarator (identifier) @name)
@@ -26,7 +28,9 @@
       (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))
     ])
   ])
-]) @definition.function
+])
+  @definition.function
+  (#not-match? @name "^(if|while|for|switch|return|sizeof)$"))
 ((call_expression
   function: (identifier) @_macro
   arguments: (argument_list . (identifier) @name)) @definition.function
@@ -62,6 +66,7 @@
   ])
   (function_declarator declarator: [
     (type_identifier) @name
+    (parenthesized_declarator (type_identifier) @name)
     (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name))
   ])
 ]) @definition.type
@@ -74,7 +79,11 @@
   (pointer_declarator declarator: [
     (field_identifier) @name
     (array_declarator declarator: (field_identifier) @name)
-    (pointer_declarator declarator: (field_identifier) @name)
+    (pointer_declarator declarator: [
+      (field_identifier) @name
+      (array_declarator declarator: (field_identifier) @name)
+      (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))
+    ])
     (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))
   ])
   (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))
@@ -89,8 +98,15 @@
   declarator: (identifier) @name) @definition.struct @misread
 
 ; Macros. One without a value is a guard or a switch, and is looked for just as well.
-(preproc_def name: (identifier) @name) @definition.constant
-(preproc_function_def name: (identifier) @name) @definition.macro
+; Inside of functions they are the file's nevertheless.
+(preproc_def name: (identifier) @name) @definition.constant @member
+(preproc_function_def name: (identifier) @name) @definition.macro @member
+; A comment in its text ends it for the grammar.
+(ERROR (identifier) @name . (preproc_params)) @definition.macro @member
+(ERROR (identifier) @name . (preproc_arg)) @definition.constant @member
+; A macro before the type makes the grammar see a function of a function.
+(declaration declarator: (function_declarator
+  declarator: (function_declarator declarator: (identifier) @name))) @scope @misread
 
 ; Variables of the file; those of blocks are dropped.
 (function_definition
@@ -122,8 +138,13 @@
     (array_declarator declarator: [(identifier) @name (array_declarator declarator: (identifier) @name)])
     (pointer_declarator declarator: [
       (identifier) @name
-      (pointer_declarator declarator: (identifier) @name)
+      (pointer_declarator declarator: [
+        (identifier) @name
+        (array_declarator declarator: (identifier) @name)
+        (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
+      ])
       (array_declarator declarator: (identifier) @name)
+      (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
     ])
     (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: [
       (identifier) @name
@@ -133,14 +154,19 @@
   (array_declarator declarator: [(identifier) @name (array_declarator declarator: (identifier) @name)])
   (pointer_declarator declarator: [
     (identifier) @name
-    (pointer_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: [
+      (identifier) @name
+      (array_declarator declarator: (identifier) @name)
+      (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
+    ])
     (array_declarator declarator: (identifier) @name)
+    (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
   ])
   (parenthesized_declarator (identifier) @name)
   (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
 ]) @definition.variable
   (#match? @definition.variable ";$")
-  (#not-match? @definition.variable "^[A-Za-z_][A-Za-z0-9_]*[ \t]*\\(")
+  (#not-match? @definition.variable "^[A-Za-z_][A-Za-z0-9_]*[ \t]*\\([^*]")
   (#not-match? @name "^__+[a-z_]*(init|initdata|initconst|mostly|aligned|packed|layout|check|visible|used|unused|weak)$"))
 (declaration (ERROR (array_declarator declarator: (identifier) @name))) @definition.variable
 (translation_unit

@@ -28,9 +28,17 @@
     name: (qualified_identifier
       scope: [(namespace_identifier) @container (template_type name: (_) @container)]
       name: [(identifier) (destructor_name) (operator_name)] @name))))) @definition.method
-(declaration declarator: (init_declarator declarator: (qualified_identifier
-  scope: [(namespace_identifier) @container (template_type name: (_) @container)]
-  name: (identifier) @name))) @definition.field
+(declaration declarator: (init_declarator declarator: [
+  (qualified_identifier
+    scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+    name: (identifier) @name)
+  (pointer_declarator declarator: (qualified_identifier
+    scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+    name: (identifier) @name))
+  (array_declarator declarator: (qualified_identifier
+    scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+    name: (identifier) @name))
+])) @definition.field
 
 ; Bodies whose variables are their own.
 (function_definition declarator: [(reference_declarator) (operator_cast)] body: (_) @local)
@@ -83,10 +91,14 @@
 (class_specifier name: (template_type name: (type_identifier) @name) body: (_)) @definition.class
 (struct_specifier name: (template_type name: (type_identifier) @name) body: (_)) @definition.struct
 (class_specifier
-  name: (qualified_identifier scope: (namespace_identifier) @container name: (type_identifier) @name)
+  name: (qualified_identifier
+    scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+    name: (type_identifier) @name)
   body: (_)) @definition.class
 (struct_specifier
-  name: (qualified_identifier scope: (namespace_identifier) @container name: (type_identifier) @name)
+  name: (qualified_identifier
+    scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+    name: (type_identifier) @name)
   body: (_)) @definition.struct
 (namespace_definition name: (_) @name) @definition.namespace
 (namespace_alias_definition name: (_) @name) @definition.namespace

@@ -11,8 +11,35 @@ const fn gap(pattern: &'static str, words: &'static str) -> Gap {
 
 const CONDITIONAL: Gap = Gap { pattern: r"^[ \t]*#[ \t]*if", filling: Filling::Conditional };
 
-pub(super) static C: [Gap; 5] = [
+pub(super) static C: [Gap; 18] = [
     CONDITIONAL,
+    EXPORTED,
+    // Comments in the text of macros.
+    gap(r"(/\*[^*\n]*(?:\*+[^*/\n][^*\n]*)*\*+/)[ \t]*\\\r?$", ""),
+    gap(r"^[ \t]*#[ \t]*define[ \t][^\n]*?(/\*[^*\n]*(?:\*+[^*/\n][^*\n]*)*\*+/)[ \t]*[^\s\\/]", ""),
+    // Macros around declarations, on lines of their own.
+    gap(r"^([A-Z_]*(?:BEGIN|END)[A-Z_]*)[ \t\r]*$", ""),
+    gap(r"^([A-Z][A-Z0-9_]*(?:\([^()\n]*\))?\s+)@(?:interface|protocol)", ""),
+    // Parameters as old headers write them: `int inflate OF((z_streamp strm, int flush));`
+    gap(r"^[A-Za-z_][\w \t*]*[ \t*](?:\w+|\([\w \t]*\*[ \t]*\w+\))[ \t]+([A-Z_][A-Z0-9_]*[ \t]*\()\(", ""),
+    gap(
+        r"^[A-Za-z_][\w \t*]*[ \t*](?:\w+|\([\w \t]*\*[ \t]*\w+\))[ \t]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(\))\s*;",
+        "",
+    ),
+    // Macros after parameters, and between a type and a name.
+    gap(r"^[A-Za-z_][^=;{}#]*\)\s*((?:[A-Z][A-Z0-9_]*(?:[ \t]*\((?:[^()\n]|\([^()\n]*\))*\))?\s*)+)[;{]", ""),
+    gap(r"^[A-Za-z_][\w \t*]*[ \t*]([a-z_]\w*\([^()\n]*\)[ \t]+)\**[a-z_]\w*[ \t]*\(", ""),
+    gap(
+        r"^(?:[A-Z][A-Z0-9_]*[ \t]+)?(?:(?:static|extern|inline|const|local|struct|enum|unsigned)[ \t]+)*(?:int|void|char|long|short|float|double|bool|unsigned|[A-Z]\w*|[a-z]+[A-Z_0-9]\w*)[ \t]*(?:\*[ \t]*)*[ \t*]([A-Z][A-Z0-9_]*[ \t]+)[A-Za-z_]\w*[ \t]*(?:OF[ \t]*)?\(",
+        "",
+    ),
+    gap(r"\(([A-Z][A-Z0-9_]*[ \t]*)\*+[ \t]*\w+[ \t]*\)[ \t]*(?:OF[ \t]*)?\(", ""),
+    // Macros before a declaration.
+    gap(
+        r"^((?:[A-Z][A-Z0-9_]*|local)\s+)(?:extern|static|inline|const|struct|enum|union|unsigned|signed|int|void|char|long|short|float|double|bool|size_t)\b",
+        "",
+    ),
+    gap(r"^((?:[A-Z][A-Z0-9_]*|local)[ \t]+)[A-Za-z_]\w*[ \t]*(?:\*[ \t]*)*(?:\([*\s]*\w+\)|[ \t*]\w+)[ \t]*\(", ""),
     // C23.
     gap(r"\[\[[^\[\]\n]*\]\]", ""),
     gap(r"\b(_BitInt\s*\([^()\n]*\))", "int"),
@@ -27,8 +54,20 @@ macro_rules! cpp_macros {
     };
 }
 
-pub(super) static CPP: [Gap; 8] = [
+/// A macro between the storage and the type of a declaration, which may go on after the line.
+const EXPORTED: Gap = gap(
+    r"^(?:extern|static|inline)[ \t]+([A-Z][A-Z0-9_]*[ \t]+)[A-Za-z_]\w*[ \t]*(?:[*&][ \t]*|\s)[*& \t\n]*\w+\s*\(",
+    "",
+);
+
+pub(super) static CPP: [Gap; 10] = [
     CONDITIONAL,
+    EXPORTED,
+    // What a thread may do with a member.
+    gap(
+        r"[\w)>\]][ \t\n]+((?:[A-Z0-9_]*(?:LOCK|GUARDED|REQUIRES|EXCLUDES|ACQUIRE|RELEASE|THREAD|LIFETIME)[A-Z0-9_]*(?:\([^()\n]*\))?[ \t\n]*)+)[;{=]",
+        "",
+    ),
     gap(
         concat!(
             cpp_macros!(),
@@ -69,7 +108,7 @@ pub(super) static GO: [Gap; 1] = [
 
 pub(super) static JULIA: [Gap; 1] = [gap(r"^[ \t]+(const)\s+\w+[ \t]*(?:::[^=\n]*)?(?:=[^\n]*)?$", "")];
 
-pub(super) static KOTLIN: [Gap; 5] = [
+pub(super) static KOTLIN: [Gap; 7] = [
     // A constructor with annotations and modifiers on a line of its own.
     gap(
         r"\bclass\s+\w+[ \t]*(?:<[^(){};]*>)?[ \t]*\n\s*((?:@[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?\s+)+)(?:public|internal|private|protected)\s+constructor\b",
@@ -80,6 +119,9 @@ pub(super) static KOTLIN: [Gap; 5] = [
     gap(r"^[ \t]*(?:!?(?:is|in)\s+[^\n{}]*?|else|[\w.]+)[ \t]+(if\b[^\n{}]*?)->", ""),
     // A backing field of its own type.
     gap(r"^[ \t]+(?:[a-z]+[ \t]+)*va[lr]\s[^=\n{}]*\n[ \t]*(field[ \t]*(?::[^=\n]*)?)=", ""),
+    // Calls that look like accessors of the variable before them.
+    gap(r"^[ \t]+(get)\([^)\s]", "got"),
+    gap(r"^[ \t]+(set)\([^(),{}\n]*(?:\([^()\n]*\)[^(),{}\n]*)*,[ \t]*[^\s)]", "sat"),
     // The last statement of a line may end with the block.
     gap(r"=[ \t][^\n{};]*[^\s{};]([ \t])\}[ \t]*[,;]?[ \t]*$", ";"),
 ];
@@ -118,7 +160,7 @@ pub(super) static SQL: [Gap; 8] = [
 /// The type of a module's export, as an argument.
 const IMPORTED: Gap = gap(r#"[<|&:,(]\s*((?:typeof\s+)?import\(\s*(?:"[^"\n]*"|'[^'\n]*')\s*\)\.)\w"#, "");
 
-pub(super) static TYPESCRIPT: [Gap; 5] = [
+pub(super) static TYPESCRIPT: [Gap; 6] = [
     IMPORTED,
     // A resource that is closed at the end of its block.
     gap(r"(?:^|[;{}(])[ \t]*((?:await[ \t]+)?using)[ \t]+[A-Za-z_$][\w$]*[ \t]*(?::[^=;\n]*)?(?:=[^=>]|of\b)", "const"),
@@ -129,6 +171,8 @@ pub(super) static TYPESCRIPT: [Gap; 5] = [
         r#"(?:[\w\])}"']|[^=]>)(\n)(?:\s*(?:/\*(?:[^*]|\*+[^*/])*\*+/|//[^\n]*\n))*\s*<(?:[ \t]*\n|(?:const\s+)?[A-Z])"#,
         ";",
     ),
+    // A field that is called as an operator, after one without a semicolon.
+    gap(r"[^\s,;{(|&](\n)[ \t]*(?:in|instanceof)(?:[0-9_$]\w*)?\??:", ";"),
     gap(r"^[ \t]*(?:export[ \t]+)?(?:declare[ \t]+)?(?:const[ \t]+)?enum\s+\w+\s+(of\s+\w+)", ""),
 ];
 

@@ -22,8 +22,8 @@ pub struct Heads {
     letters: &'static [u8],
     /// Pattern that must follow the name.
     after: Option<&'static str>,
-    /// A word that a text must contain to be compared although it parsed without errors.
-    always: Option<&'static str>,
+    /// Words of which a text must contain one to be compared although it parsed without errors.
+    always: &'static [&'static str],
 }
 
 /// End of a definition, as lines show it.
@@ -50,13 +50,13 @@ pub(in crate::extract) struct Compiled {
     pub(in crate::extract) layout: Layout,
     pub(in crate::extract) letters: &'static [u8],
     pub(in crate::extract) after: Option<Regex>,
-    pub(in crate::extract) always: Option<&'static str>,
+    pub(in crate::extract) always: &'static [&'static str],
 }
 
 impl Heads {
     const fn new(layout: Layout, rules: &'static [(Option<&'static str>, &'static str)]) -> Self {
         // Nothing is blanked by default: a word that no text has.
-        Self { rules, noise: r"[^\x00-\xFF]", stops: b"", layout, letters: b"", after: None, always: None }
+        Self { rules, noise: r"[^\x00-\xFF]", stops: b"", layout, letters: b"", after: None, always: &[] }
     }
 
     const fn noise(mut self, noise: &'static str) -> Self {
@@ -79,8 +79,8 @@ impl Heads {
         self
     }
 
-    const fn always(mut self, word: &'static str) -> Self {
-        self.always = Some(word);
+    const fn always(mut self, words: &'static [&'static str]) -> Self {
+        self.always = words;
         self
     }
 
@@ -140,14 +140,16 @@ macro_rules! sql_name {
 pub(super) static C: Heads = Heads::new(
     Layout::Braces,
     &[
+        (None, r"^(?:static\s+|inline\s+|extern\s+|const\s+|unsigned\s+|struct\s+|enum\s+)*[a-z_]\w*[ \t]*[ \t*\n][*]*[a-z_]\w+"),
         (
             None,
             r"^[ \t]*(?:typedef\s+|static\s+|const\s+)*(?:struct|union|enum)\s+(?:(?:[A-Z_][A-Z0-9_]*|__\w+)(?:\([^()\n]*\))?\s+)*[A-Za-z_]\w*",
         ),
-        (None, r"^(?:static\s+|inline\s+|extern\s+|const\s+|unsigned\s+|struct\s+|enum\s+)*[a-z_]\w*[ \t]*[ \t*\n][*]*[a-z_]\w+"),
     ],
 )
 .noise(r"\b(?:[A-Z_][A-Z0-9_]*|__\w+)\b(?:\s*\((?:[^()]|\([^()]*\))*\))?")
+// Otherwise it is the type of what follows.
+.after(r"\s*(?:[^\s\w*]|__\w|[A-Z][A-Z0-9_]*\b)")
 .stops(b"=*,");
 
 /// Types and namespaces behind macros for attributes and exports: `class LIB_API Reader final : public Source {`.
@@ -159,6 +161,8 @@ pub(super) static CPP: Heads = Heads::new(
     )],
 )
 .noise(r"\b(?:[A-Z_][A-Z0-9_]*|__\w+|alignas)\b(?:\s*\((?:[^()]|\([^()]*\))*\))?|\[\[[^\]\n]*\]\]")
+// Otherwise it is what contains the type.
+.after(r"\s*(?:[^<\s]|<[^{};]*>\s*[^:\s])")
 .stops(b"=");
 
 pub(super) static CSHARP: Heads = Heads::new(
@@ -252,13 +256,13 @@ pub(super) static KOTLIN: Heads = Heads::new(
             concat!(
                 r"^[ \t]*",
                 kotlin_modifiers!(),
-                r"fun\s+(?:<[^>\n]*>\s+)?(?:[\w.]+(?:<[\w, *?.]*>)?\??\.)?[A-Za-z_]\w*"
+                r"fun\s+(?:<[^(){}=\n]*>\s+)?(?:[\w.]+(?:<(?:[^(){}=\n]|\([^()\n]*\))*>)?\??\.)?[A-Za-z_]\w*"
             ),
         ),
     ],
 )
 .noise(r"@[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?")
-.always("class");
+.always(&["class", "fun"]);
 
 pub(super) static LUA: Heads =
     Heads::new(Layout::End, &[(Some("function"), r"^[ \t]*(?:local\s+)?function\s+(?:[\w.]+[.:])?\w+")]);

@@ -10,11 +10,37 @@
 (method_definition (method_type) . (identifier) @name) @definition.method
 (property_declaration (struct_declaration (struct_declarator [
   (identifier) @name
-  (pointer_declarator declarator: (identifier) @name)
+  (array_declarator declarator: (identifier) @name)
+  (pointer_declarator declarator: [
+    (identifier) @name
+    (array_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: (identifier) @name)
+    (function_declarator declarator: (parenthesized_declarator [
+      (block_pointer_declarator declarator: (identifier) @name)
+      (pointer_declarator declarator: (identifier) @name)
+    ]))
+  ])
+  (function_declarator declarator: (parenthesized_declarator [
+    (block_pointer_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: (identifier) @name)
+  ]))
 ]))) @definition.property
 (instance_variable (struct_declaration (struct_declarator [
   (identifier) @name
-  (pointer_declarator declarator: (identifier) @name)
+  (array_declarator declarator: (identifier) @name)
+  (pointer_declarator declarator: [
+    (identifier) @name
+    (array_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: (identifier) @name)
+    (function_declarator declarator: (parenthesized_declarator [
+      (block_pointer_declarator declarator: (identifier) @name)
+      (pointer_declarator declarator: (identifier) @name)
+    ]))
+  ])
+  (function_declarator declarator: (parenthesized_declarator [
+    (block_pointer_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: (identifier) @name)
+  ]))
 ]))) @definition.field
 
 ; What C has.
@@ -44,7 +70,13 @@
   (#match? @_macro "^(NS|CF)_(CLOSED_)?(ENUM|OPTIONS)$"))
 (type_definition declarator: [
   (type_identifier) @name
-  (pointer_declarator declarator: (type_identifier) @name)
+  (pointer_declarator declarator: [
+    (type_identifier) @name
+    (function_declarator declarator: (parenthesized_declarator [
+      (pointer_declarator declarator: (type_identifier) @name)
+      (block_pointer_declarator declarator: (type_identifier) @name)
+    ]))
+  ])
   (function_declarator declarator: (parenthesized_declarator [
     (pointer_declarator declarator: (type_identifier) @name)
     (block_pointer_declarator declarator: (type_identifier) @name)
@@ -59,9 +91,11 @@
 (declaration declarator: [
   (identifier) @name
   (pointer_declarator declarator: (identifier) @name)
+  (array_declarator declarator: (identifier) @name)
   (init_declarator declarator: [
     (identifier) @name
-    (pointer_declarator declarator: (identifier) @name)
+    (array_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: [(identifier) @name (array_declarator declarator: (identifier) @name)])
   ])
 ]) @definition.variable
 

@@ -1,9 +1,21 @@
 ; Definitions. A name may carry its module with it.
 (class
-  name: [(constant) @name (scope_resolution scope: (_) @container name: (constant) @name)]
+  name: [
+    (constant) @name
+    (scope_resolution scope: (_) @container name: (constant) @name)
+    (scope_resolution !scope name: (constant) @name)
+  ]
   body: (_) @body) @definition.class
-(class name: [(constant) @name (scope_resolution scope: (_) @container name: (constant) @name)]) @definition.class
-(module name: [(constant) @name (scope_resolution scope: (_) @container name: (constant) @name)]) @definition.module
+(class name: [
+  (constant) @name
+  (scope_resolution scope: (_) @container name: (constant) @name)
+  (scope_resolution !scope name: (constant) @name)
+]) @definition.class
+(module name: [
+  (constant) @name
+  (scope_resolution scope: (_) @container name: (constant) @name)
+  (scope_resolution !scope name: (constant) @name)
+]) @definition.module
 (module (body_statement (method name: (_) @name) @definition.method))
 (method name: (_) @name) @definition.function
 (singleton_method object: (self) name: (_) @name) @definition.method
@@ -17,21 +29,30 @@
   (#match? @_maker "^(Struct|Class|Module|Data)$")
   (#match? @_new "^(new|define)$")) @definition.class
 (assignment
-  left: [(constant) @name (scope_resolution scope: (_) @container name: (constant) @name)]
+  left: [
+    (constant) @name
+    (scope_resolution scope: (_) @container name: (constant) @name)
+    (scope_resolution !scope name: (constant) @name)
+  ]
   right: (call receiver: (constant) @_maker method: (identifier) @_new)
   (#match? @_maker "^(Struct|Class|Module|Data)$")
   (#match? @_new "^(new|define)$")) @definition.class
 (assignment left: (constant) @name) @definition.constant
 (assignment left: (left_assignment_list (constant) @name @definition.constant)) @signature
 (assignment left: (scope_resolution scope: (_) @container name: (constant) @name)) @definition.constant
+(assignment left: (scope_resolution !scope name: (constant) @name)) @definition.constant
 (alias name: (_) @name) @definition.method
 ((call
   method: (identifier) @_macro
-  arguments: (argument_list [(simple_symbol) (string)] @name)) @definition.attribute
+  arguments: (argument_list [(simple_symbol) @name.signed (string) @name])) @definition.attribute
   (#match? @_macro "^(attr|attr_reader|attr_writer|attr_accessor|cattr_accessor|mattr_accessor|class_attribute)$"))
 ((call
   method: (identifier) @_macro
-  arguments: (argument_list . [(simple_symbol) (string)] @name)) @definition.method
+  arguments: (argument_list . [
+    (simple_symbol) @name.signed
+    (string) @name
+    (delimited_symbol . (string_content) @name .)
+  ])) @definition.method
   (#match? @_macro "^(define_method|define_singleton_method|alias_method|scope)$"))
 ((call
   method: (identifier) @_macro

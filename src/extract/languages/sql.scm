@@ -8,7 +8,7 @@
 (create_table [(keyword_table) (keyword_exists)]
   . (object_reference schema: (identifier) @container name: (identifier) @name)) @definition.table
 (create_table [(keyword_table) (keyword_exists)] . (object_reference name: (identifier) @name)) @definition.table
-(create_table (column_definitions (column_definition name: (identifier) @name) @definition.field))
+(create_table (column_definitions (column_definition name: [(identifier) (literal)] @name) @definition.field))
 (create_view [(keyword_view) (keyword_exists)]
   . (object_reference schema: (identifier) @container name: (identifier) @name)) @definition.view
 (create_view [(keyword_view) (keyword_exists)] . (object_reference name: (identifier) @name)) @definition.view
@@ -28,7 +28,7 @@
 (create_type (keyword_type) . (object_reference name: (identifier) @name)) @definition.type
 (create_sequence (object_reference name: (identifier) @name)) @definition.variable
 (create_schema [(keyword_schema) (keyword_exists)] . (identifier) @name) @definition.namespace
-(alter_table (add_column (column_definition name: (identifier) @name) @definition.field)
+(alter_table (add_column (column_definition name: [(identifier) (literal)] @name) @definition.field)
   (#not-match? @name "^(?i)(enable|disable|force|no|cluster|inherit|attach|detach|validate|replica|set|reset|owner)$"))
 
 ; References.
