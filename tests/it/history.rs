@@ -12,7 +12,7 @@ use ixmcp::update::rebuild;
 use ixmcp::workspace::Workspace;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::harness::{Repo, Server};
 use crate::sound::{assert_same, number, sync};
 use crate::tree::Random;
 
@@ -406,6 +406,24 @@ fn a_commit_made_between_two_calls_is_found() {
     commit(&repo, "Show a constant");
     let found = repo.call("query", &json!({ "text": "kind:commit constant" }));
     assert_eq!(found["results"][0]["subject"], "Show a constant", "{found:#}");
+}
+
+#[test]
+fn a_process_that_stays_ranks_by_commits_made_since_the_last_query() {
+    let repo = shop();
+    repo.sync();
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    let asked = json!({ "text": "where is a voucher code accepted", "explain": true });
+    assert_eq!(server.call("query", &asked)["results"][0]["file_path"], "shop/rules.py");
+    fs::remove_file(repo.path().join("shop/rules.py")).unwrap();
+    commit(&repo, "Remove rules");
+    repo.write("shop/views.py", "def show(cart):\n    return cart.total() - 1\n");
+    commit(&repo, "Accept each voucher code in views");
+    // Waits until the commits are stored.
+    server.call("query", &json!({ "text": "kind:commit voucher" }));
+    let found = server.call("query", &asked);
+    assert_eq!(found["results"][0]["file_path"], "shop/views.py", "{found:#}");
+    assert_eq!(found["results"][0]["subject"], "Accept each voucher code in views", "{found:#}");
 }
 
 #[test]
