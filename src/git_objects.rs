@@ -6,6 +6,7 @@
 //! settings or attributes name. No transport is allowed, whatever the settings say, so a partial clone fetches nothing. Does not own
 //! which repository may be read (`git_layout`), or what differs (`repository`).
 
+mod ancestry;
 mod conversion;
 mod log;
 mod patches;
@@ -25,6 +26,7 @@ use crate::git_layout::{self, Head, PROGRAM};
 use crate::model::printable;
 use crate::wording::{Argument, Name, Wording};
 
+pub use ancestry::Ancestry;
 pub use conversion::{Comparison, is_convertible};
 pub use log::LoggedCommit;
 pub use patches::Patch;

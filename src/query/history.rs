@@ -11,6 +11,8 @@ use crate::store::{CommitId, CommittedFiles, Snapshot, StoredCommit};
 
 /// Names that a file had before are followed so often.
 const MAX_RENAMES: usize = 20;
+/// Commits of a file among which those that touched its lines are looked for.
+const MAX_OF_FILE: usize = 2_000;
 /// Files that changed together less often did so by chance.
 const LEAST_COMMITS: u32 = 2;
 const LEAST_SHARE: f64 = 0.1;
@@ -25,8 +27,19 @@ pub struct ChangesWith {
     pub share: f64,
 }
 
-/// The commits that changed a file, under its earlier names too, newest first; each with the path that it had then.
-pub fn of_path(snapshot: &Snapshot, path: &str, most: usize) -> Result<Vec<(StoredCommit, String)>> {
+/// The commits that changed a file, under its earlier names too, newest first.
+pub fn of_path(snapshot: &Snapshot, path: &str, most: usize) -> Result<Vec<StoredCommit>> {
+    Ok(commits(snapshot, path, most, false)?.into_iter().map(|(commit, _)| commit).collect())
+}
+
+/// The commits that may have changed the lines of a file, each with the path that it had then: another branch may have changed it under
+/// an earlier name after it was renamed.
+pub fn of_lines(snapshot: &Snapshot, path: &str) -> Result<Vec<(StoredCommit, String)>> {
+    commits(snapshot, path, MAX_OF_FILE, true)
+}
+
+/// The commits that changed a file, each with the path that it had then.
+fn commits(snapshot: &Snapshot, path: &str, most: usize, on_branches: bool) -> Result<Vec<(StoredCommit, String)>> {
     let mut found: Vec<(StoredCommit, String)> = Vec::new();
     let mut seen: HashSet<CommitId> = HashSet::new();
     let mut names: Vec<(String, i64)> = vec![(path.to_owned(), i64::MAX)];
@@ -36,7 +49,7 @@ pub fn of_path(snapshot: &Snapshot, path: &str, most: usize) -> Result<Vec<(Stor
         at += 1;
         for (commit, from) in snapshot.commits_of_path(&name, most)? {
             // A name may have belonged to another file later.
-            if commit.time > until || !seen.insert(commit.id) {
+            if commit.time > until && !on_branches || !seen.insert(commit.id) {
                 continue;
             }
             if let Some(from) = from.filter(|from| names.iter().all(|(known, _)| known != from)) {

@@ -34,7 +34,7 @@ pub mod symbols;
 pub use globs::PathFilter;
 
 use crate::error::Result;
-use crate::store::StoredCommit;
+use crate::store::CommitId;
 
 /// One page of an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +69,7 @@ impl<T> Page<T> {
     }
 
     /// Replaces each item by the result of a fallible function.
-    fn try_map<U>(self, make: impl FnMut(T) -> Result<U>) -> Result<Page<U>> {
+    pub(crate) fn try_map<U>(self, make: impl FnMut(T) -> Result<U>) -> Result<Page<U>> {
         let Self { items, offset, total, is_cut } = self;
         Ok(Page { items: items.into_iter().map(make).collect::<Result<_>>()?, offset, total, is_cut })
     }
@@ -105,6 +105,6 @@ pub struct Hit {
     pub similar_in: Option<String>,
     /// The index of its repository, where several were searched.
     pub source: usize,
-    /// The commit that speaks most for the file.
-    pub commit: Option<StoredCommit>,
+    /// The commit of its source that speaks most for the file.
+    pub commit: Option<CommitId>,
 }

@@ -279,10 +279,8 @@ fn shown(
     let past = &found.past;
     page.try_map(|found| {
         let spoke = past.spoke(found.id.source, &found.chunk.path);
-        corpus.ask(found.id.source, |source| {
-            let hit = hit(source, query, weights, found, context)?;
-            Ok(Hit { commit: spoke.map(|id| source.stored_commit(id)).transpose()?.flatten(), ..hit })
-        })
+        let hit = corpus.ask(found.id.source, |source| hit(source, query, weights, found, context))?;
+        Ok(Hit { commit: spoke, ..hit })
     })
 }
 

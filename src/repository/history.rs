@@ -13,7 +13,7 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::{self, Options};
 use crate::git_layout::directory_in;
-use crate::git_objects::{self, Commit, Comparison, Objects, Settings, Tree, WorkFile, is_convertible};
+use crate::git_objects::{self, Ancestry, Commit, Comparison, Objects, Settings, Tree, WorkFile, is_convertible};
 use crate::locked::locked;
 use crate::model::{ContentHash, RepoPath, Stat, Symbol};
 use crate::scan::{self, Staged};
@@ -35,6 +35,8 @@ pub struct History {
 #[derive(Default)]
 struct Cache {
     trees: Vec<(String, Arc<Tree>)>,
+    /// Commits that the last commit asked for reaches, with what they were read from.
+    ancestry: Option<(String, Arc<Ancestry>)>,
     /// By path: the blob that the file is equal to while it has this stat.
     equal: HashMap<String, (String, Stat)>,
     /// By blob and path.
@@ -109,6 +111,21 @@ impl History {
 
     pub(super) fn objects(&self) -> Result<Objects> {
         Objects::open(&self.repository.root, &self.repository.sources.environment)
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.repository.root
+    }
+
+    /// The commits that a commit reaches.
+    pub(super) fn ancestry(&self, from: &str, objects: &Objects, budget: &Budget) -> Result<Arc<Ancestry>> {
+        let source = format!("{from} {}", objects.surroundings());
+        if let Some((_, known)) = locked(&self.cache).ancestry.as_ref().filter(|(known, _)| *known == source) {
+            return Ok(Arc::clone(known));
+        }
+        let ancestry = Arc::new(objects.ancestry(from, budget)?);
+        locked(&self.cache).ancestry = Some((source, Arc::clone(&ancestry)));
+        Ok(ancestry)
     }
 
     /// The branch that is checked out, if any.

@@ -1,8 +1,9 @@
 //! The history of lines: the commits that touched some lines of a file.
 //!
-//! Owns how lines are followed back from one version of the file to the one before, through renames and merges. Which commits changed
-//! the file is known from the index, so that git reads those alone; `git log -L` walks the whole history. Does not own which lines are
-//! asked for (`query`).
+//! Owns how lines are followed back from one version of the file to the one before, through renames and merges, as `git log -L` does it:
+//! a merge hands them to the first parent that has them unchanged, and to all parents where none has. Which commits changed the file is
+//! known from the index, so that git compares those and the merges that had to choose; `git log -L` walks the whole history. Does not
+//! own which lines are asked for (`query`).
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -12,27 +13,46 @@ use similar::{Algorithm, capture_diff_slices};
 use super::history::History;
 use crate::budget::Budget;
 use crate::error::Result;
-use crate::git_objects::{Objects, Patch};
+use crate::git_layout::head_commit;
+use crate::git_objects::{Ancestry, Objects, Patch};
 
 /// A version of a file that is larger is not compared.
 const MAX_BLOB: u64 = 2 << 20;
-/// Commits whose changes are read at once.
-const AT_ONCE: usize = 100;
+/// Commits that are compared with their parents at once: first, and at most. Most lines end among the first.
+const FIRST: usize = 32;
+const AT_ONCE: usize = 256;
+/// Commits between two looks at the budget.
+const CHECK: usize = 4_096;
 
-/// Commits that may have changed a file, the newest first.
+/// Commits that may have changed a file.
 #[derive(Clone, Debug, Default)]
 pub struct FileCommits {
     /// The names that it had.
-    pub paths: Vec<String>,
-    /// The commits that changed it, and when, in seconds since 1970.
-    pub commits: Vec<(String, i64)>,
-    /// Merges of that time, any of which may have put versions of it together.
-    pub merges: Vec<(String, i64)>,
+    paths: Vec<String>,
+    /// The ids of the commits.
+    commits: HashSet<String>,
 }
 
+impl FileCommits {
+    /// Collects commits, each with the path that the file had then.
+    pub fn new(commits: impl IntoIterator<Item = (String, String)>) -> Self {
+        let mut of_file = Self::default();
+        for (commit, path) in commits {
+            of_file.commits.insert(commit);
+            if !of_file.paths.contains(&path) {
+                of_file.paths.push(path);
+            }
+        }
+        of_file
+    }
+}
+
+/// Lines, from 0: ranges in order that neither touch nor overlap.
+type Lines = Vec<Range<usize>>;
+
 impl History {
-    /// The newest commits that touched lines of a file, at most so many. The lines count from 1 and are those of `text`, the present
-    /// text of the file at `path`.
+    /// The newest commits that touched lines of a file, at most so many, children before their parents. The lines count from 1 and are
+    /// those of `text`, the present text of the file at `path`.
     pub fn of_lines(
         &self,
         (path, text): (&str, &str),
@@ -42,141 +62,219 @@ impl History {
         budget: &Budget,
     ) -> Result<Vec<String>> {
         let objects = self.objects()?;
-        let Some(head) = objects.blob_at_head(path, budget)? else { return Ok(Vec::new()) };
-        let blob = objects.blobs(&[&head], MAX_BLOB, budget)?.pop().flatten().unwrap_or_default();
-        let lines = at_head(first.saturating_sub(1) as usize..last as usize, text, &String::from_utf8_lossy(&blob));
-        let start = Followed { known: HashMap::from([(head, lines)]), done: HashSet::new() };
-        let search = Search { objects: &objects, paths: &of_file.paths, most, budget };
-        let (touching, is_broken) = search.follow(start.clone(), &of_file.commits)?;
-        if !is_broken {
-            return Ok(touching);
-        }
-        let mut all = [&of_file.commits[..], &of_file.merges].concat();
-        all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
-        Ok(search.follow(start, &all)?.0)
+        let head = match head_commit(self.root()) {
+            Some(head) => Some(head),
+            None => objects.head(budget)?,
+        };
+        let Some(head) = head else { return Ok(Vec::new()) };
+        let Some(blob) = objects.blob_at(&head, path, budget)? else { return Ok(Vec::new()) };
+        let committed = objects.blobs(&[&blob], MAX_BLOB, budget)?.pop().flatten().unwrap_or_default();
+        let lines =
+            at_head(first.saturating_sub(1) as usize..last as usize, text, &String::from_utf8_lossy(&committed));
+        let ancestry = self.ancestry(&head, &objects, budget)?;
+        let changed = changed_commits(&ancestry, &of_file.commits, budget)?;
+        let search =
+            Search { objects: &objects, paths: &of_file.paths, ancestry: &ancestry, changed: &changed, budget };
+        search.follow(HashMap::from([(blob, lines)]), most)
     }
+}
+
+/// The commits whose file differs from that of their first parent, in order, as far as the commits that changed it say: a merge of which
+/// one parent has all changes of the others has the version of that parent. Any other merge has a version of its own.
+fn changed_commits(ancestry: &Ancestry, touching: &HashSet<String>, budget: &Budget) -> Result<Vec<usize>> {
+    // The versions that led to each version, as bits.
+    let mut sets: Vec<Vec<u64>> = vec![Vec::new()];
+    let mut version_of = vec![0_usize; ancestry.count()];
+    let mut changed = Vec::new();
+    for at in (0..ancestry.count()).rev() {
+        if at % CHECK == 0 {
+            budget.check()?;
+        }
+        let before: Vec<usize> = ancestry.parents(at).iter().map(|parent| version_of[*parent as usize]).collect();
+        let has_all =
+            |version: &usize| before.iter().all(|other| other == version || is_within(&sets[*other], &sets[*version]));
+        let of_parents = before.iter().copied().find(has_all);
+        let is_new = if before.len() < 2 { touching.contains(ancestry.id(at)) } else { of_parents.is_none() };
+        version_of[at] = if is_new {
+            let mut set = bit(sets.len());
+            before.iter().for_each(|version| join(&mut set, &sets[*version]));
+            sets.push(set);
+            sets.len() - 1
+        } else {
+            of_parents.unwrap_or_default()
+        };
+        if is_new || before.first().is_some_and(|first| *first != version_of[at]) {
+            changed.push(at);
+        }
+    }
+    changed.reverse();
+    Ok(changed)
+}
+
+const BITS: usize = u64::BITS as usize;
+
+fn bit(at: usize) -> Vec<u64> {
+    let mut set = vec![0; at / BITS];
+    set.push(1 << (at % BITS));
+    set
+}
+
+fn join(set: &mut Vec<u64>, other: &[u64]) {
+    set.resize(set.len().max(other.len()), 0);
+    set.iter_mut().zip(other).for_each(|(own, other)| *own |= other);
+}
+
+fn is_within(set: &[u64], other: &[u64]) -> bool {
+    set.len() <= other.len() && set.iter().zip(other).all(|(own, other)| own & !other == 0)
 }
 
 struct Search<'s> {
     objects: &'s Objects,
     paths: &'s [String],
-    most: usize,
+    ancestry: &'s Ancestry,
+    /// The commits whose file differs from that of their first parent.
+    changed: &'s [usize],
     budget: &'s Budget,
 }
 
 impl Search<'_> {
-    /// Returns the commits that touched the lines, as far as versions follow each other, and whether a version is not the one that
-    /// another commit was made from, so that merges are needed.
-    fn follow(&self, mut followed: Followed, commits: &[(String, i64)]) -> Result<(Vec<String>, bool)> {
-        let paths: Vec<&str> = self.paths.iter().map(String::as_str).collect();
-        let (mut touching, mut is_broken): (Vec<String>, bool) = (Vec::new(), false);
-        for some in commits.chunks(AT_ONCE) {
-            let ids: Vec<&str> = some.iter().map(|(id, _)| id.as_str()).collect();
-            let mut patches = self.objects.patches(&ids, &paths, self.budget)?;
-            patches.sort_by_key(|patch| std::cmp::Reverse(patch.time));
-            order_by_versions(&mut patches);
-            for patch in &patches {
-                match followed.through(patch) {
-                    None => is_broken = true,
-                    Some(true) if !patch.is_merge && touching.last() != Some(&patch.commit) => {
-                        touching.push(patch.commit.clone());
+    /// Returns the commits that touched the lines of blobs at the first commit.
+    fn follow(&self, lines: HashMap<String, Lines>, most: usize) -> Result<Vec<String>> {
+        let mut touching = Vec::new();
+        let mut patches = Patches::default();
+        // What is still to be followed, by the number of the commit.
+        let mut open: HashMap<usize, HashMap<String, Lines>> = HashMap::from([(0, lines)]);
+        for at in 0..self.ancestry.count() {
+            if open.is_empty() || touching.len() >= most {
+                break;
+            }
+            let Some(lines) = open.remove(&at) else { continue };
+            let parents = self.ancestry.parents(at);
+            let mut handed: Vec<(usize, HashMap<String, Lines>)> = Vec::new();
+            if self.changed.binary_search(&at).is_ok() {
+                let compared = self.load(at, &mut patches)?;
+                let mut is_touched = compared.len() == parents.len().max(1);
+                for (nth, patch) in compared.iter().enumerate() {
+                    let (earlier, touches) = before(&lines, patch);
+                    if !touches {
+                        is_touched = false;
+                        handed = vec![(nth, earlier)];
+                        break;
                     }
-                    Some(_) => {}
+                    handed.push((nth, earlier));
                 }
-                if touching.len() >= self.most || followed.is_at_end() {
-                    return Ok((touching, is_broken));
+                if is_touched {
+                    touching.push(self.ancestry.id(at).to_owned());
+                }
+            } else {
+                handed.push((0, lines));
+            }
+            for (nth, lines) in handed {
+                let Some(parent) = parents.get(nth) else { continue };
+                for (blob, lines) in lines.into_iter().filter(|(_, lines)| !lines.is_empty()) {
+                    add(open.entry(*parent as usize).or_default().entry(blob).or_default(), &lines);
                 }
             }
         }
-        Ok((touching, is_broken))
+        Ok(touching)
+    }
+
+    /// How a commit differs from each parent; nothing if git cannot compare it.
+    fn load<'p>(&self, at: usize, patches: &'p mut Patches) -> Result<&'p [Vec<Patch>]> {
+        if !patches.of.contains_key(&at) {
+            let first = self.changed.partition_point(|changed| *changed < at);
+            patches.at_once = (patches.at_once * 2).clamp(FIRST, AT_ONCE);
+            let some: Vec<usize> = self.changed[first..].iter().copied().take(patches.at_once).collect();
+            let pairs: Vec<(usize, Option<&str>)> = some
+                .iter()
+                .flat_map(|at| {
+                    let parents =
+                        self.ancestry.parents(*at).iter().map(|parent| Some(self.ancestry.id(*parent as usize)));
+                    let none = self.ancestry.parents(*at).is_empty().then_some(None);
+                    parents.chain(none).map(|parent| (*at, parent))
+                })
+                .collect();
+            let asked: Vec<(&str, Option<&str>)> =
+                pairs.iter().map(|(at, parent)| (self.ancestry.id(*at), *parent)).collect();
+            some.into_iter().for_each(|at| drop(patches.of.insert(at, Vec::new())));
+            for ((at, _), compared) in pairs.iter().zip(self.objects.patches(&asked, self.paths, self.budget)?) {
+                patches.of.entry(*at).or_default().push(compared);
+            }
+        }
+        Ok(patches.of.get(&at).map_or(&[], Vec::as_slice))
     }
 }
 
-/// Puts commits of one second in the order in which their versions of the file follow each other, the newest first.
-fn order_by_versions(patches: &mut [Patch]) {
-    for at in 0..patches.len() {
-        let same = patches[at..].iter().take_while(|patch| patch.time == patches[at].time).count();
-        let is_newest =
-            |one: usize| (at..at + same).all(|other| other == one || patches[other].blobs.0 != patches[one].blobs.1);
-        if let Some(newest) = (at..at + same).find(|one| is_newest(*one)) {
-            patches[at..=newest].rotate_right(1);
-        }
-    }
+/// Comparisons of commits with each of their parents.
+#[derive(Default)]
+struct Patches {
+    of: HashMap<usize, Vec<Vec<Patch>>>,
+    /// Commits that were compared last.
+    at_once: usize,
 }
 
-/// Where the lines are in the versions that were seen, by blob.
-#[derive(Clone)]
-struct Followed {
-    known: HashMap<String, Range<usize>>,
-    /// The blobs that a commit seen so far has made.
-    done: HashSet<String>,
-}
-
-impl Followed {
-    /// Follows the lines through a commit; returns whether it touched them, and `None` if it made a version that was not seen.
-    fn through(&mut self, patch: &Patch) -> Option<bool> {
-        let lines = self.known.get(&patch.blobs.1)?.clone();
-        self.done.insert(patch.blobs.1.clone());
-        if lines.is_empty() {
-            return Some(false);
+/// The lines of the parent's blobs that became these, and whether the change touched them.
+fn before(lines: &HashMap<String, Lines>, patches: &[Patch]) -> (HashMap<String, Lines>, bool) {
+    let mut earlier: HashMap<String, Lines> = HashMap::new();
+    let mut is_touched = false;
+    for (blob, lines) in lines {
+        match patches.iter().find(|patch| patch.blobs.1 == *blob) {
+            Some(patch) => {
+                let (lines, touches) = across(lines, &patch.hunks);
+                is_touched |= touches;
+                add(earlier.entry(patch.blobs.0.clone()).or_default(), &lines);
+            }
+            None => add(earlier.entry(blob.clone()).or_default(), lines),
         }
-        let (earlier, is_touched) = before(&lines, &patch.hunks);
-        let is_known = self.known.get(&patch.blobs.0).is_some_and(|lines| !lines.is_empty());
-        if !is_known {
-            self.known.insert(patch.blobs.0.clone(), earlier);
-        }
-        Some(is_touched)
     }
-
-    /// Whether no version that is still to be followed has the lines.
-    fn is_at_end(&self) -> bool {
-        self.known.iter().all(|(blob, lines)| lines.is_empty() || self.done.contains(blob) || is_nothing(blob))
-    }
+    (earlier, is_touched)
 }
 
 /// The lines of the version before that became these, and whether the change touched them. As git does it, what was touched is followed
 /// as a whole.
-fn before(lines: &Range<usize>, hunks: &[[(usize, usize); 2]]) -> (Range<usize>, bool) {
-    let shift = |line: usize, after: &dyn Fn(usize, usize) -> bool| {
-        let mut shifted = line;
-        for [(_, removed), (start, added)] in hunks {
-            if after(*start, *added) {
-                shifted = (shifted + removed).saturating_sub(*added);
+fn across(lines: &[Range<usize>], hunks: &[[(usize, usize); 2]]) -> (Lines, bool) {
+    let is_touched = |start: usize, end: usize| lines.iter().any(|lines| start < lines.end && lines.start < end);
+    let touched = hunks.iter().filter(|[_, (start, count)]| is_touched(*start, start + count));
+    let mut earlier = Lines::new();
+    let mut keep = |lines: Range<usize>| {
+        let above = hunks.iter().take_while(|[_, (start, _)]| *start <= lines.start);
+        let (removed, added) =
+            above.fold((0, 0), |(removed, added), [(_, before), (_, after)]| (removed + before, added + after));
+        let start = (lines.start + removed).saturating_sub(added);
+        add(&mut earlier, &[start..start + lines.len()]);
+    };
+    for lines in lines {
+        let mut rest = lines.clone();
+        for [_, (start, count)] in touched.clone() {
+            if (*start < rest.end) && (rest.start < start + count) {
+                keep(rest.start..*start);
+                rest.start = rest.start.max(start + count);
             }
         }
-        shifted
-    };
-    let touches = |start: usize, count: usize| {
-        start < lines.end && lines.start < start + count || count == 0 && lines.start < start && start < lines.end
-    };
-    let touched: Vec<&[(usize, usize); 2]> =
-        hunks.iter().filter(|[_, (start, count)]| touches(*start, *count)).collect();
-    // Lines that no hunk has.
-    let own: usize = touched
-        .iter()
-        .map(|[_, (start, count)]| (start + count).min(lines.end).saturating_sub((*start).max(lines.start)))
-        .sum();
-    let old = touched.iter().filter(|[(_, count), _]| *count > 0);
-    let (old_start, old_end) =
-        (old.clone().map(|[(start, _), _]| *start).min(), old.map(|[(start, count), _]| start + count).max());
-    if own >= lines.len() {
-        // All were added or replaced.
-        return (old_start.unwrap_or(0)..old_end.unwrap_or(0), !touched.is_empty());
+        keep(rest);
     }
-    let is_in = |line: usize| touched.iter().any(|[_, (start, count)]| (*start..start + count).contains(&line));
-    let first = lines.clone().find(|line| !is_in(*line)).unwrap_or(lines.start);
-    let last = lines.clone().rev().find(|line| !is_in(*line)).unwrap_or(lines.start);
-    let moved = |line: usize| shift(line, &|start, count| start + count <= line);
-    let start = old_start.map_or(moved(first), |old| old.min(moved(first)));
-    let end = old_end.map_or(moved(last) + 1, |old| old.max(moved(last) + 1));
-    (start..end, !touched.is_empty())
+    touched.clone().for_each(|[(start, count), _]| add(&mut earlier, &[*start..start + count]));
+    (earlier, touched.count() > 0)
+}
+
+/// Adds ranges of lines.
+fn add(lines: &mut Lines, more: &[Range<usize>]) {
+    lines.extend(more.iter().filter(|range| !range.is_empty()).cloned());
+    lines.sort_unstable_by_key(|range| range.start);
+    lines.dedup_by(|next, kept| {
+        let is_joined = next.start <= kept.end;
+        if is_joined {
+            kept.end = kept.end.max(next.end);
+        }
+        is_joined
+    });
 }
 
 /// Where lines of the present text are in the committed one.
-fn at_head(lines: Range<usize>, text: &str, committed: &str) -> Range<usize> {
+fn at_head(lines: Range<usize>, text: &str, committed: &str) -> Lines {
     let (now, then): (Vec<&str>, Vec<&str>) = (text.lines().collect(), committed.lines().collect());
     if now == then {
-        return lines;
+        return vec![lines];
     }
     let hunks: Vec<[(usize, usize); 2]> = capture_diff_slices(Algorithm::Myers, &then, &now)
         .iter()
@@ -186,12 +284,7 @@ fn at_head(lines: Range<usize>, text: &str, committed: &str) -> Range<usize> {
             [(old.start, old.len()), (new.start, new.len())]
         })
         .collect();
-    before(&lines, &hunks).0
-}
-
-/// Whether the id is that of no blob.
-fn is_nothing(id: &str) -> bool {
-    id.bytes().all(|byte| byte == b'0')
+    across(&[lines], &hunks).0
 }
 
 #[cfg(test)]
@@ -200,23 +293,25 @@ mod tests {
 
     #[test]
     fn lines_are_followed_through_hunks() {
-        for (lines, hunks, expected) in [
-            (10..13, vec![], (10..13, false)),
-            (10..13, vec![[(0, 0), (0, 5)]], (5..8, false)),
-            (10..13, vec![[(2, 3), (2, 0)]], (13..16, false)),
+        for (hunks, expected, is_touched) in [
+            (vec![], vec![10..13], false),
+            (vec![[(0, 0), (0, 5)]], vec![5..8], false),
+            (vec![[(2, 3), (2, 0)]], vec![13..16], false),
             // Replaced within.
-            (10..13, vec![[(11, 2), (11, 1)]], (10..14, true)),
+            (vec![[(11, 2), (11, 1)]], vec![10..14], true),
             // Added within, and all of them added.
-            (10..13, vec![[(11, 0), (11, 1)]], (10..12, true)),
-            (10..13, vec![[(9, 0), (9, 6)]], (0..0, true)),
+            (vec![[(11, 0), (11, 1)]], vec![10..12], true),
+            (vec![[(9, 0), (9, 6)]], vec![], true),
             // Removed within; removed just before and just after.
-            (10..13, vec![[(11, 4), (11, 0)]], (10..17, true)),
-            (10..13, vec![[(10, 4), (10, 0)]], (14..17, false)),
-            (10..13, vec![[(13, 4), (13, 0)]], (10..13, false)),
-            // The hunk begins above.
-            (10..13, vec![[(8, 2), (8, 4)]], (8..11, true)),
+            (vec![[(11, 4), (11, 0)]], vec![10..17], true),
+            (vec![[(10, 4), (10, 0)]], vec![14..17], false),
+            (vec![[(13, 4), (13, 0)]], vec![10..13], false),
+            // The hunk begins above; a change further up leaves a gap.
+            (vec![[(8, 2), (8, 4)]], vec![8..11], true),
+            (vec![[(2, 1), (2, 1)], [(8, 1), (8, 3)], [(11, 0), (12, 1)]], vec![8..11], true),
         ] {
-            assert_eq!(before(&lines, &hunks), expected, "{lines:?} {hunks:?}");
+            assert_eq!(across(&[10..13], &hunks), (expected, is_touched), "{hunks:?}");
         }
+        assert_eq!(across(&[3..5, 9..12], &[[(1, 1), (1, 0)], [(4, 6), (3, 2)]]), (vec![4..10, 14..17], true));
     }
 }

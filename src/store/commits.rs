@@ -1,7 +1,7 @@
 //! The history: commits with their messages, and the paths that each of them changed.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rusqlite::{OptionalExtension, Row, named_params, params};
 
@@ -34,14 +34,13 @@ statements! {
             ORDER BY score LIMIT :most) m JOIN commits c ON c.id = m.id ORDER BY m.score, c.time DESC, c.hash";
     FILES_OF = "SELECT p.path FROM commit_file_rows r JOIN commit_paths p ON p.id = r.path_id WHERE r.commit_id = :commit
         ORDER BY p.path LIMIT :most";
+    COUNT_WITH = "SELECT count(*) FROM (SELECT 1 FROM commits_fts WHERE commits_fts MATCH :query LIMIT :most)";
     WITH = "SELECT rowid FROM commits_fts WHERE commits_fts MATCH :query ORDER BY rowid LIMIT :most";
     /// The commits that changed a path, the newest first.
     OF_PATH = "SELECT c.id, c.hash, c.time, c.author, c.subject, c.body, c.file_count, o.path
         FROM commit_paths p JOIN commit_file_rows r ON r.path_id = p.id JOIN commits c ON c.id = r.commit_id
         LEFT JOIN commit_paths o ON o.id = r.from_path_id AND r.status = 'R'
         WHERE p.path = :path ORDER BY c.time DESC, c.hash LIMIT :most";
-    /// Merges, and the few other commits that changed no file.
-    MERGES = "SELECT hash, time FROM commits WHERE file_count = 0 AND time >= :since ORDER BY time DESC, hash LIMIT :most";
     PATHS = "SELECT id, path FROM commit_paths";
     IS_FILE = "SELECT p.id FROM commit_paths p JOIN files f ON f.path = p.path";
     RENAMES = "SELECT r.from_path_id, r.path_id FROM commit_file_rows r JOIN commits c ON c.id = r.commit_id
@@ -58,6 +57,8 @@ statements! {
 const MAX_FILES: usize = 30;
 /// Commits that are held in memory, some 40 bytes for each.
 const MAX_COMMITS: usize = 100_000;
+/// Commits that are kept for the words of queries, 4 bytes for each, and the letters of the words.
+const MAX_MATCHES: usize = 1_000_000;
 
 /// The commits of few files, with the fact by which they are known to be the present ones.
 pub(super) type KeptCommits = Option<(Option<String>, Arc<CommittedFiles>)>;
@@ -100,7 +101,7 @@ pub struct NewCommitFile {
 }
 
 /// The commits of few files, and those files by today's paths.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct CommittedFiles {
     /// Commits in the order of their keys.
     pub commits: Vec<SmallCommit>,
@@ -112,6 +113,22 @@ pub struct CommittedFiles {
     pub commits_of: Vec<u32>,
     /// The time of the newest commit.
     pub newest: i64,
+    /// The commits that have a word, by word.
+    matches: Mutex<Matches>,
+}
+
+#[derive(Debug, Default)]
+struct Matches {
+    by_word: HashMap<String, Arc<WordCommits>>,
+    kept: usize,
+}
+
+/// The commits whose messages have a word, by their position.
+#[derive(Clone, Debug, Default)]
+pub struct WordCommits {
+    /// In the subject or the body.
+    pub all: Vec<u32>,
+    pub in_subject: Vec<u32>,
 }
 
 /// A commit of few files.
@@ -127,8 +144,8 @@ pub struct SmallCommit {
 
 impl CommittedFiles {
     /// The commit with that key, if its files count.
-    pub fn position(&self, id: CommitId) -> Option<usize> {
-        self.commits.binary_search_by_key(&id, |commit| commit.id).ok()
+    fn position(&self, id: CommitId) -> Option<u32> {
+        u32::try_from(self.commits.binary_search_by_key(&id, |commit| commit.id).ok()?).ok()
     }
 
     /// The number of a path.
@@ -195,23 +212,39 @@ impl Snapshot<'_> {
         self.rows(FILES_OF, named_params! { ":commit": id.0, ":most": limit(most) }, |row| row.get(0))
     }
 
-    /// The commits whose messages match, in the order of keys; of the subject alone if `in_subject`.
-    pub fn commits_with(&self, query: &FtsQuery, in_subject: bool, most: usize) -> Result<Vec<CommitId>> {
-        let asked =
-            if in_subject { format!("{{subject words}} : {}", query.as_str()) } else { query.as_str().to_owned() };
-        self.rows(WITH, named_params! { ":query": asked, ":most": limit(most) }, |row| row.get(0).map(CommitId))
+    /// How many commits have a matching message, at most so many.
+    pub fn count_commits_with(&self, query: &FtsQuery, most: usize) -> Result<usize> {
+        let count = self.number(COUNT_WITH, named_params! { ":query": query.as_str(), ":most": limit(most) })?;
+        Ok(usize::try_from(count).unwrap_or(most))
+    }
+
+    /// The commits of few files whose messages match, at most so many. Kept in memory: words that many commits have come back.
+    pub fn commits_with(&self, query: &FtsQuery, committed: &CommittedFiles, most: usize) -> Result<Arc<WordCommits>> {
+        if let Some(known) = locked(&committed.matches).by_word.get(query.as_str()) {
+            return Ok(Arc::clone(known));
+        }
+        let matching = |query: &str| -> Result<Vec<u32>> {
+            let ids = self.rows(WITH, named_params! { ":query": query, ":most": limit(most) }, |row| row.get(0))?;
+            Ok(ids.into_iter().filter_map(|id| committed.position(CommitId(id))).collect())
+        };
+        let all = matching(query.as_str())?;
+        let in_subject =
+            if all.is_empty() { Vec::new() } else { matching(&format!("{{subject words}} : {}", query.as_str()))? };
+        let found = Arc::new(WordCommits { all, in_subject });
+        let mut matches = locked(&committed.matches);
+        matches.kept += found.all.len() + found.in_subject.len() + query.as_str().len();
+        if matches.kept > MAX_MATCHES {
+            *matches = Matches::default();
+        } else {
+            matches.by_word.insert(query.as_str().to_owned(), Arc::clone(&found));
+        }
+        Ok(found)
     }
 
     /// The newest commits that changed a path, each with the path that it was renamed from by it.
     pub fn commits_of_path(&self, path: &str, most: usize) -> Result<Vec<(StoredCommit, Option<String>)>> {
         let params = named_params! { ":path": path, ":most": limit(most) };
         self.rows(OF_PATH, params, |row| Ok((commit(row)?, row.get(7)?)))
-    }
-
-    /// The newest commits without files since a time, in seconds since 1970, with their times: merges, but for a few.
-    pub fn merges_since(&self, since: i64, most: usize) -> Result<Vec<(String, i64)>> {
-        let params = named_params! { ":since": since, ":most": limit(most) };
-        self.rows(MERGES, params, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// The commits of few files, as far as they were read when enough of the history had changed. Kept in memory.

@@ -67,7 +67,7 @@ use names::Interned;
 
 pub use candidates::Candidate;
 pub use chunks::{ChunkHit, ChunkName};
-pub use commits::{CommitId, CommittedFiles, NewCommit, NewCommitFile, SmallCommit, StoredCommit};
+pub use commits::{CommitId, CommittedFiles, NewCommit, NewCommitFile, SmallCommit, StoredCommit, WordCommits};
 pub use counted::{LineCounts, TextVersion};
 pub use documents::{DocumentFile, DocumentPiece};
 pub use entities::{EntityId, FileProblem, StoredEntity, TaggedKind};

@@ -74,10 +74,6 @@ impl CommitNote {
 
 const DEFAULT_LIMIT: usize = 20;
 const MAX_LIMIT: usize = 200;
-/// Commits of a file among which those that touched its lines are looked for.
-const MAX_OF_FILE: usize = 400;
-/// Merges among which those are looked for that put versions of a file together.
-const MAX_MERGES: usize = 1_500;
 /// Commits of a definition, if it is not asked for alone.
 pub(super) const OF_SYMBOL: usize = 10;
 /// Files that change together with something.
@@ -124,7 +120,7 @@ pub(crate) fn of_path(
     (most, with_authors): (usize, bool),
 ) -> Result<(Vec<CommitNote>, Vec<ChangesWith>)> {
     let commits = history::of_path(snapshot, path, most)?;
-    let notes = commits.into_iter().map(|(commit, _)| CommitNote::from_stored(commit, with_authors)).collect();
+    let notes = commits.into_iter().map(|commit| CommitNote::from_stored(commit, with_authors)).collect();
     Ok((notes, history::changes_with(snapshot, &[path], TOGETHER)?))
 }
 
@@ -136,39 +132,28 @@ pub(crate) fn of_definition(
     (most, with_authors): (usize, bool),
     budget: &Budget,
 ) -> Result<(Vec<CommitNote>, Vec<ChangesWith>)> {
-    let of_file = history::of_path(snapshot, &definition.path, MAX_OF_FILE)?;
+    let of_file = history::of_lines(snapshot, &definition.path)?;
     let together = history::changes_with(snapshot, &[&definition.path], TOGETHER)?;
     if of_file.is_empty() {
         return Ok((Vec::new(), together));
     }
     let text = snapshot.lines(&definition.path, 1, u32::MAX)?.join("\n");
-    let commits = file_commits(snapshot, &of_file)?;
     let lines = (definition.start_line, definition.end_line);
-    let touching = workspace.history.of_lines((&definition.path, &text), lines, &commits, most, budget)?;
-    let found = |hash: &String| of_file.iter().find(|(commit, _)| commit.hash == *hash);
-    let notes =
-        touching.iter().filter_map(found).map(|(commit, _)| CommitNote::from_stored(commit.clone(), with_authors));
-    Ok((notes.collect(), together))
-}
-
-/// Lists the commits that may have changed a file.
-fn file_commits(snapshot: &Snapshot, of_file: &[(StoredCommit, String)]) -> Result<FileCommits> {
-    let mut paths: Vec<String> = of_file.iter().map(|(_, path)| path.clone()).collect();
-    paths.sort_unstable();
-    paths.dedup();
-    let since = of_file.last().map_or(0, |(commit, _)| commit.time);
-    Ok(FileCommits {
-        paths,
-        commits: of_file.iter().map(|(commit, _)| (commit.hash.clone(), commit.time)).collect(),
-        merges: snapshot.merges_since(since, MAX_MERGES)?,
-    })
+    let of_file = FileCommits::new(of_file.into_iter().map(|(commit, path)| (commit.hash, path)));
+    let touching = workspace.history.of_lines((&definition.path, &text), lines, &of_file, most, budget)?;
+    let mut notes = Vec::with_capacity(touching.len());
+    for hash in &touching {
+        // One that was made since is not stored yet.
+        notes.extend(snapshot.commit_with_prefix(hash)?.map(|commit| CommitNote::from_stored(commit, with_authors)));
+    }
+    Ok((notes, together))
 }
 
 /// The last commits that changed any of these files, and the files that change together with them.
 pub(super) fn of_files(snapshot: &Snapshot, paths: &[&str]) -> Result<(Vec<CommitNote>, Vec<ChangesWith>)> {
     let mut commits: Vec<StoredCommit> = Vec::new();
     for path in paths.iter().take(MOST_FILES) {
-        for (commit, _) in history::of_path(snapshot, path, OF_SYMBOL)? {
+        for commit in history::of_path(snapshot, path, OF_SYMBOL)? {
             if commits.iter().all(|known| known.hash != commit.hash) {
                 commits.push(commit);
             }

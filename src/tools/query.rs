@@ -160,7 +160,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (found, warning, suggestion, vectors_pending) = if let Some(pattern) = arguments.pattern() {
         let found = call.read_now(|snapshot, unindexed| {
             let disk = unindexed.map(|unindexed| Arc::clone(unindexed) as Arc<dyn DiskFiles>);
-            exact::search(snapshot, disk.as_ref(), &pattern, &filter, context, page, budget)
+            exact::search(snapshot, disk.as_ref(), &pattern, &filter, context, page, budget)?
+                .try_map(|hit| Ok((hit, None)))
         })?;
         (found, None, None, None)
     } else if let Some(query) = CommitQuery::asked(asked) {
@@ -172,6 +173,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
                 smart::search(&corpus, deep, &arguments.text, &filter, context, page, budget)?;
             let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
             let suggestion = if is_nothing { smart::suggest(&corpus, &arguments.text)? } else { None };
+            let found = found.try_map(|hit| with_commit(&corpus, hit, explain))?;
             Ok((found, warning, suggestion, super::vectors_pending(call, snapshot)?))
         })?
     };
@@ -189,7 +191,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         suggestion,
         vectors_pending,
         warning: super::joined([warning, call.warning()]),
-        results: found.items.into_iter().map(|hit| shown(call.workspace(), hit, explain)).collect(),
+        results: found.items.into_iter().map(|(hit, commit)| shown(call.workspace(), hit, commit, explain)).collect(),
     })
 }
 
@@ -252,8 +254,14 @@ pub(super) fn mirror_request(arguments: &Map<String, Value>) -> Result<MirrorReq
         .map_or(MirrorRequest::AnyText { of: "pattern" }, |literals| MirrorRequest::Files { literals, name: None }))
 }
 
-pub(super) fn shown(workspace: &Workspace, hit: Hit, explain: bool) -> QueryHit {
-    let commit = hit.commit.filter(|_| explain);
+/// Reads the commit that speaks for a hit, if it is shown.
+pub(super) fn with_commit(corpus: &Corpus, hit: Hit, explain: bool) -> Result<(Hit, Option<StoredCommit>)> {
+    let id = hit.commit.filter(|_| explain);
+    let commit = id.map(|id| corpus.ask(hit.source, |source| source.stored_commit(id))).transpose()?;
+    Ok((hit, commit.flatten()))
+}
+
+pub(super) fn shown(workspace: &Workspace, hit: Hit, commit: Option<StoredCommit>, explain: bool) -> QueryHit {
     QueryHit {
         extracted: workspace.documents.shows_extracted(&hit.path),
         file_path: Some(hit.path),

@@ -1,34 +1,34 @@
 //! Commits in the index: against git itself, in answers, and as evidence for ranking.
 
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
-use ixmcp::repository::FileCommits;
 use ixmcp::update::rebuild;
 use ixmcp::workspace::Workspace;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::harness::{Repo, Server};
 use crate::sound::{assert_same, number, sync};
 use crate::tree::Random;
 
 /// A repository without commits.
-fn begun(files: &str) -> Repo {
+pub fn begun(files: &str) -> Repo {
     let repo = Repo::new(files);
     git(repo.path(), &["init", "-q", "-b", "main"]);
     repo
 }
 
-fn git(folder: &Path, arguments: &[&str]) -> String {
+pub fn git(folder: &Path, arguments: &[&str]) -> String {
     git_at(folder, arguments, 1_700_000_000)
 }
 
 /// Runs git at that time and returns what it prints.
-fn git_at(folder: &Path, arguments: &[&str], time: u64) -> String {
+pub fn git_at(folder: &Path, arguments: &[&str], time: u64) -> String {
     let mut git = Command::new("git");
     git.args([
         "-c",
@@ -64,7 +64,7 @@ fn sources(root: &Path) -> Arc<Sources> {
     Arc::new(Sources { flags: Flags::default(), environment })
 }
 
-fn open(root: &Path) -> Workspace {
+pub fn open(root: &Path) -> Workspace {
     Workspace::open(root, sources(root)).unwrap()
 }
 
@@ -191,13 +191,17 @@ fn step(repo: &Repo, random: &mut Random, time: u64) -> String {
     }
 }
 
+/// The random sequences of a run.
+pub fn seeds(count: u64) -> Range<u64> {
+    match number("IXMCP_SEED", u64::MAX) {
+        u64::MAX => 0..number("IXMCP_SEQUENCES", count),
+        seed => seed..seed + 1,
+    }
+}
+
 #[test]
 fn any_sequence_of_rewrites_leaves_the_history_of_a_fresh_build() {
-    let seeds = match number("IXMCP_SEED", u64::MAX) {
-        u64::MAX => 0..number("IXMCP_SEQUENCES", 6),
-        seed => seed..seed + 1,
-    };
-    for seed in seeds {
+    for seed in seeds(6) {
         let mut random = Random(seed);
         let repo = begun("");
         git_at(repo.path(), &["commit", "-q", "--allow-empty", "-m", "Begin"], 1_000_000_000);
@@ -215,6 +219,43 @@ fn any_sequence_of_rewrites_leaves_the_history_of_a_fresh_build() {
         assert_eq!(of_index(&stepwise), of_git(repo.path()), "{context}");
         assert_eq!(workspace.faults().unwrap(), Vec::<String>::new(), "{context}");
         rebuild(repo.path(), sources(repo.path()), &Arc::default(), &Budget::unlimited()).unwrap();
+        assert_same(&stepwise, &history(&workspace), &context);
+    }
+}
+
+#[test]
+fn a_shallow_clone_follows_what_is_pushed_by_force_to_its_origin() {
+    for seed in seeds(4) {
+        let mut random = Random(seed);
+        let origin = begun("");
+        git_at(origin.path(), &["commit", "-q", "--allow-empty", "-m", "Begin"], 1_000_000_000);
+        let around = tempfile::tempdir().unwrap();
+        let clone = around.path().join("clone");
+        let from = format!("file://{}", origin.path().display());
+        git(origin.path(), &["clone", "-q", "--depth=1", &from, clone.to_str().unwrap()]);
+        let workspace = open(&clone);
+        sync(&workspace);
+        let mut log = Vec::new();
+        for at in 0..16 {
+            log.push(step(&origin, &mut random, 1_000_000_000 + 1_000 * at));
+            let depth = format!("--depth={}", 1 + random.below(5));
+            let fetched = match random.below(6) {
+                0 | 1 => &["fetch", "-q", &depth, "origin", "HEAD"][..],
+                2 => &["fetch", "-q", "origin", "HEAD"],
+                3 if clone.join(".git/shallow").exists() => &["fetch", "-q", "--unshallow", "origin", "HEAD"],
+                _ => continue,
+            };
+            git(&clone, fetched);
+            git(&clone, &["reset", "-q", "--hard", "FETCH_HEAD"]);
+            log.push(fetched.join(" "));
+            if random.below(3) > 0 {
+                assert_eq!(of_index(&history(&workspace)), of_git(&clone), "IXMCP_SEED={seed}: {log:#?}");
+            }
+        }
+        let context = format!("IXMCP_SEED={seed}: {log:#?}");
+        let stepwise = history(&workspace);
+        assert_eq!(of_index(&stepwise), of_git(&clone), "{context}");
+        rebuild(&clone, sources(&clone), &Arc::default(), &Budget::unlimited()).unwrap();
         assert_same(&stepwise, &history(&workspace), &context);
     }
 }
@@ -368,6 +409,24 @@ fn a_commit_made_between_two_calls_is_found() {
 }
 
 #[test]
+fn a_process_that_stays_ranks_by_commits_made_since_the_last_query() {
+    let repo = shop();
+    repo.sync();
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    let asked = json!({ "text": "where is a voucher code accepted", "explain": true });
+    assert_eq!(server.call("query", &asked)["results"][0]["file_path"], "shop/rules.py");
+    fs::remove_file(repo.path().join("shop/rules.py")).unwrap();
+    commit(&repo, "Remove rules");
+    repo.write("shop/views.py", "def show(cart):\n    return cart.total() - 1\n");
+    commit(&repo, "Accept each voucher code in views");
+    // Waits until the commits are stored.
+    server.call("query", &json!({ "text": "kind:commit voucher" }));
+    let found = server.call("query", &asked);
+    assert_eq!(found["results"][0]["file_path"], "shop/views.py", "{found:#}");
+    assert_eq!(found["results"][0]["subject"], "Accept each voucher code in views", "{found:#}");
+}
+
+#[test]
 fn the_history_of_a_definition_is_that_of_its_lines() {
     let repo = begun("//- /a.py\ndef first():\n    return 1\n\n\ndef second():\n    return 2\n//- /b.py\nB = 1\n");
     commit(&repo, "Begin");
@@ -424,72 +483,4 @@ fn without_git_there_is_no_history_and_one_warning() {
     assert!(found["warning"].as_str().unwrap().contains("no history"), "{found:#}");
     let found = run(&["call", "query", "--args", r#"{"text": "cart total"}"#]);
     assert!(found.get("warning").is_none() && found["results"][0]["file_path"] == "shop/cart.py", "{found:#}");
-}
-
-/// Functions whose history is compared, in all clones.
-const FUNCTIONS: usize = 200;
-/// Commits of each that are compared.
-const COMMITS: usize = 10;
-
-/// `.ci/soak history CLONE…` runs this on full clones.
-#[test]
-#[ignore = "needs clones with their whole history: `.ci/soak history CLONE…`"]
-fn the_history_of_functions_in_clones_is_that_of_git() {
-    let clones = std::env::var("IXMCP_HISTORY_CLONES").unwrap();
-    let clones: Vec<&str> = clones.split(':').filter(|clone| !clone.is_empty()).collect();
-    let (mut right, mut found, mut expected, mut times) = (0, 0, 0, Vec::new());
-    for clone in &clones {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join("clone");
-        git(folder.path(), &["clone", "-q", clone, root.to_str().unwrap()]);
-        let workspace = open(&root);
-        sync(&workspace);
-        workspace.commits.finish(&Budget::unlimited()).unwrap();
-        let mut functions: Vec<(String, u32, u32)> = Vec::new();
-        workspace
-            .read(&Budget::unlimited(), |snapshot| {
-                for (path, _) in snapshot.paths(None)? {
-                    let defined = snapshot.unsigned_between(&path, 1, u32::MAX - 1)?;
-                    let defined = defined.into_iter().filter(|one| matches!(one.kind.as_str(), "function" | "method"));
-                    functions.extend(defined.map(|one| (path.clone(), one.start_line, one.end_line)));
-                }
-                Ok(())
-            })
-            .unwrap();
-        let mut random = Random(7);
-        for _ in 0..FUNCTIONS.div_ceil(clones.len()) {
-            let (path, first, last) = random.pick(&functions).clone();
-            let range = format!("-L{first},{last}:{path}");
-            let of_git = git(&root, &["log", "-s", "--format=%H", &range]);
-            let of_git: Vec<&str> = of_git.lines().take(COMMITS).collect();
-            let begun = std::time::Instant::now();
-            let listed = workspace
-                .read(&Budget::unlimited(), |snapshot| {
-                    let commits = ixmcp::query::history::of_path(snapshot, &path, 400)?;
-                    let of_file = FileCommits {
-                        merges: snapshot.merges_since(commits.last().map_or(0, |(commit, _)| commit.time), 1_500)?,
-                        paths: commits.iter().map(|(_, path)| path.clone()).collect(),
-                        commits: commits.iter().map(|(commit, _)| (commit.hash.clone(), commit.time)).collect(),
-                    };
-                    let text = fs::read_to_string(root.join(&path)).unwrap();
-                    let file = (path.as_str(), text.as_str());
-                    workspace.history.of_lines(file, (first, last), &of_file, COMMITS, &Budget::unlimited())
-                })
-                .unwrap();
-            times.push(begun.elapsed());
-            let both = listed.iter().filter(|commit| of_git.contains(&commit.as_str())).count();
-            if both < of_git.len() || both < listed.len() {
-                println!("{clone} {range}: {both} of {} found, {} expected", listed.len(), of_git.len());
-            }
-            (right, found, expected) = (right + both, found + listed.len(), expected + of_git.len());
-        }
-    }
-    times.sort();
-    let share = |part: usize, all: usize| {
-        f64::from(u32::try_from(part).unwrap()) / f64::from(u32::try_from(all.max(1)).unwrap())
-    };
-    let (precision, recall) = (share(right, found), share(right, expected));
-    let p95 = times[times.len() * 95 / 100];
-    println!("{} functions: precision {precision:.3}, recall {recall:.3}, p95 {p95:?}", times.len());
-    assert!(precision >= 0.95 && recall >= 0.95);
 }

@@ -48,6 +48,7 @@ mod inferred_together;
 mod installed_ty;
 mod known;
 mod languages;
+mod line_history;
 mod long;
 mod lost_definitions;
 mod mcp;

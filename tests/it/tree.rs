@@ -24,8 +24,13 @@ impl Random {
         self.next() % count
     }
 
+    /// A number below `count`.
+    pub fn index(&mut self, count: usize) -> usize {
+        usize::try_from(self.below(count as u64)).unwrap()
+    }
+
     pub fn pick<'t, T>(&mut self, items: &'t [T]) -> &'t T {
-        &items[usize::try_from(self.below(items.len() as u64)).unwrap()]
+        &items[self.index(items.len())]
     }
 }
 

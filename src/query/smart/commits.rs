@@ -128,7 +128,7 @@ fn of_source(source: &Snapshot, query: &mut ParsedQuery, text: &str) -> Result<V
     let mut asked = Vec::new();
     for word in query.words.iter_mut().filter(|word| !word.is_stop) {
         if let Some(own) = word.asked() {
-            word.weight = rarity(all, source.commits_with(&own, false, COMMON)?.len());
+            word.weight = rarity(all, source.count_commits_with(&own, COMMON)?);
             asked.push(own);
         }
         let others = word.others.iter().filter(|other| other.is_same);

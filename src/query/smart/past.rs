@@ -145,16 +145,12 @@ impl OfSource {
         let words = query.words.iter().filter(|word| !word.is_stop).filter_map(Word::asked);
         let compounds = query.terms.iter().filter(|term| term.is_compound());
         for asked in words.chain(compounds.filter_map(|term| FtsQuery::phrase(&term.whole()))) {
-            let positions = |in_subject: bool| -> Result<Vec<usize>> {
-                let found = corpus.ask(at, |source| source.commits_with(&asked, in_subject, COMMON))?;
-                Ok(found.into_iter().filter_map(|id| committed.position(id)).collect())
-            };
-            let all = positions(false)?;
-            let weight = rarity(commits as u64, all.len());
-            all.iter().for_each(|at| scores[*at] += weight);
+            let found = corpus.ask(at, |source| source.commits_with(&asked, &committed, COMMON))?;
+            let weight = rarity(commits as u64, found.all.len());
+            found.all.iter().for_each(|at| scores[*at as usize] += weight);
             let mut named: Vec<u32> = Vec::new();
-            for at in if all.is_empty() { Vec::new() } else { positions(true)? } {
-                for file in committed.files_of(at) {
+            for at in &found.in_subject {
+                for file in committed.files_of(*at as usize) {
                     if counts[*file as usize] == 0 {
                         named.push(*file);
                     }

@@ -9,7 +9,9 @@ use crate::error::Result;
 use crate::query::corpus::Corpus;
 use crate::query::smart::CommitQuery;
 use crate::query::{HitPage, PathFilter, exact, smart};
-use crate::tools::query::{Answer, Arguments, DEFAULT_LIMIT, MAX_LIMIT, Mode, check_text, shown, shown_commit};
+use crate::tools::query::{
+    Answer, Arguments, DEFAULT_LIMIT, MAX_LIMIT, Mode, check_text, shown, shown_commit, with_commit,
+};
 use crate::tools::{arguments, page};
 
 /// Searches several repositories: a smart query ranks the hits of all of them once.
@@ -43,10 +45,11 @@ pub(super) fn search(across: &ScopedCall) -> Result<Value> {
             results: Vec::new(),
         };
         let mut answer = json!(answer);
-        let hits = found.items.into_iter().filter_map(|hit| {
+        let found = found.try_map(|hit| with_commit(corpus, hit, explain))?;
+        let hits = found.items.into_iter().filter_map(|(hit, commit)| {
             let member = &members[hit.source];
             let (path, workspace) = (hit.path.clone(), member.workspace);
-            member.shows(&path, json!(shown(workspace, hit, explain)))
+            member.shows(&path, json!(shown(workspace, hit, commit, explain)))
         });
         answer["results"] = hits.collect();
         Ok(answer)
