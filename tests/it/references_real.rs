@@ -15,7 +15,7 @@ const LEAST_RECALL: f64 = 0.90;
 const LEAST_PRECISION: f64 = 0.95;
 const MEMBERS: &[&str] = &["method", "field"];
 
-/// What a language's own program reads of a package: the first line of its output.
+/// The part of a package that a language's own program reads: the first line of its output.
 #[derive(Default)]
 struct Scope {
     files: BTreeSet<String>,

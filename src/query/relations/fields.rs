@@ -252,7 +252,7 @@ impl Resolver<'_> {
         Ok(if is_outside { Typed::Outside } else { typed })
     }
 
-    /// Whether a type that a file names is from outside, in languages in which nobody adds members to such a type.
+    /// Whether a type that a file names is from outside, in languages in which no code adds members to such a type.
     pub(super) fn is_absent(&mut self, path: &str, written: &str) -> Result<bool> {
         const LANGUAGES: &[&str] = &["java", "go", "c", "cpp", "objc"];
         // Other types of TypeScript may be narrowed, or stand for the members of others.
@@ -300,7 +300,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What a `typedef` of C names.
+    /// The type that a `typedef` of C names.
     fn aliased(&mut self, of: &DefinitionNode, depth: usize) -> Result<Typed> {
         let definition = &of.definition;
         let stated = definition.signature.as_deref().and_then(|signature| signature.strip_prefix("typedef "));

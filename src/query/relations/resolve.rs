@@ -12,7 +12,7 @@ use super::kinds;
 use super::modules::{self, DefiningModule, Module};
 use super::objects;
 use super::opened::{ParsedFile, is_wildcard, local};
-use super::ranked::{TARGETS, shared};
+use super::ranked::shared;
 use super::receiver::{Receiver, receiver};
 use super::resolution::{
     DEEPEST, Declarations, NameQuery, OUTSIDE, Resolution, ResolutionRule, Resolver, Typed, package_of,
@@ -538,13 +538,6 @@ impl<'s> Resolver<'s> {
         }
         fitting.sort_by_key(|(fit, _)| *fit);
         Ok(fitting.into_iter().map(|(_, declared)| declared).collect())
-    }
-
-    pub(super) fn one(how: ResolutionRule, mut targets: Declarations) -> Option<Resolution> {
-        let mut seen = HashSet::new();
-        targets.retain(|target| seen.insert(target.id));
-        targets.truncate(TARGETS);
-        (!targets.is_empty()).then_some(Resolution { how, targets })
     }
 }
 
