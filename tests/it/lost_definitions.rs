@@ -40,6 +40,70 @@ fn macros_before_cpp_declarations_hide_no_definition() {
     assert_eq!(found.len(), 6, "{found:?}");
 }
 
+/// typescript 5.9.3: every bound name is a declaration; a parameter in a default value is not.
+#[test]
+fn names_bound_deep_in_a_pattern_are_defined() {
+    let text = "export const { a, b: { c: first, d, e = 1 }, ...rest } = load();\nexport let [{ f }, [g], h = ({ inner }) => inner] = load();\n\
+                export const { i: [j, { k }], l: { m } = {} } = load();\nvar { n: { o: { p = 2 } }, q = 3 } = load();\n";
+    let wanted = [
+        "1 constant a",
+        "1 constant first",
+        "1 constant d",
+        "1 constant e",
+        "1 constant rest",
+        "2 variable f",
+        "2 variable g",
+        "2 variable h",
+        "3 constant j",
+        "3 constant k",
+        "3 constant m",
+        "4 variable q",
+    ];
+    for file in ["bound.ts", "bound.js"] {
+        let found = symbols(file, text);
+        let missing: Vec<&&str> = wanted.iter().filter(|wanted| !found.contains(&(**wanted).to_owned())).collect();
+        assert!(
+            missing.is_empty() && !found.iter().any(|one| one.ends_with(" inner")),
+            "{file}: {missing:?} of {found:?}"
+        );
+    }
+}
+
+/// Scala 3 reference, Value Declarations; The Swift Programming Language, Tuple Pattern; C++17 [dcl.struct.bind]: each name is declared.
+#[test]
+fn several_names_of_one_declaration_are_defined() {
+    let scala = "object Port {\n  val (berth, depth) = (1, 2)\n  val east, west = 1\n}\nval Some(tide) = load()\n";
+    let found = symbols("Port.scala", scala);
+    for wanted in ["2 field berth", "2 field depth", "3 field east", "3 field west", "5 variable tide"] {
+        assert!(found.contains(&wanted.to_owned()), "{wanted}: {found:?}");
+    }
+    let swift = symbols("Port.swift", "let (berth, depth) = (1, 2)\n");
+    assert_eq!(swift, ["1 variable berth", "1 variable depth"]);
+    let cpp = "auto [berth, depth] = load();\nint moor() {\n  auto [inner, other] = load();\n  return inner;\n}\n";
+    assert_eq!(symbols("port.cpp", cpp), ["1 variable berth", "1 variable depth", "2 function moor"]);
+}
+
+/// Haskell 2010 report, 4.2.1 and 8.3; GHC's data families; Prism's `MultiWriteNode` of two `ConstantTargetNode`s.
+#[test]
+fn constructors_as_operators_imports_and_constants_at_once_are_defined() {
+    let haskell = "module Port where\n\ndata Rope a = a :+: a | Knot\n\ndata family Hull a\n\nforeign import ccall \"moor\" moor :: Int\n";
+    let wanted = ["3 type Rope", "3 variant :+:", "3 variant Knot", "5 type Hull", "7 function moor"];
+    assert_eq!(symbols("Port.hs", haskell), wanted);
+    assert_eq!(symbols("port.rb", "EAST, WEST = 1, 2\n"), ["1 constant EAST", "1 constant WEST"]);
+}
+
+/// typescript 5.9.3: `file`, `lock`, `open` with its local `inner`, and `after`.
+#[test]
+fn resources_are_defined() {
+    let text = "using file = open();\nawait using lock = take();\nfunction open() {\n    using inner = take();\n}\nconst after = 1;\n";
+    for name in ["resource.ts", "resource.js"] {
+        let found = symbols(name, text);
+        for wanted in ["1 constant file", "2 constant lock", "3 function open", "6 constant after"] {
+            assert!(found.contains(&wanted.to_owned()), "{name} {wanted}: {found:?}");
+        }
+    }
+}
+
 /// libpg-query 18.1.5: `average` and `top`.
 #[test]
 fn aggregates_are_functions() {

@@ -93,6 +93,9 @@
 (alias_declaration name: (type_identifier) @name) @definition.type
 (concept_definition name: (identifier) @name) @definition.type
 
+(declaration declarator: (init_declarator
+  declarator: (structured_binding_declarator (identifier) @name @definition.variable))) @signature
+
 ; Constants.
 (declaration
   (type_qualifier) @_const

@@ -3,9 +3,12 @@
 (newtype name: (name) @name) @definition.type
 (type_synonym name: (name) @name) @definition.type
 (type_family name: (name) @name) @definition.type
+(data_family name: (name) @name) @definition.type
 (class name: (name) @name declarations: (_) @body) @definition.class
 (class name: (name) @name) @definition.class
 (data_constructor constructor: [(prefix name: (constructor) @name) (record name: (constructor) @name)]) @definition.variant
+(data_constructor constructor: (infix operator: (constructor_operator) @name)) @definition.variant
+(foreign_import signature: (signature name: (variable) @name)) @definition.function
 (newtype_constructor name: (constructor) @name) @definition.variant
 (gadt_constructor name: (constructor) @name) @definition.variant
 (field name: (field_name (variable) @name)) @definition.field

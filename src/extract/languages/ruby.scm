@@ -22,6 +22,7 @@
   (#match? @_maker "^(Struct|Class|Module|Data)$")
   (#match? @_new "^(new|define)$")) @definition.class
 (assignment left: (constant) @name) @definition.constant
+(assignment left: (left_assignment_list (constant) @name @definition.constant)) @signature
 (assignment left: (scope_resolution scope: (_) @container name: (constant) @name)) @definition.constant
 (alias name: (_) @name) @definition.method
 ((call

@@ -14,6 +14,20 @@
 (class_parameter name: (identifier) @name) @definition.field
 (template_body (val_definition pattern: (identifier) @name) @definition.field)
 (template_body (var_definition pattern: (identifier) @name) @definition.field)
+(template_body (val_definition
+  pattern: [
+    (identifiers (identifier) @name @definition.field)
+    (tuple_pattern (identifier) @name @definition.field)
+    (tuple_pattern (typed_pattern pattern: (identifier) @name @definition.field))
+    (case_class_pattern pattern: (identifier) @name @definition.field)
+  ]) @signature)
+(val_definition
+  pattern: [
+    (identifiers (identifier) @name @definition.variable)
+    (tuple_pattern (identifier) @name @definition.variable)
+    (tuple_pattern (typed_pattern pattern: (identifier) @name @definition.variable))
+    (case_class_pattern pattern: (identifier) @name @definition.variable)
+  ]) @signature
 (val_declaration name: (identifier) @name) @definition.field
 (var_declaration name: (identifier) @name) @definition.field
 (val_definition pattern: (identifier) @name) @definition.variable

@@ -27,6 +27,11 @@
 (enum_class_body (property_declaration
   name: (pattern bound_identifier: (simple_identifier) @name)) @definition.property)
 (property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @definition.variable
+(property_declaration
+  name: (pattern [
+    (pattern (simple_identifier) @name @definition.variable)
+    (tuple_expression value: (simple_identifier) @name @definition.variable)
+  ])) @signature
 (macro_declaration "macro" . (simple_identifier) @name) @definition.macro
 
 ; Bodies whose variables are their own.
