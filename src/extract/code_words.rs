@@ -338,6 +338,13 @@ impl<'t> Reader<'t> {
         self.words.push(ReadWord { hash, range, is_member, is_field, is_type, is_outside: false });
     }
 
+    /// Whether a name is that of a module or of a type outside of all blocks: `ast::Group`.
+    fn is_module(&self, range: &Range<usize>) -> bool {
+        matches!(self.language.name, "rust" | "cpp")
+            && self.text[range.end..].starts_with("::")
+            && self.text[range.clone()].starts_with(char::is_lowercase)
+    }
+
     fn done(self, bindings: Option<Bindings>) -> CodeWords {
         let lines = Lines::new(self.text);
         let marks = bindings.as_ref().map(|bindings| &bindings.marks);
@@ -365,7 +372,11 @@ impl<'t> Reader<'t> {
                     number(owners.len() - 1)
                 })
             });
-            let is_bound = !word.is_member && !word.is_field && !word.is_outside && mark != Some(&Mark::Free);
+            let is_bound = !word.is_member
+                && !word.is_field
+                && !word.is_outside
+                && mark != Some(&Mark::Free)
+                && !self.is_module(&word.range);
             let bound_by = binders.get(at).copied().flatten().filter(|_| is_bound);
             words.push(Word {
                 hash: word.hash,

@@ -196,7 +196,7 @@ impl FoundNodes {
                 kind: "imports",
                 symbol: None,
                 line: lines.line(import.module.start),
-                target: module_name(&text[import.module]).to_owned(),
+                target: module_name(&text[import.module]),
                 name: import.name.map(|name| text[name].to_owned()).or_else(|| import.wildcard.then(|| "*".to_owned())),
                 alias: import.alias,
             };

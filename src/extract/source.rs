@@ -149,9 +149,23 @@ fn between(text: &str, open: char, close: char) -> Option<&str> {
     text.strip_prefix(open)?.strip_suffix(close)
 }
 
-/// A module without quotes: `<stdio.h>` and `"stdio.h"` are `stdio.h`.
-pub(super) fn module_name(text: &str) -> &str {
-    between(text, '<', '>').unwrap_or_else(|| unquoted(text))
+/// A module without quotes, `<stdio.h>` and `"stdio.h"` are `stdio.h`, and without what precedes it in lists: `a::{b, c::d` is
+/// `a::c::d`.
+pub(super) fn module_name(text: &str) -> String {
+    let text = between(text, '<', '>').unwrap_or_else(|| unquoted(text));
+    if !text.contains("::{") {
+        return text.to_owned();
+    }
+    let (mut open, mut part) = (Vec::new(), String::new());
+    for c in text.chars().filter(|c| !c.is_whitespace()) {
+        match c {
+            '{' => open.push(std::mem::take(&mut part)),
+            '}' => part = open.pop().unwrap_or_default(),
+            ',' => part.clear(),
+            _ => part.push(c),
+        }
+    }
+    open.concat() + &part
 }
 
 /// The range of a name without quotes around it, or the colon of a Ruby symbol before it.

@@ -1,11 +1,13 @@
 // The references to definitions of Go, by `go/types`.
 // usage: go run go_references.go FOLDER COUNT SEED
-// Prints one JSON object a line: {name, kind, file, line, column, references: [[file, line, column], …]}, columns in code points from 1.
+// Prints the files and the names of members whose receivers have stated types, {files: […], declared: [[file, line, column], …]}, then one
+// JSON object a line: {name, kind, file, line, column, references: [[file, line, column], …]}, columns in code points from 1.
 package main
 
 import (
 	"encoding/json"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
@@ -27,6 +29,7 @@ var (
 	info   = &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
 	other  = importer.ForCompiler(fset, "source", nil)
 	texts  = map[string][]string{}
+	parsed []*ast.File
 )
 
 type local struct{}
@@ -46,12 +49,18 @@ func check(path string) *types.Package {
 	names, _ := filepath.Glob(filepath.Join(folder, "*.go"))
 	var files []*ast.File
 	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
+		// A build takes one of the files that define a name for several systems.
+		isBuilt, _ := build.Default.MatchFile(folder, filepath.Base(name))
+		if strings.HasSuffix(name, "_test.go") || !isBuilt {
 			continue
 		}
-		file, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err == nil && (len(files) == 0 || files[0].Name.Name == file.Name.Name) {
 			files = append(files, file)
+			// Generated files are not indexed.
+			if !ast.IsGenerated(file) {
+				parsed = append(parsed, file)
+			}
 		}
 	}
 	known[path] = types.NewPackage(path, "x")
@@ -72,6 +81,9 @@ func place(pos token.Pos) []any {
 	return []any{name, at.Line, utf8.RuneCountInString(line[:at.Column-1]) + 1}
 }
 
+// The fields of types without a name are no symbols.
+var named = map[types.Object]bool{}
+
 func kindOf(object types.Object) string {
 	switch object := object.(type) {
 	case *types.Func:
@@ -82,12 +94,62 @@ func kindOf(object types.Object) string {
 	case *types.TypeName:
 		return "type"
 	case *types.Var:
+		if object.IsField() && !named[object] {
+			return "any field"
+		}
 		if object.IsField() {
 			return "field"
 		}
 		return "value"
 	}
 	return "value"
+}
+
+// Whether the code states the type of a value: that of a parameter, of a variable with its type, or of a field of one.
+func isStated(value ast.Expr, stated map[types.Object]bool) bool {
+	switch value := value.(type) {
+	case *ast.Ident:
+		object := info.Uses[value]
+		_, isVariable := object.(*types.Var)
+		return !isVariable || stated[object]
+	case *ast.SelectorExpr:
+		object, isField := info.Uses[value.Sel].(*types.Var)
+		return isStated(value.X, stated) && (!isField || object.IsField() || stated[object])
+	}
+	return false
+}
+
+// The names that are selected from values of stated types.
+func declared() [][]any {
+	stated := map[types.Object]bool{}
+	state := func(names []*ast.Ident) {
+		for _, name := range names {
+			stated[info.Defs[name]] = true
+		}
+	}
+	found := [][]any{}
+	for _, file := range parsed {
+		ast.Inspect(file, func(node ast.Node) bool {
+			switch node := node.(type) {
+			case *ast.Field:
+				state(node.Names)
+			case *ast.ValueSpec:
+				if node.Type != nil {
+					state(node.Names)
+				}
+			}
+			return true
+		})
+	}
+	for _, file := range parsed {
+		ast.Inspect(file, func(node ast.Node) bool {
+			if node, ok := node.(*ast.SelectorExpr); ok && isStated(node.X, stated) {
+				found = append(found, place(node.Sel.Pos()))
+			}
+			return true
+		})
+	}
+	return found
 }
 
 func main() {
@@ -114,16 +176,29 @@ func main() {
 		return nil
 	})
 	uses := map[types.Object][]token.Pos{}
+	files, isRead := []string{}, map[string]bool{}
+	for _, file := range parsed {
+		files = append(files, place(file.Pos())[0].(string))
+		isRead[fset.Position(file.Pos()).Filename] = true
+	}
 	var definitions []types.Object
 	for ident, object := range info.Defs {
-		if object == nil || ident.Name == "_" || object.Pkg() == nil {
+		if object == nil || ident.Name == "_" || object.Pkg() == nil || !isRead[fset.Position(ident.Pos()).Filename] {
 			continue
 		}
 		uses[object] = append(uses[object], ident.Pos())
 		variable, isVariable := object.(*types.Var)
+		if of, ok := object.Type().Underlying().(*types.Struct); ok {
+			if _, isType := object.(*types.TypeName); isType {
+				for i := range of.NumFields() {
+					named[of.Field(i)] = true
+				}
+			}
+		}
 		isTop := object.Parent() == object.Pkg().Scope()
 		_, isFunction := object.(*types.Func)
-		if isTop || isFunction || (isVariable && variable.IsField()) {
+		isField := isVariable && variable.IsField() && !variable.Embedded()
+		if isTop || isFunction || isField {
 			definitions = append(definitions, object)
 		}
 	}
@@ -141,6 +216,7 @@ func main() {
 		definitions[i], definitions[j] = definitions[j], definitions[i]
 	})
 	out := json.NewEncoder(os.Stdout)
+	out.Encode(map[string]any{"files": files, "declared": declared()})
 	for _, object := range definitions[:min(count, len(definitions))] {
 		at := place(object.Pos())
 		references := [][]any{}

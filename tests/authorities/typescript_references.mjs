@@ -1,7 +1,8 @@
 // The references to definitions of JavaScript and TypeScript, by the language service of the `typescript` package, which is what
 // `tsserver` answers from.
 // usage: typescript_references.mjs FOLDER COUNT SEED   (in a folder with node_modules/typescript)
-// Prints one JSON object a line: {name, kind, file, line, column, references: [[file, line, column], …]}, columns in code points from 1.
+// Prints the files and the names of members whose receivers have stated types, {files: […], declared: [[file, line, column], …]}, then one
+// JSON object a line: {name, kind, file, line, column, references: [[file, line, column], …]}, columns in code points from 1.
 import { createRequire } from 'node:module';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -68,6 +69,30 @@ for (const name of files) {
   };
   ts.forEachChild(source, (node) => visit(node, 0));
 }
+// The names that are selected from values of stated types: `this`, parameters and variables with a type or a `new`, and fields of those.
+const checker = program.getTypeChecker();
+const isStated = (value) => {
+  if (value.kind === ts.SyntaxKind.ThisKeyword) {
+    const around = ts.getThisContainer(value, false, false);
+    return ts.isClassLike(around.parent) || !!around.parameters?.some((one) => one.name.getText() === 'this');
+  }
+  if (!ts.isIdentifier(value) && !ts.isPropertyAccessExpression(value)) return false;
+  if (ts.isPropertyAccessExpression(value) && !isStated(value.expression)) return false;
+  const declared = checker.getSymbolAtLocation(ts.isIdentifier(value) ? value : value.name)?.declarations?.[0];
+  if (!declared) return false;
+  if (ts.isClassLike(declared) || ts.isEnumDeclaration(declared) || ts.isModuleDeclaration(declared)) return true;
+  const type = declared.type ?? (declared.initializer && ts.isNewExpression(declared.initializer) ? declared.initializer.expression : undefined);
+  return !!type && (ts.isTypeReferenceNode(type) || ts.isIdentifier(type)) && !(checker.getTypeAtLocation(type).flags & ts.TypeFlags.TypeParameter);
+};
+const declared = [];
+for (const name of files) {
+  const visit = (node) => {
+    if (ts.isPropertyAccessExpression(node) && isStated(node.expression)) declared.push(place(name, node.name.getStart()));
+    ts.forEachChild(node, visit);
+  };
+  visit(program.getSourceFile(name));
+}
+console.log(JSON.stringify({ files: files.map((name) => path.relative(folder, name)), declared }));
 let state = seed >>> 0 || 1;
 const random = () => ((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32);
 for (let at = definitions.length - 1; at > 0; at--) {

@@ -74,6 +74,7 @@ mod ranking;
 mod reexports;
 mod refactor;
 mod references_real;
+mod references_stated;
 mod references_text;
 mod relations;
 mod rename;

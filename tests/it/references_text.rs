@@ -25,7 +25,7 @@ fn references(repo: &Repo, file: &str, line: u32, column: u32) -> (Vec<String>, 
 }
 
 /// Checks all positions of what is at each position.
-fn check(repo: &Repo, expected: &[(&str, u32, u32, &str)]) {
+pub fn check(repo: &Repo, expected: &[(&str, u32, u32, &str)]) {
     let mut wrong = Vec::new();
     for (file, line, column, wanted) in expected {
         let (found, _) = references(repo, file, *line, *column);

@@ -53,7 +53,7 @@
 (source_file (expression_statement (macro_invocation (token_tree) @items)))
 (declaration_list (macro_invocation (token_tree) @items))
 
-; Imports. A list inside braces gives one import a name; the path before the braces is read from the text.
+; Imports. The modules before the braces of lists are the parts of one.
 (use_declaration argument: (identifier) @import.module)
 (use_declaration argument: (scoped_identifier path: (_) @import.module name: (identifier) @import.name))
 (use_declaration argument: (use_wildcard (_) @import.module) @import.wildcard)
@@ -70,7 +70,65 @@
 (use_declaration
   argument: (scoped_use_list
     path: (_) @import.module
-    list: (use_list (scoped_identifier name: (identifier) @import.name))))
+    list: (use_list (scoped_identifier path: (_) @import.module name: (identifier) @import.name))))
+(use_declaration
+  argument: (scoped_use_list
+    path: (_) @import.module
+    list: (use_list (use_as_clause
+      path: (scoped_identifier path: (_) @import.module name: (identifier) @import.name)
+      alias: (identifier) @import.alias))))
+(use_declaration
+  argument: (scoped_use_list path: (_) @import.module list: (use_list (use_wildcard (_) @import.module) @import.wildcard)))
+; `self` in a list is the module before the list.
+(use_declaration
+  argument: (scoped_use_list
+    path: (scoped_identifier path: (_) @import.module name: (identifier) @import.name)
+    list: (use_list (self))))
+(use_declaration
+  argument: (scoped_use_list
+    path: (_) @import.module
+    list: (use_list (scoped_use_list path: (identifier) @import.name list: (use_list (self))))))
+(use_declaration
+  argument: (scoped_use_list
+    path: (_) @import.module
+    list: (use_list (scoped_use_list
+      path: (scoped_identifier path: (_) @import.module name: (identifier) @import.name)
+      list: (use_list (self))))))
+; Lists in lists.
+(use_declaration
+  argument: (scoped_use_list
+    path: (_) @import.module
+    list: (use_list (scoped_use_list path: (_) @import.module list: (use_list (identifier) @import.name)))))
+(use_declaration
+  argument: (scoped_use_list
+    path: (_) @import.module
+    list: (use_list (scoped_use_list
+      path: (_) @import.module
+      list: (use_list (use_as_clause path: (identifier) @import.name alias: (identifier) @import.alias))))))
+(use_declaration
+  argument: (scoped_use_list
+    path: (_) @import.module
+    list: (use_list (scoped_use_list
+      path: (_) @import.module
+      list: (use_list (scoped_identifier path: (_) @import.module name: (identifier) @import.name))))))
+(use_declaration
+  argument: (scoped_use_list
+    path: (_) @import.module
+    list: (use_list (scoped_use_list
+      path: (_) @import.module
+      list: (use_list (use_wildcard (_) @import.module) @import.wildcard)))))
+(use_declaration
+  argument: (scoped_use_list
+    path: (_) @import.module
+    list: (use_list (scoped_use_list
+      path: (_) @import.module
+      list: (use_list (scoped_use_list path: (_) @import.module list: (use_list (identifier) @import.name)))))))
+(use_declaration
+  argument: (use_list (scoped_identifier path: (_) @import.module name: (identifier) @import.name)))
+(use_declaration
+  argument: (use_list (use_as_clause
+    path: (scoped_identifier path: (_) @import.module name: (identifier) @import.name)
+    alias: (identifier) @import.alias)))
 (mod_item name: (identifier) @import.module !body)
 (extern_crate_declaration name: (identifier) @import.module)
 

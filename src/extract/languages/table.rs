@@ -269,7 +269,7 @@ static TABLE: [Language; 49] = [
         .scopes(&[include_str!("scopes/rust.scm")])
         .extensions(&["rs"])
         .heads(&heads::RUST)
-        .version(3)
+        .version(4)
         .separator("::")
         .whole_heads(),
     // Scala, both versions: classes, traits, objects, enums, givens, members.

@@ -36,6 +36,26 @@ pub(super) struct UnderOtherNames {
     pub references: Vec<(Reference, ResolutionRule)>,
 }
 
+/// Whether two definitions of C are one type: a structure, its `typedef` of that name, and declarations without its fields.
+fn is_same_type(one: &Definition, other: &Definition) -> bool {
+    let signature = |of: &Definition| of.signature.clone().unwrap_or_default();
+    let is_of_tag = |of: &Definition| {
+        let words = signature(of);
+        let mut words = words.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+        of.kind == "type"
+            && words.any(|word| matches!(word, "struct" | "union" | "enum"))
+            && words.next() == Some(&of.name)
+    };
+    let is_short = |of: &Definition| signature(of).ends_with(';');
+    let is_header = |of: &Definition| !of.path.ends_with(".c");
+    let is_near = one.path == other.path || is_header(one) || is_header(other);
+    let is_one = (is_of_tag(one) && is_of_tag(other))
+        || (is_of_tag(one) && other.kind != "type")
+        || (is_of_tag(other) && one.kind != "type")
+        || (one.kind == other.kind && one.kind != "type" && (is_short(one) || is_short(other)));
+    is_near && is_one && one.container == other.container && kinds::is_type(&other.kind)
+}
+
 impl Resolver<'_> {
     /// The positions of definitions, with those of their other declarations: prototypes in headers, signatures of overloads.
     pub fn declarations_of(&mut self, definitions: &[Definition]) -> Result<Vec<(String, u32, u32)>> {
@@ -56,6 +76,12 @@ impl Resolver<'_> {
                 positions.extend(own[next..].iter().map(|other| at(&other.definition)));
             }
         }
+        if family.headers && kinds::is_type(&first.kind) {
+            let named = self.library.named(&first.name)?;
+            let others = named.iter().map(|node| &node.definition).filter(|other| is_same_type(first, other));
+            positions.extend(others.map(at).filter(|other| *other != at(first)));
+            return Ok(positions);
+        }
         let is_function = |one: &Definition| matches!(one.kind.as_str(), "function" | "method" | "constructor");
         if !is_function(first) || !(family.headers || family.spelling == Spelling::Script) {
             return Ok(positions);
@@ -68,11 +94,14 @@ impl Resolver<'_> {
             let other = &node.definition;
             let is_same_file = other.path == first.path;
             // Of two bodies, each is a function of its own.
+            let is_static = |one: &Definition| one.signature.as_deref().is_some_and(|text| text.starts_with("static "));
+            // A source may be included by others, and its functions declared in a header.
+            let is_private = is_private && !is_static(other);
             let is_declaration = family.headers && !is_private && !(has_body && kinds::has_body(node) && !is_same_file);
             is_function(other)
                 && other.container == first.container
                 && family.sees(&first.language, &other.language)
-                && (is_same_file || (is_declaration && !kinds::is_private_to_file(node)))
+                && (is_same_file || (is_declaration && (is_static(first) || !kinds::is_private_to_file(node))))
         });
         let others: Vec<(String, u32, u32)> = others.map(|node| at(&node.definition)).collect();
         positions.extend(others);

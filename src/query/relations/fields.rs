@@ -6,11 +6,11 @@ use std::rc::Rc;
 
 use super::families::Spelling;
 use super::receiver::{Receiver, receiver};
-use super::resolution::{Declarations, NameQuery, OUTSIDE, Resolution, ResolutionRule, Resolver, Typed};
+use super::resolution::{DEEPEST, Declarations, NameQuery, OUTSIDE, Resolution, ResolutionRule, Resolver, Typed};
 use super::{blocks, kinds, modules, variables};
 use crate::error::Result;
 use crate::query::qualified_name::qualified;
-use crate::store::{DefinitionNode, Reference};
+use crate::store::{Definition, DefinitionNode, Reference};
 
 /// Lines of a type in which its constructor's parameters are looked for.
 const LINES: u32 = 400;
@@ -29,7 +29,7 @@ impl Resolver<'_> {
                         return Ok(Self::one(how, found));
                     }
                     if closed {
-                        return Ok(None);
+                        return Ok(Self::elsewhere(asked));
                     }
                 }
                 Typed::Outside => return Ok(Some(OUTSIDE)),
@@ -186,8 +186,26 @@ impl Resolver<'_> {
         for found in fields.iter().filter(|found| !kinds::is_type(&found.definition.kind)) {
             let definition = &found.definition;
             let line = self.library.text(&definition.path)?.line(definition.line).to_owned();
-            if let Some(written) = variables::type_of_member(&line, field, &definition.language) {
-                return self.type_named(&definition.path, definition.line, &written, asked.depth);
+            // A constant of an enum is one of its values.
+            if definition.kind == "variant" && definition.language == "java" {
+                return Ok(Typed::Known(types.to_vec(), ResolutionRule::Container));
+            }
+            let listed = || variables::type_of_listed(&line, &definition.language);
+            if let Some(written) = variables::type_of_member(&line, field, &definition.language).or_else(listed) {
+                return self.type_stated(&definition.path, definition.line, &written, asked.depth);
+            }
+        }
+        for of in types.iter().filter(|of| of.definition.language == "go") {
+            let bases = self.heritage(of, asked.depth)?;
+            // The name of an embedded type is that of its field.
+            let embedded =
+                bases.iter().find(|(base, _)| modules::parts(&base.target).last().is_some_and(|last| last == field));
+            if let Some((base, found)) = embedded {
+                let found = found.as_ref().filter(|found| found.how != ResolutionRule::Ambiguous);
+                return match found {
+                    Some(found) if !found.targets.is_empty() => Ok(Typed::Known(found.targets.clone(), found.how)),
+                    _ => self.type_stated(&of.definition.path, base.line, &base.target, asked.depth),
+                };
             }
         }
         for of in types {
@@ -227,6 +245,86 @@ impl Resolver<'_> {
         }
     }
 
+    /// The type that the code states at a line of a file: from outside, if the repository defines nothing of that name.
+    pub(super) fn type_stated(&mut self, path: &str, line: u32, written: &str, depth: usize) -> Result<Typed> {
+        let typed = self.type_named(path, line, written, depth)?;
+        let is_outside = matches!(typed, Typed::Unknown) && depth < DEEPEST && self.is_absent(path, written)?;
+        Ok(if is_outside { Typed::Outside } else { typed })
+    }
+
+    /// Whether a type that a file names is from outside, in languages in which no code adds members to such a type.
+    pub(super) fn is_absent(&mut self, path: &str, written: &str) -> Result<bool> {
+        const LANGUAGES: &[&str] = &["java", "go", "c", "cpp", "objc"];
+        // Other types of TypeScript may be narrowed, or stand for the members of others.
+        const OF_SCRIPTS: &[&str] = &[
+            "Array",
+            "AsyncIterator",
+            "Date",
+            "Iterable",
+            "Iterator",
+            "Map",
+            "Promise",
+            "PromiseLike",
+            "ReadonlyArray",
+            "RegExp",
+            "Set",
+            "WeakMap",
+            "WeakSet",
+        ];
+        let Some(file) = self.library.open(path)? else { return Ok(false) };
+        let Some(name) = modules::parts(written).pop() else { return Ok(false) };
+        let is_typed = LANGUAGES.contains(&file.language.as_str());
+        let is_script = matches!(file.language.as_str(), "typescript" | "tsx") && OF_SCRIPTS.contains(&name.as_str());
+        let is_defined = self.library.named(&name)?.iter().any(|found| !kinds::is_member(found));
+        if !(is_typed || is_script) || is_defined {
+            return Ok(false);
+        }
+        // A parameter of a generic type, or a type of a block.
+        let words = self.library.words(path)?;
+        Ok((*words).as_ref().is_some_and(|words| !words.of_name(&name).any(|word| word.binder().is_some())))
+    }
+
+    /// The type that the definition of a value states: of a variable outside of all functions.
+    pub(super) fn type_of_value(&mut self, asked: &NameQuery, name: &str) -> Result<Typed> {
+        let of_value = NameQuery { name, kind: "use", depth: asked.depth + 1, ..*asked };
+        let found = self.resolve_asked(&of_value, &Receiver::Bare)?.filter(|found| found.how.is_proof());
+        let Some(value) = found.as_ref().and_then(|found| found.targets.first()) else { return Ok(Typed::Unknown) };
+        let Definition { path, line, kind, language, .. } = &value.definition;
+        if !matches!(kind.as_str(), "variable" | "constant" | "static") {
+            return Ok(Typed::Unknown);
+        }
+        let text = self.library.text(path)?.line(*line).to_owned();
+        match variables::type_of_member(&text, &value.definition.name, language) {
+            Some(written) => self.type_stated(path, *line, &written, of_value.depth),
+            None => Ok(Typed::Unknown),
+        }
+    }
+
+    /// The type that a `typedef` of C names.
+    fn aliased(&mut self, of: &DefinitionNode, depth: usize) -> Result<Typed> {
+        let definition = &of.definition;
+        let stated = definition.signature.as_deref().and_then(|signature| signature.strip_prefix("typedef "));
+        let Some(stated) = stated.filter(|_| depth < DEEPEST) else { return Ok(Typed::Unknown) };
+        let bare =
+            ["const ", "struct ", "union ", "enum "].iter().fold(stated, |rest, word| rest.trim_start_matches(word));
+        let name: String = bare.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        if name.is_empty() || (name == definition.name && bare == stated) {
+            return Ok(Typed::Unknown);
+        }
+        let mut found = self.library.named(&name)?.to_vec();
+        found.retain(|d| matches!(d.definition.kind.as_str(), "struct" | "union" | "class" | "enum"));
+        let of_file: Declarations = found.iter().filter(|d| d.definition.path == definition.path).cloned().collect();
+        let found = if of_file.is_empty() { found } else { of_file };
+        if !found.is_empty() {
+            return Ok(Typed::Known(found, ResolutionRule::File));
+        }
+        if name == definition.name {
+            Ok(Typed::Unknown)
+        } else {
+            self.type_named(&definition.path, definition.line, &name, depth + 1)
+        }
+    }
+
     /// The type of that name at a line of a file.
     pub(super) fn type_named(&mut self, path: &str, line: u32, written: &str, depth: usize) -> Result<Typed> {
         let Some(file) = self.library.open(path)? else { return Ok(Typed::Unknown) };
@@ -247,6 +345,11 @@ impl Resolver<'_> {
         }
         let mut types = Vec::new();
         for found in found.targets {
+            if found.definition.kind == "type" && file.family.headers {
+                if let Typed::Known(aliased, _) = self.aliased(&found, depth + 1)? {
+                    types.extend(aliased);
+                }
+            }
             // A function of a script may construct objects.
             let is_constructor = file.family.spelling == Spelling::Script && found.definition.kind == "function";
             if kinds::is_type(&found.definition.kind) || (is_constructor && self.constructs(&found)?) {

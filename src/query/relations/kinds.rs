@@ -61,13 +61,10 @@ pub(super) fn is_local(kind: &str) -> bool {
     matches!(kind, "variable" | "field" | "attribute" | "property" | "variant")
 }
 
-/// Whether it is more than a declaration, by C's conventions: a function of several lines, or one in a source.
+/// Whether it is more than a declaration, by C's conventions: a function with a body.
 pub(super) fn has_body(declared: &DefinitionNode) -> bool {
     let definition = &declared.definition;
-    let header =
-        definition.path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "h" | "hh" | "hpp" | "hxx"));
     !matches!(definition.kind.as_str(), "function" | "method")
-        || !header
         || definition.signature.as_deref().is_some_and(|signature| !signature.ends_with(';'))
 }
 

@@ -6,7 +6,7 @@ use super::families::{Family, Scope, Spelling};
 use super::opened::local;
 use super::receiver::{Receiver, receiver};
 use super::resolution::{NameQuery, Resolution, ResolutionRule, Resolver, Typed};
-use super::{Reading, kinds, modules};
+use super::{Reading, kinds, modules, types};
 use crate::error::Result;
 use crate::extract::WordRole;
 use crate::store::{Definition, DefinitionNode, Reference};
@@ -58,10 +58,22 @@ impl Wanted {
         self.positions.iter().any(|one| (one.0.as_str(), one.1, one.2) == (path, line, column))
     }
 
+    /// Whether what was found is a macro of a wanted function's name, which calls it or renames it.
+    fn is_wrapped_by(&self, found: &Resolution) -> bool {
+        let is_function = |node: &DefinitionNode| node.definition.kind == "function";
+        let is_macro = |node: &DefinitionNode| matches!(node.definition.kind.as_str(), "macro" | "constant");
+        self.nodes.iter().any(is_function)
+            && !found.targets.is_empty()
+            && found.targets.iter().all(|node| is_macro(node))
+    }
+
     fn is_target(&self, found: &Resolution) -> bool {
         found.targets.iter().any(|target| {
             let definition = &target.definition;
+            // A constructor bears the name of its type: `new Cart()`.
+            let is_constructor = definition.kind == "constructor";
             self.has(&definition.path, definition.line, definition.column)
+                || (is_constructor && self.nodes.iter().any(|of| types::is_constructor_of(target, of)))
         })
     }
 }
@@ -81,6 +93,9 @@ impl Resolver<'_> {
     /// Whether a word refers to the wanted definition.
     pub fn reads(&mut self, word: &Occurrence, wanted: &Wanted) -> Result<Reading> {
         let used = &word.used;
+        if self.has_other_form(used, wanted)? {
+            return Ok(Reading::Other);
+        }
         if used.kind == "import" {
             return super::reading(self, used, &wanted.positions);
         }
@@ -134,6 +149,8 @@ impl Resolver<'_> {
             return super::reading(self, used, &wanted.positions);
         }
         let before = self.library.before(&used.path, used.line, used.column)?;
+        // An element of an array of C has the type that its pointer has.
+        let before = if file.language == "c" { without_indexes(&before) } else { before };
         let mut receiver = receiver(&before, file.family);
         if word.is_member && receiver == Receiver::Bare {
             receiver = Receiver::Expression;
@@ -150,11 +167,12 @@ impl Resolver<'_> {
         self.is_free = false;
         let found = found?;
         let is_target = found.as_ref().is_some_and(|found| wanted.is_target(found));
-        if let Some(found) = found.as_ref().filter(|found| found.how.is_proof()) {
+        let is_wrapped = file.family.headers && found.as_ref().is_some_and(|found| wanted.is_wrapped_by(found));
+        if let Some(found) = found.as_ref().filter(|found| found.how.is_proof() && !is_wrapped) {
             let is_unfollowed = !is_target && found.targets.is_empty() && self.imports_from_here(used)?;
             return Ok(if is_unfollowed { Reading::Unfollowed } else { certain(is_target) });
         }
-        let is_only_other = !is_target && found.is_some_and(|found| found.how == ResolutionRule::Name);
+        let is_only_other = !is_target && !is_wrapped && found.is_some_and(|found| found.how == ResolutionRule::Name);
         if is_only_other || (!is_target && self.is_unreachable(used, &wanted.positions)?) {
             return Ok(Reading::Other);
         }
@@ -166,6 +184,41 @@ impl Resolver<'_> {
         Ok(Reading::Other)
     }
 
+    /// Whether the text around a name shows another kind of thing: a module of Rust; in Java a method is called, a field is
+    /// not, and imports name types.
+    fn has_other_form(&mut self, used: &Reference, wanted: &Wanted) -> Result<bool> {
+        let Some(language) = wanted.nodes.first().map(|node| node.definition.language.as_str()) else {
+            return Ok(false);
+        };
+        if !matches!(language, "java" | "rust") {
+            return Ok(false);
+        }
+        let before = self.library.before(&used.path, used.line, used.column)?;
+        let text = self.library.text(&used.path)?;
+        let after = text.line(used.line).get(before.len() + used.name.len()..).unwrap_or_default().trim_start();
+        let kinds = |kinds: &[&str]| wanted.nodes.iter().all(|node| kinds.contains(&node.definition.kind.as_str()));
+        if language == "rust" {
+            let is_module =
+                before.trim_end().ends_with("mod") || (after.starts_with("::") && !after.starts_with("::<"));
+            return Ok(is_module && kinds(&["function", "method", "constant", "variable"]));
+        }
+        if !used.path.ends_with(".java") || !wanted.nodes.iter().all(kinds::is_member) {
+            return Ok(false);
+        }
+        let words = before.trim_start();
+        if words.starts_with("import ") || words.starts_with("package ") {
+            return Ok(!words.starts_with("import static "));
+        }
+        let is_called = after.starts_with('(') || before.trim_end().ends_with("::");
+        // A component of a record is called.
+        let is_field = |node: &DefinitionNode| {
+            let signature = node.definition.signature.as_deref().unwrap_or_default();
+            node.definition.kind == "field" && signature.contains([';', '='])
+        };
+        Ok((after.starts_with('(') && wanted.nodes.iter().all(is_field))
+            || (!after.is_empty() && !is_called && kinds(&["method"])))
+    }
+
     /// Resolves a name that is reached through a variable whose block states its type.
     fn reads_by_type(
         &mut self,
@@ -174,16 +227,29 @@ impl Resolver<'_> {
         receiver: &Receiver,
         wanted: &Wanted,
     ) -> Result<Option<Reading>> {
-        let Receiver::Path(path) = receiver else { return Ok(None) };
-        let Some(start) = before.rfind(path[0].as_str()) else { return Ok(None) };
-        let column = u32::try_from(before[..start].chars().count() + 1).unwrap_or(u32::MAX);
-        let words = self.library.words(&asked.file.path)?;
-        let Some(words) = &*words else { return Ok(None) };
-        let bound_at = words.at(asked.line, column).and_then(|root| root.binder());
-        let binder = bound_at.and_then(|(line, column)| words.at(line, column));
-        let Some(written) = binder.and_then(|binder| binder.stated_type) else { return Ok(None) };
-        let stated = self.type_named(&asked.file.path, asked.line, written, asked.depth)?;
-        Ok(match self.through_fields(asked, stated, &path[1..])? {
+        let (written, fields) = match receiver {
+            Receiver::Path(path) => {
+                let Some(start) = root_of(before, path) else { return Ok(None) };
+                // No variable has members after `::`.
+                if before[start + path[0].len()..].starts_with("::") {
+                    return Ok(None);
+                }
+                let column = u32::try_from(before[..start].chars().count() + 1).unwrap_or(u32::MAX);
+                let words = self.library.words(&asked.file.path)?;
+                let Some(words) = &*words else { return Ok(None) };
+                let bound_at = words.at(asked.line, column).and_then(|root| root.binder());
+                let binder = bound_at.and_then(|(line, column)| words.at(line, column));
+                let Some(written) = binder.and_then(|binder| binder.stated_type) else { return Ok(None) };
+                (written.to_owned(), &path[1..])
+            }
+            Receiver::Expression if asked.file.family.headers || asked.file.language == "java" => {
+                let Some(written) = cast(before) else { return Ok(None) };
+                (written.to_owned(), &[][..])
+            }
+            _ => return Ok(None),
+        };
+        let stated = self.type_stated(&asked.file.path, asked.line, &written, asked.depth)?;
+        Ok(match self.through_fields(asked, stated, fields)? {
             Typed::Known(types, how) => {
                 let (found, is_closed) = self.members(asked, &types)?;
                 match Self::one(how, found) {
@@ -222,7 +288,9 @@ impl Resolver<'_> {
                 is_private
                     || (!is_here && definition.kind != "macro" && is_out_of_scope(family, &file.path, definition))
             }
-            (true, true) if !family.implicit_self => true,
+            (true, true) if !family.implicit_self || (file.language == "c" && definition.kind == "field") => true,
+            // `case NAME:`, and enumerators of C.
+            (true, true) if definition.kind == "variant" => false,
             (true, true) => {
                 let around = self.types_around(asked)?;
                 let (found, is_closed) = self.of_types_around(asked, false)?;
@@ -270,6 +338,69 @@ impl Resolver<'_> {
             Spelling::Dotted => false,
         })
     }
+}
+
+/// Where the first name of a path begins that a text ends with.
+fn root_of(before: &str, path: &[String]) -> Option<usize> {
+    let mut rest = before;
+    for name in path.iter().rev() {
+        rest = rest.trim_end_matches(|c: char| !is_part(c) && c != '$').strip_suffix(name.as_str())?;
+    }
+    Some(rest.len())
+}
+
+/// The type of `((Type *) value)->`, which a text ends with.
+fn cast(before: &str) -> Option<&str> {
+    let end = before.trim_end_matches(['.', '-', '>', '?']);
+    let inside = &end[opening(end, ('(', ')'))? + 1..];
+    let inside = inside.trim_start().strip_prefix('(')?;
+    let written = inside[..inside.find(')')?].trim_end_matches([' ', '*']);
+    let written = ["const ", "struct ", "union "].iter().fold(written, |rest, word| rest.trim_start_matches(word));
+    (!written.is_empty() && written.chars().all(|c| is_part(c) || matches!(c, '.' | ':'))).then_some(written)
+}
+
+/// Strips the indexes of the expression that a text ends with: `a[i].b[0].` is `a.b.`.
+fn without_indexes(before: &str) -> String {
+    let (mut rest, mut found) = (before, String::new());
+    loop {
+        let bare = rest.trim_end_matches(['.', '-', '>']);
+        found.insert_str(0, &rest[bare.len()..]);
+        rest = bare;
+        let is_reached = !found.is_empty();
+        while let Some(start) = rest.ends_with(']').then(|| opening(rest, ('[', ']'))).flatten().filter(|_| is_reached)
+        {
+            rest = &rest[..start];
+        }
+        let word = &rest[rest.trim_end_matches(is_part).len()..];
+        let further = &rest[..rest.len() - word.len()];
+        if word.is_empty() || !is_reached || !further.ends_with(['.', '>']) {
+            return format!("{rest}{found}");
+        }
+        found.insert_str(0, word);
+        rest = further;
+    }
+}
+
+/// Where the bracket opens that a text ends with.
+fn opening(text: &str, (open, close): (char, char)) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices().rev() {
+        if c == close {
+            depth += 1;
+        } else if depth == 0 {
+            return None;
+        } else if c == open {
+            depth -= 1;
+            if depth == 0 {
+                return Some(at);
+            }
+        }
+    }
+    None
+}
+
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 /// Whether a bare name in a file cannot be a definition in another one without an import.

@@ -2,6 +2,7 @@
 //!
 //! Owns which definition of a name is the likeliest.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::opened::ParsedFile;
@@ -10,13 +11,21 @@ use super::{kinds, modules};
 use crate::store::{Definition, DefinitionNode};
 
 /// Targets kept of an ambiguous name.
-pub(super) const TARGETS: usize = 10;
+const TARGETS: usize = 10;
 
 /// Sort key of a definition (whether it belongs to tests, whether it has no body, the number of folders that it shares
 /// with the reference), and the definition.
 type RankedItem = ((bool, bool, std::cmp::Reverse<usize>), Rc<DefinitionNode>);
 
 impl Resolver<'_> {
+    /// A resolution to the first of some definitions; `None` without any.
+    pub(super) fn one(how: ResolutionRule, mut targets: Declarations) -> Option<Resolution> {
+        let mut seen = HashSet::new();
+        targets.retain(|target| seen.insert(target.id));
+        targets.truncate(TARGETS);
+        (!targets.is_empty()).then_some(Resolution { how, targets })
+    }
+
     /// By name alone: one definition is it, several are ranked.
     pub(super) fn ranked(&mut self, file: &ParsedFile, mut all: Declarations, is_common: bool) -> Option<Resolution> {
         let first = all.first()?;

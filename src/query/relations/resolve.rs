@@ -12,7 +12,7 @@ use super::kinds;
 use super::modules::{self, DefiningModule, Module};
 use super::objects;
 use super::opened::{ParsedFile, is_wildcard, local};
-use super::ranked::{TARGETS, shared};
+use super::ranked::shared;
 use super::receiver::{Receiver, receiver};
 use super::resolution::{
     DEEPEST, Declarations, NameQuery, OUTSIDE, Resolution, ResolutionRule, Resolver, Typed, package_of,
@@ -70,6 +70,12 @@ impl<'s> Resolver<'s> {
                 if !found.is_empty() {
                     return Ok(Self::one(ResolutionRule::File, found));
                 }
+                if closed && let Some(outside) = Self::elsewhere(asked) {
+                    return Ok(Some(outside));
+                }
+                if let Some(found) = self.of_stated_this(asked)? {
+                    return Ok(Some(found));
+                }
                 if self.is_assigned(asked)? {
                     return Ok(None);
                 }
@@ -126,6 +132,10 @@ impl<'s> Resolver<'s> {
         let found = self.namespaces_around(asked)?;
         if !found.is_empty() {
             return Ok(Self::one(ResolutionRule::Package, found));
+        }
+        let found = Self::variants_by_wildcards(asked, &all);
+        if !found.is_empty() {
+            return Ok(Self::one(ResolutionRule::Import, found));
         }
         let outer: Declarations =
             all.iter().filter(|d| d.definition.path != file.path && !kinds::is_member(d)).cloned().collect();
@@ -239,6 +249,9 @@ impl<'s> Resolver<'s> {
     /// A name after `a.b.`.
     fn below(&mut self, asked: &NameQuery, path: &[String]) -> Result<Option<Resolution>> {
         let file = asked.file;
+        if let Some(found) = self.of_type_named(asked, path)? {
+            return Ok(Some(found));
+        }
         if let Some(found) = self.of_address(asked, path)? {
             return Ok(Self::one(ResolutionRule::Package, found));
         }
@@ -287,10 +300,20 @@ impl<'s> Resolver<'s> {
         outside &= types.is_empty();
         types.retain(|d| kinds::contains(&d.definition.kind));
         let mut is_reached = path.len() == 1;
+        if !types.is_empty() && !is_reached && matches!(file.language.as_str(), "java" | "kotlin" | "csharp") {
+            match self.through_fields(asked, Typed::Known(types.clone(), how), &path[1..])? {
+                Typed::Known(found, by) => (types, how, is_reached) = (found, by, true),
+                Typed::Outside => return Ok(Some(OUTSIDE)),
+                Typed::Unknown => {}
+            }
+        }
         if types.is_empty() && (path.len() == 1 || bound.is_empty()) {
             let mut declared = self.declared_type(asked, &path[0])?;
             if matches!(declared, Typed::Unknown) && file.family.implicit_self {
                 declared = self.type_of_bare_field(asked, &path[0])?;
+            }
+            if matches!(declared, Typed::Unknown) {
+                declared = self.type_of_value(asked, &path[0])?;
             }
             is_reached = true;
             match self.through_fields(asked, declared, &path[1..])? {
@@ -310,10 +333,12 @@ impl<'s> Resolver<'s> {
                 return Ok(Self::one(how, found));
             }
             if closed {
-                return Ok(None);
+                return Ok(Self::elsewhere(asked));
             }
         }
-        if outside {
+        // Types of Java's own packages need no import.
+        let is_type_name = path[0].starts_with(char::is_uppercase) && path[0].contains(char::is_lowercase);
+        if outside || (file.language == "java" && is_type_name && self.is_absent(&file.path, &path[0])?) {
             return Ok(Some(OUTSIDE));
         }
         let mut found = self.of_dotted_module(asked, path)?;
@@ -513,13 +538,6 @@ impl<'s> Resolver<'s> {
         }
         fitting.sort_by_key(|(fit, _)| *fit);
         Ok(fitting.into_iter().map(|(_, declared)| declared).collect())
-    }
-
-    pub(super) fn one(how: ResolutionRule, mut targets: Declarations) -> Option<Resolution> {
-        let mut seen = HashSet::new();
-        targets.retain(|target| seen.insert(target.id));
-        targets.truncate(TARGETS);
-        (!targets.is_empty()).then_some(Resolution { how, targets })
     }
 }
 

@@ -6,14 +6,16 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::families::{Family, Spelling};
-use super::opened::ParsedFile;
+use super::opened::{ParsedFile, is_wildcard};
 use super::ranked::shared;
 use super::receiver::receiver;
-use super::resolution::{Bases, DEEPEST, Declarations, NameQuery, Resolution, ResolutionRule, Resolver, package_of};
+use super::resolution::{
+    Bases, DEEPEST, Declarations, NameQuery, OUTSIDE, Resolution, ResolutionRule, Resolver, Typed, package_of,
+};
 use super::{kinds, modules};
 use crate::error::Result;
 use crate::query::qualified_name::qualified;
-use crate::store::{Definition, DefinitionNode};
+use crate::store::{Definition, DefinitionNode, Import};
 
 /// Base types that are followed.
 const BASES: usize = 32;
@@ -21,7 +23,10 @@ const BASES: usize = 32;
 impl Resolver<'_> {
     /// Members of the type that the code belongs to; whether all that it inherits from is known.
     pub(super) fn of_types_around(&mut self, asked: &NameQuery, above: bool) -> Result<(Declarations, bool)> {
-        for types in self.types_around(asked)? {
+        let around = self.types_around(asked)?;
+        // An anonymous class of Java is not indexed, and may have members of its own.
+        let mut all_closed = asked.file.language == "java" && !around.is_empty() && !self.may_be_anonymous(asked)?;
+        for types in around {
             let (found, closed) = if above {
                 let (bases, closed) = self.bases(&types, asked.depth)?;
                 let (found, further) = self.members(asked, &bases)?;
@@ -32,8 +37,21 @@ impl Resolver<'_> {
             if !found.is_empty() || !asked.file.family.implicit_self {
                 return Ok((found, closed));
             }
+            all_closed &= closed;
+            if above {
+                break;
+            }
         }
-        Ok((Vec::new(), false))
+        Ok((Vec::new(), all_closed))
+    }
+
+    /// Whether a line of Java may be in a class without a name: in the body of `new Task() {`, or of a constant of an enum.
+    fn may_be_anonymous(&mut self, asked: &NameQuery) -> Result<bool> {
+        let around = self.library.around(asked.file, asked.line)?;
+        let Some(of) = around.iter().find(|outer| kinds::is_type(&outer.definition.kind)) else { return Ok(true) };
+        let text = self.library.text(&asked.file.path)?;
+        let mut lines = text.backwards(of.definition.start_line, asked.line);
+        Ok(of.definition.kind == "enum" || lines.any(|line| line.contains("new ") && line.trim_end().ends_with('{')))
     }
 
     /// The definition that contains another: the type or module that it is a member of, wherever that is, else the one around it.
@@ -134,12 +152,76 @@ impl Resolver<'_> {
         Ok((Vec::new(), false))
     }
 
-    fn bases(&mut self, types: &[Rc<DefinitionNode>], depth: usize) -> Result<(Declarations, bool)> {
+    /// The resolution of a name that no type defines whose bases are all known: a member that the language gives to all types.
+    pub(super) fn elsewhere(asked: &NameQuery) -> Option<Resolution> {
+        matches!(asked.file.language.as_str(), "java" | "go" | "c").then_some(OUTSIDE)
+    }
+
+    /// A member of what a function of TypeScript says that `this` is: `function (this: Action) {`.
+    pub(super) fn of_stated_this(&mut self, asked: &NameQuery) -> Result<Option<Resolution>> {
+        if !matches!(asked.file.language.as_str(), "typescript" | "tsx") {
+            return Ok(None);
+        }
+        let Typed::Known(types, how) = self.declared_type(asked, "this")? else { return Ok(None) };
+        let (found, _) = self.members(asked, &types)?;
+        Ok(Self::one(how, found))
+    }
+
+    /// A name of Java after `Outer.this.`, `Base.super.` or `Type.class.`.
+    pub(super) fn of_type_named(&mut self, asked: &NameQuery, path: &[String]) -> Result<Option<Resolution>> {
+        let [name, word, fields @ ..] = path else { return Ok(None) };
+        if asked.file.language != "java" || !matches!(word.as_str(), "this" | "super" | "class") {
+            return Ok(None);
+        }
+        if word == "class" {
+            return Ok(Some(OUTSIDE));
+        }
+        let typed = self.type_named(&asked.file.path, asked.line, name, asked.depth)?;
+        let Typed::Known(mut types, how) = typed else { return Ok(None) };
+        if word == "super" && types.iter().all(|of| of.definition.kind != "interface") {
+            types = self.bases(&types, asked.depth)?.0;
+        }
+        Ok(match self.through_fields(asked, Typed::Known(types, how), fields)? {
+            Typed::Known(types, how) => {
+                let (found, closed) = self.members(asked, &types)?;
+                Self::one(how, found).or(closed.then_some(OUTSIDE))
+            }
+            Typed::Outside => Some(OUTSIDE),
+            Typed::Unknown => None,
+        })
+    }
+
+    /// Variants that the nearest `use Enum::*` of Rust before a line brings.
+    pub(super) fn variants_by_wildcards(asked: &NameQuery, all: &[Rc<DefinitionNode>]) -> Declarations {
+        let file = asked.file;
+        if file.family.spelling != Spelling::Rust {
+            return Vec::new();
+        }
+        let brought = |d: &DefinitionNode| {
+            let enumeration = modules::parts(d.definition.container.as_deref()?).pop()?;
+            let is_one = |import: &&Import| {
+                import.line <= asked.line
+                    && is_wildcard(file.family, import)
+                    && modules::parts(&import.target).last() == Some(&enumeration)
+            };
+            file.imports.iter().filter(is_one).map(|import| import.line).max()
+        };
+        let variants = all.iter().filter(|d| d.definition.kind == "variant");
+        let lines: Vec<(u32, &Rc<DefinitionNode>)> = variants.filter_map(|d| Some((brought(d)?, d))).collect();
+        let nearest = lines.iter().map(|(line, _)| *line).max();
+        lines.into_iter().filter(|(line, _)| Some(*line) == nearest).map(|(_, d)| Rc::clone(d)).collect()
+    }
+
+    pub(super) fn bases(&mut self, types: &[Rc<DefinitionNode>], depth: usize) -> Result<(Declarations, bool)> {
         let mut bases = Vec::new();
         let mut closed = true;
         for of in types {
-            for (_, found) in self.heritage(of, depth)?.iter() {
-                closed &= found.as_ref().is_some_and(|found| found.how != ResolutionRule::Ambiguous);
+            for (base, found) in self.heritage(of, depth)?.iter() {
+                closed &= match found {
+                    Some(found) => found.how != ResolutionRule::Ambiguous,
+                    // No member of a type from elsewhere is defined here.
+                    None => self.is_absent(&of.definition.path, &base.target)?,
+                };
                 bases.extend(found.iter().flat_map(|found| &found.targets).cloned());
             }
         }
@@ -177,6 +259,13 @@ impl Resolver<'_> {
         let receiver = receiver(before, file.family);
         self.resolve_asked(&NameQuery { file: &file, line, name: &name, kind: "inherits", depth: depth + 1 }, &receiver)
     }
+}
+
+/// Whether a definition is a constructor that bears the name of a type.
+pub(super) fn is_constructor_of(constructor: &DefinitionNode, of: &DefinitionNode) -> bool {
+    constructor.definition.name == of.definition.name
+        && kinds::is_type(&of.definition.kind)
+        && is_member_of(constructor, of)
 }
 
 /// Whether a definition is in a type: in its body, or in a container of its name nearby.

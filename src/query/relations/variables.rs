@@ -30,6 +30,13 @@ pub(super) fn type_of_assigned(line: &str, member: &str, language: &str) -> Opti
     assigned.starts_with(member).then(|| type_in(assigned, member, language)).flatten()
 }
 
+/// The type before the first of several names: `T *a, *b;`.
+pub(super) fn type_of_listed(line: &str, language: &str) -> Option<String> {
+    let (first, _) = line.split_once(',').filter(|(first, _)| !first.contains('('))?;
+    let first = first.trim_end();
+    before(&first[..first.trim_end_matches(is_part).len()], language)
+}
+
 /// Whether a line declares a local variable or parameter: `val x`, `x: T`, `T x`.
 pub(super) fn declares(line: &str, name: &str, language: &str) -> bool {
     const PRIMITIVES: &[&str] = &[
