@@ -247,7 +247,7 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
         let wrong = || {
             Error::invalid_argument(format!("--set {change}: expected the name of a weight and a number")).hint(
                 format!(
-                    "Weights: {}; prose.NAME, messages.NAME, documents.NAME, long_documents.NAME and code.NAME for one kind of query.",
+                    "Weights: {}; prose.NAME, messages.NAME, documents.NAME and code.NAME for one kind of query.",
                     names(Part::ALL)
                 ),
             )

@@ -17,8 +17,6 @@ const MAX_TOKENS: usize = 48;
 /// Distinct words that are looked for: a set of them fits one integer.
 pub(super) const MAX_WORDS: usize = 64;
 
-/// A query of this many words is long.
-const LONG: usize = 10;
 /// Next to this many other words, a phrase is a part of a sentence, and excludes nothing.
 const WORDS_OF_SENTENCE: usize = 4;
 /// Next to this many other words, a phrase that no text contains excludes nothing.
@@ -205,11 +203,6 @@ impl ParsedQuery {
     pub fn written(&self) -> String {
         let says_something = |term: &&Term| !term.is_filler;
         self.terms.iter().filter(says_something).map(|term| term.written.as_str()).collect::<Vec<_>>().join(" ")
-    }
-
-    /// Whether it has so many words that the mean of their vectors says little.
-    pub fn is_long(&self) -> bool {
-        self.terms.len() >= LONG
     }
 
     /// Reads filters, exclusions and phrases.

@@ -136,9 +136,6 @@ fn look_at_all(query: &ParsedQuery, mut candidates: Vec<LoadedCandidate>) -> Vec
 pub(super) fn weights<'r>(query: &ParsedQuery, ranking: &'r Ranking) -> (&'static str, &'r Weights) {
     match query.shape {
         QueryShape::Code => ("code", &ranking.code),
-        QueryShape::Prose | QueryShape::Message if query.is_of_documents && query.is_long() => {
-            ("long_documents", &ranking.long_documents)
-        }
         QueryShape::Prose | QueryShape::Message if query.is_of_documents => ("documents", &ranking.documents),
         QueryShape::Message => ("messages", &ranking.messages),
         QueryShape::Prose => ("prose", &ranking.prose),
@@ -319,26 +316,5 @@ fn of_files(query: &ParsedQuery, ranked: &mut [RankedCandidate]) {
         found.parts.set(Part::File, others / (others + HALF));
         found.parts.set(Part::FileCovers, query.share_of(all));
         found.parts.set(Part::FileNames, query.share_of(names));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_long_queries_of_documents_have_weights_of_their_own() {
-        let ranking = Ranking::default();
-        let named = |text: &str, is_of_documents: bool| {
-            let mut query = ParsedQuery::from_words(text);
-            query.is_of_documents = is_of_documents;
-            let (name, weights) = weights(&query, &ranking);
-            (name, weights.get(Part::Semantic))
-        };
-        let long = "what similarity laws must be obeyed when constructing models of heated aircraft";
-        let (short, of_short) = named("who pays for repairs of a boiler", true);
-        assert_eq!((short, of_short), ("documents", 3.0));
-        assert_eq!(named(long, true), ("long_documents", 1.0));
-        assert_eq!(named(long, false), ("prose", 0.6));
     }
 }

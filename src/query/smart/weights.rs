@@ -199,30 +199,22 @@ pub const ARMS: &[(&str, &[RankingStage])] = &[
     ("transformer", &[RankingStage::Transformer]),
 ];
 
-/// The weight of the similarity to documents, for a long query.
-const OF_LONG: f64 = 1.0;
-
 /// How a query is answered: the program's own way, or one that an evaluation compares it with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
     pub prose: Weights,
     pub messages: Weights,
     pub documents: Weights,
-    /// For long queries of the same kind: the more words, the less their mean says.
-    pub long_documents: Weights,
     pub code: Weights,
     pub arms: Vec<RankingStage>,
 }
 
 impl Default for Ranking {
     fn default() -> Self {
-        let mut long_documents = DOCUMENTS;
-        long_documents.set(Part::Semantic, OF_LONG);
         Self {
             prose: PROSE,
             messages: MESSAGES,
             documents: DOCUMENTS,
-            long_documents,
             code: CODE,
             arms: RankingStage::VARIANTS.to_vec(),
         }
@@ -235,7 +227,7 @@ impl Ranking {
     }
 
     /// Changes the weight of a part for all kinds of queries, or for one: `words`, `prose.words`, `messages.words`,
-    /// `documents.words`, `long_documents.words`, `code.words`. `false` where there is no such part.
+    /// `documents.words`, `code.words`. `false` where there is no such part.
     pub fn set(&mut self, name: &str, weight: f64) -> bool {
         let (sort, part) = name.split_once('.').map_or((None, name), |(sort, part)| (Some(sort), part));
         let Some(part) = Part::ALL.iter().copied().find(|known| known.name() == part) else { return false };
@@ -243,7 +235,6 @@ impl Ranking {
             ("prose", &mut self.prose),
             ("messages", &mut self.messages),
             ("documents", &mut self.documents),
-            ("long_documents", &mut self.long_documents),
             ("code", &mut self.code),
         ];
         let mut known = false;
