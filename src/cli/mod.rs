@@ -16,6 +16,7 @@ mod edited;
 mod entity;
 mod eval;
 mod files;
+mod global_options;
 mod graph;
 mod help;
 mod history;
