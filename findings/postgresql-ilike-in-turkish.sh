@@ -11,7 +11,7 @@
 #   'INDEX' COLLATE "C" ILIKE 'index': true
 #   'ORDER' ILIKE 'order': true
 # In ixmcp: what a server finds must not depend on the collation of its database. Literals of a search are looked up with LIKE, after
-# `lower` with the collation "C" (the function `files_with` in src/organisation/migrations/V2__callers_and_collations.sql).
+# `lower` with the collation "C" (the function `files_with` in src/organisation/migrations/V1__schema.sql).
 set -euo pipefail
 self=$(realpath "$0") work=$(mktemp -d) server=
 trap '[ -z "$server" ] || kill "$server"; wait; rm -rf "$work"' EXIT

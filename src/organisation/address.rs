@@ -59,26 +59,31 @@ const AS_IT_IS: &[(&str, &[&str])] = &[
 ];
 /// Parameters of which some values are not supported.
 const WITH_VALUES: &[&str] = &["sslsni", "ssl_min_protocol_version", "ssl_max_protocol_version"];
-/// Parameters that are not supported.
-const UNSUPPORTED: &[&str] = &[
-    "oauth_ca_file",
-    "oauth_client_id",
-    "oauth_client_secret",
-    "oauth_issuer",
-    "oauth_scope",
-    "replication",
-    "require_auth",
-    "requirepeer",
-    "requiressl",
-    "scram_client_key",
-    "scram_server_key",
-    "service",
-    "servicefile",
-    "sslcrl",
-    "sslcrldir",
-    "sslkeylogfile",
-    "sslpassword",
+/// Parameters that are not supported, and what to do instead.
+const UNSUPPORTED: &[(&str, &str)] = &[
+    ("oauth_ca_file", NO_OAUTH),
+    ("oauth_client_id", NO_OAUTH),
+    ("oauth_client_secret", NO_OAUTH),
+    ("oauth_issuer", NO_OAUTH),
+    ("oauth_scope", NO_OAUTH),
+    ("replication", "Leave it out: nothing here replicates."),
+    ("require_auth", "Leave it out. `channel_binding=require` accepts no login but SCRAM over TLS."),
+    ("requirepeer", "Leave it out, and name a socket in a folder that only the server's user can write."),
+    ("requiressl", "Leave it out: connections over TCP are encrypted unless sslmode=disable is set."),
+    ("scram_client_key", NO_KEYS),
+    ("scram_server_key", NO_KEYS),
+    ("service", NO_SERVICE),
+    ("servicefile", NO_SERVICE),
+    ("sslcrl", NO_REVOCATION),
+    ("sslcrldir", NO_REVOCATION),
+    ("sslkeylogfile", "Leave it out: no keys of connections are written."),
+    ("sslpassword", "Leave it out, and name a key without a password in sslkey."),
 ];
+const NO_OAUTH: &str = "Log in with a password or a certificate of the client instead.";
+const NO_KEYS: &str = "Log in with the password instead.";
+const NO_SERVICE: &str = "Write what the service file says for it: host, port, database, role and other parameters.";
+const NO_REVOCATION: &str =
+    "Leave it out, and name in sslrootcert only the authorities and certificates that are still valid.";
 
 /// An address as connections need it.
 pub(super) struct Target {
@@ -91,6 +96,7 @@ pub(super) struct Target {
 }
 
 /// One of the servers of an address.
+#[derive(Clone)]
 pub(super) struct Server {
     pub config: Config,
     /// Where it is reached over TCP; `None` for a socket of this machine.
@@ -254,6 +260,9 @@ fn without_own_parameters(url: &str, of: &dyn Fn(&str) -> Error) -> Result<(Stri
             of(&format!(": the parameter {key} is not supported with this value"))
                 .hint("The documentation of an organisation's index lists what addresses may have.")
         };
+        if let Some((_, instead)) = UNSUPPORTED.iter().find(|(known, _)| *known == key) {
+            return Err(of(&format!(": the parameter {key} is not supported")).hint(*instead));
+        }
         match (key, value.as_str()) {
             ("host", _) => own.hosts = value.split(',').map(str::to_owned).collect(),
             ("sslmode", _) => own.mode = Some(value),
@@ -272,11 +281,6 @@ fn without_own_parameters(url: &str, of: &dyn Fn(&str) -> Error) -> Result<(Stri
             _ if OF_LIBRARY.contains(&key) => rest.push(parameter.to_owned()),
             _ if WITHOUT_EFFECT.contains(&key) => {}
             _ if AS_IT_IS.iter().any(|(known, values)| *known == key && values.contains(&value.as_str())) => {}
-            _ if UNSUPPORTED.contains(&key) => {
-                return Err(of(&format!(": the parameter {key} is not supported")).hint(
-                    "Leave it out. The documentation of an organisation's index lists what addresses may have.",
-                ));
-            }
             _ if WITH_VALUES.contains(&key) || AS_IT_IS.iter().any(|(known, _)| *known == key) => {
                 return Err(unsupported());
             }
@@ -376,9 +380,14 @@ mod tests {
             let read = parsed(&format!("postgresql://team@db/x?{parameter}"));
             assert!(read.is_ok(), "{parameter}: {}", read.err().unwrap());
         }
-        for parameter in UNSUPPORTED {
-            let error = parsed(&format!("postgresql://team@db/x?{parameter}=hunter2")).err().unwrap().to_string();
-            assert!(error.contains(parameter) && !error.contains("hunter2"), "{parameter}: {error}");
+        for (parameter, instead) in UNSUPPORTED {
+            let error = parsed(&format!("postgresql://team@db/x?{parameter}=hunter2")).err().unwrap();
+            let shown = format!("{error} {error:?}");
+            assert!(
+                error.message.to_string().contains(parameter) && !shown.contains("hunter2"),
+                "{parameter}: {shown}"
+            );
+            assert!(shown.contains(instead), "{parameter}: {shown}");
         }
         for (parameter, value) in [
             ("client_encoding", "LATIN1"),

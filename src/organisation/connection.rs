@@ -9,24 +9,25 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::{CancelToken, Client, Error as PgError};
+use tokio_postgres::{CancelToken, Client, Error as PgError, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::{self, Peer, Server, Session};
+use super::address::{self, Server, Session};
 use super::errors::{error_of, not_inherited};
-use super::stream::{Allowance, Limited};
+use super::stream::{Allowance, Limited, UntilClosed};
 use super::transaction::{Isolation, Transaction};
 use crate::budget::Budget;
 use crate::config::ServerAddress;
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform::socket::connect_to_server;
 use crate::wording::{Command, Wording};
 
 /// How often a waiting call looks whether it is cancelled.
 const TICK: Duration = Duration::from_millis(20);
 /// The time in which a server must accept a connection and a login.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
-/// The time for cancelling a statement.
-const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time for cancelling a statement, which a pooler passes on when one of its connections is free.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 /// The server stops a statement after 300 s. One that does not answer then is gone itself.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(330);
 /// The timeout for changes of the schema, which make indexes of all texts.
@@ -47,8 +48,7 @@ pub struct Connection {
     client: Client,
     cancel: CancelToken,
     tls: MakeRustlsConnect,
-    /// Where a server over TCP was reached.
-    peer: Option<Peer>,
+    server: Server,
     allowance: Allowance,
     runtime: Runtime,
     /// The time in which the server must answer.
@@ -200,12 +200,11 @@ impl Connection {
             }
         });
         let client = opened.ok_or_else(|| budget.error())???;
-        let (tls, peer) = (tls.clone(), server.peer.clone());
         Ok(Self {
             cancel: client.cancel_token(),
             client,
-            tls,
-            peer,
+            tls: tls.clone(),
+            server: server.clone(),
             allowance,
             runtime,
             timeout: ANSWER_TIMEOUT,
@@ -268,14 +267,20 @@ impl Connection {
         self.timeout = LONG;
     }
 
-    /// Asks the server to end the statement that runs there.
+    /// Asks the server to end the statement that runs there, and waits until the server has closed that request.
     async fn cancel(&self) {
-        let (cancel, tls) = (self.cancel.clone(), self.tls.clone());
-        let asked = match &self.peer {
-            None => cancel.cancel_query(tls).await.is_ok(),
+        let asked = match &self.server.peer {
+            None => match connect_to_server(&self.server.config).await {
+                // Sockets are not encrypted.
+                Ok(stream) => self.cancel.cancel_query_raw(UntilClosed(stream), NoTls).await.is_ok(),
+                Err(_) => false,
+            },
             Some(peer) => {
-                match (TcpStream::connect((peer.address.as_str(), peer.port)).await, tls_for(tls, &peer.name)) {
-                    (Ok(stream), Ok(tls)) => cancel.cancel_query_raw(stream, tls).await.is_ok(),
+                let connected = TcpStream::connect((peer.address.as_str(), peer.port)).await;
+                match (connected, tls_for(self.tls.clone(), &peer.name)) {
+                    (Ok(stream), Ok(tls)) => {
+                        self.cancel.cancel_query_raw(UntilClosed(stream), UntilClosed(tls)).await.is_ok()
+                    }
                     _ => false,
                 }
             }

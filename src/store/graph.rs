@@ -10,32 +10,35 @@ use super::entities::EntityId;
 use super::statements::statements;
 use crate::error::Result;
 
-/// The entity that the words of an edge refer to: the first of that name.
+/// The entity that the words of the edge `e` refer to. Of several notes, the first in or below the folder of the edge's file with the
+/// shortest path, else the one with the shortest path of all, as in Obsidian. The view `links` says the same.
 macro_rules! target {
     () => {
-        "t.live = 1 AND t.id = (
-            SELECT n.entity_id FROM entity_names n WHERE n.name = e.target ORDER BY n.rank, n.path LIMIT 1)"
+        "(SELECT near.id FROM (
+                SELECT n.entity_id AS id, n.path, n.rank, n.rank > 1 AND instr(n.path, (
+                    SELECT rtrim(s.path, replace(s.path, '/', '')) FROM files s WHERE s.id = e.file_id)) <> 1 AS is_away,
+                iif(n.rank > 1, length(n.path), 0) AS length
+                FROM entity_names n JOIN entities o ON o.id = n.entity_id AND o.live = 1 WHERE n.name = e.target
+            ) near ORDER BY near.rank, near.is_away, near.length, near.path LIMIT 1)"
     };
 }
 
 statements! {
     /// In the order of the file: its rows were written in that order.
     LINKS_FROM = concat!("SELECT e.kind, e.target, e.line, t.id, t.key, t.title, t.kind, t.status
-        FROM edges e LEFT JOIN entities t ON ", target!(), "
+        FROM edges e LEFT JOIN entities t ON t.id = ", target!(), "
         WHERE e.entity_id = :entity AND (t.id IS NOT NULL OR e.certain = 1) ORDER BY e.line, e.id");
-    LINKS_TO = "SELECT DISTINCT e.kind, s.id, s.key, s.title, s.kind, s.status
+    LINKS_TO = concat!("SELECT DISTINCT e.kind, s.id, s.key, s.title, s.kind, s.status
         FROM entity_names m CROSS JOIN edges e ON e.target = m.name AND e.entity_id IS NOT NULL
         JOIN entities s ON s.id = e.entity_id AND s.live = 1
         WHERE m.entity_id = :entity
-        AND m.entity_id = (
-            SELECT n.entity_id FROM entity_names n WHERE n.name = m.name ORDER BY n.rank, n.path LIMIT 1)
-        ORDER BY e.kind, s.key";
+        AND m.entity_id = ", target!(), "
+        ORDER BY e.kind, s.key");
     /// Everything within `depth` edges, with the fewest edges it takes.
-    REACHED = "WITH RECURSIVE reached (entity, distance) AS (
+    REACHED = concat!("WITH RECURSIVE reached (entity, distance) AS (
             SELECT :entity, 0
             UNION
-            SELECT (SELECT n.entity_id FROM entity_names n WHERE n.name = e.target ORDER BY n.rank, n.path LIMIT 1),
-                r.distance + 1
+            SELECT ", target!(), ", r.distance + 1
             FROM reached r CROSS JOIN edges e ON e.entity_id = r.entity
             WHERE :outgoing AND r.distance < :depth AND (:rel IS NULL OR e.kind = :rel)
             UNION
@@ -43,25 +46,20 @@ statements! {
             FROM reached r CROSS JOIN entity_names m ON m.entity_id = r.entity
             CROSS JOIN edges e ON e.target = m.name AND e.entity_id IS NOT NULL
             WHERE :incoming AND r.distance < :depth AND (:rel IS NULL OR e.kind = :rel)
-            AND m.entity_id = (
-                SELECT n.entity_id FROM entity_names n WHERE n.name = m.name ORDER BY n.rank, n.path LIMIT 1)
+            AND m.entity_id = ", target!(), "
         )
         SELECT min(r.distance), t.id, t.key, t.title, t.kind, t.status
         FROM reached r JOIN entities t ON t.id = r.entity AND t.live = 1
-        GROUP BY t.id ORDER BY 1, t.key";
+        GROUP BY t.id ORDER BY 1, t.key");
     /// Entities at the other end of one edge, one row for each edge: `REACHED` in single steps.
-    STEPS_OUT = "SELECT e.kind, (
-            SELECT n.entity_id FROM entity_names n WHERE n.name = e.target ORDER BY n.rank, n.path LIMIT 1)
-        FROM edges e WHERE e.entity_id = :entity";
-    STEPS_IN = "SELECT e.kind, e.entity_id
+    STEPS_OUT = concat!("SELECT e.kind, ", target!(), " FROM edges e WHERE e.entity_id = :entity");
+    STEPS_IN = concat!("SELECT e.kind, e.entity_id
         FROM entity_names m CROSS JOIN edges e ON e.target = m.name AND e.entity_id IS NOT NULL
-        WHERE m.entity_id = :entity
-        AND m.entity_id = (
-            SELECT n.entity_id FROM entity_names n WHERE n.name = m.name ORDER BY n.rank, n.path LIMIT 1)";
+        WHERE m.entity_id = :entity AND m.entity_id = ", target!());
     EVERY_LINK = concat!("SELECT e.kind, e.target, e.line, t.id, t.key, t.title, t.kind, t.status,
             s.id, s.key, s.title, s.kind, s.status, f.path
         FROM entities s JOIN files f ON f.id = s.file_id JOIN edges e ON e.entity_id = s.id
-        LEFT JOIN entities t ON ", target!(), "
+        LEFT JOIN entities t ON t.id = ", target!(), "
         WHERE s.live = 1 AND (t.id IS NOT NULL OR e.certain = 1) ORDER BY s.key, e.line, e.id");
     /// How many edges meet at each entity that some edge leads to.
     WEIGHT = "SELECT count(*) FROM entity_names m CROSS JOIN edges e ON e.target = m.name AND e.entity_id IS NOT NULL

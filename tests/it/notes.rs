@@ -162,6 +162,47 @@ x
 }
 
 /// zk 0.15 writes links without an extension by default (`link-drop-extension`), and its language server writes relative wiki links.
+/// Obsidian 1.13.6 resolves them so (`getLinkpathDest`): first the note at that path of the vault, then those in or below the folder of
+/// the link, then all others, the shortest path first. So do its links to `Security and privacy` in Obsidian's own help.
+#[test]
+fn a_link_leads_to_the_nearest_of_several_namesakes() {
+    let repo = vault("//- /notes/one/a.md\n1\n//- /notes/two/a.md\n2\n//- /notes/left/common/a.md\n3\n");
+    for folder in ["one", "two", "left/common", "left", "one/deep", "other"] {
+        repo.write(&format!("notes/{folder}/bare.md"), "[[a]]\n");
+    }
+    repo.write("notes/other/path.md", "[[common/A]]\n");
+    let expected = [
+        ("one/bare", "one/a"),
+        ("two/bare", "two/a"),
+        ("left/common/bare", "left/common/a"),
+        ("left/bare", "left/common/a"),
+        ("one/deep/bare", "one/a"),
+        ("other/bare", "one/a"),
+        ("other/path", "left/common/a"),
+    ];
+    let found = |from: &str| -> Vec<String> {
+        let shown = repo.ok(&["graph", from, "--format", "text"]);
+        shown.lines().filter_map(|line| line.split("links -> ").nth(1)?.split(' ').next().map(str::to_owned)).collect()
+    };
+    repo.ok(&["sync"]);
+    for (from, to) in expected {
+        assert!(found(from).iter().any(|led| led == to), "{from}: {:?}", found(from));
+    }
+    let rows = repo.ok(&["sql", "--json", "SELECT key || ' ' || target_path AS link FROM links ORDER BY 1"]);
+    let rows = rows.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()["link"].as_str().unwrap().to_owned());
+    let of_view: BTreeSet<String> = rows.collect();
+    assert_eq!(of_view, expected.iter().map(|(from, to)| format!("{from} notes/{to}.md")).collect());
+    // From the other end.
+    let into = |key: &str| json_of(&repo, &["entity", "context", key]).to_string();
+    assert!(into("two/a").contains("two/bare") && !into("two/a").contains("one/bare"), "{}", into("two/a"));
+    // The note at exactly that path.
+    repo.write("notes/a.md", "0\n");
+    repo.ok(&["sync"]);
+    for (from, to) in [("one/bare", "a"), ("left/common/bare", "a"), ("other/path", "left/common/a")] {
+        assert!(found(from).iter().any(|led| led == to), "{from}: {:?}", found(from));
+    }
+}
+
 #[test]
 fn zks_links_are_relative_and_need_no_extension() {
     let repo = vault(

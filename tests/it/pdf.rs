@@ -243,6 +243,23 @@ fn words_are_parted_where_a_page_leaves_a_gap() {
     }
 }
 
+/// Sets notes as LaTeX's news does (`l3news05.pdf`, `lppl.pdf` of texlive-latex-base 2022). pdftotext 22.12 has `1 http`, `CO2 and`, `x2y` and `LATE`,
+/// too, but `Exchange13 question`, which hides the word.
+#[test]
+fn a_raised_number_is_a_note_and_not_a_part_of_a_word() {
+    for (content, expected) in [
+        ("/F1 6 Tf 2.8 Ts [(1)-80] TJ /F1 8 Tf 0 Ts (http) Tj", "1 http"),
+        ("/F1 10 Tf (Exchange) Tj /F1 7 Tf 3.62 Ts (13) Tj /F1 10 Tf 0 Ts ( question) Tj", "Exchange 13 question"),
+        ("/F1 10 Tf (CO) Tj /F1 7 Tf -1.5 Ts (2) Tj /F1 10 Tf 0 Ts ( and) Tj", "CO2 and"),
+        ("/F1 10 Tf (x) Tj /F1 7 Tf 3.62 Ts (2) Tj /F1 10 Tf 0 Ts (y) Tj", "x2y"),
+        // The bold logo of TeX.
+        ("/F1 10 Tf [(L)405]TJ /F1 7 Tf 2 Ts (A) Tj /F1 10 Tf 0 Ts [(T)166(E)] TJ", "LATE"),
+    ] {
+        let file = page_of(&format!("BT 72 700 Td {content} ET"), HELVETICA, &[]);
+        assert_eq!(text_of(&file), expected, "{content}");
+    }
+}
+
 /// A glyph without a character leaves its gap, as in pdftotext 22.12.
 #[test]
 fn an_unreadable_glyph_does_not_glue_its_neighbours() {

@@ -1,10 +1,20 @@
 -- The schema `ixmcp` of an organisation's server.
 --
 -- Objects belong to the role `ixmcp_owner`, which cannot log in. Other roles cannot read a table. They may execute the functions under
--- "For all roles", which run as the owner with a fixed search path and decide by `session_user` what the caller may see.
+-- "For all roles", which run as the owner with a fixed search path and decide what the caller may see.
 --
--- Access: a role reads the repositories that it was granted, directly or as a member of a granted role. Texts are stored once by
--- their SHA-256, which the server computes. No function reports whether a text exists unless the caller can read it elsewhere.
+-- Access: a role reads the repositories that it was granted, directly or as a member of a granted role that has its rights. Texts are
+-- stored once by their SHA-256, which the server computes. No function reports whether a text exists unless the caller can read it
+-- elsewhere.
+--
+-- Who created a role is a member of it without its rights (findings/postgresql-creator-of-a-role.sh), and so is a member that does not
+-- inherit. `USAGE` says which roles' rights a caller has. A caller may have taken a role: then that role's rights count, as they do for
+-- all that PostgreSQL checks itself. `session_user` remains the owner of an upload.
+--
+-- No answer depends on the collation of the database. ILIKE and the trigrams of pg_trgm fold letters as it does: in Turkish, `I` is not
+-- `i` (findings/postgresql-ilike-in-turkish.sh). Literals of a search are ASCII letters in any case. So the case of ASCII letters is
+-- folded first, which `lower` does alone with the collation "C", for texts as for literals. The collation is that of the column, because
+-- postgres_fdw sends no expression with a collation of its own.
 --
 -- What a caller may not read leaves no trace in the cost of its calls either: neither in their time nor in what PostgreSQL counts for
 -- every role (pages, in `EXPLAIN (ANALYZE, BUFFERS)`; rows, in `pg_stat_xact_all_tables`). No function for all roles reads a row of a
@@ -77,7 +87,7 @@ CREATE TABLE texts (
 -- key says that it is the same.
 CREATE TABLE contents (
     key     bytea NOT NULL,                   -- as in `texts`
-    content text NOT NULL
+    content text COLLATE "C" NOT NULL
 ) PARTITION BY HASH (key);
 
 DO $$
@@ -93,7 +103,7 @@ BEGIN
         END;
         -- Texts that contain a literal.
         EXECUTE format(
-            'CREATE INDEX contents_%s_by_trigram ON contents_%s USING gin (content gin_trgm_ops) WITH (gin_pending_list_limit = 256)',
+            'CREATE INDEX contents_%s_by_trigram ON contents_%s USING gin (lower(content) gin_trgm_ops) WITH (gin_pending_list_limit = 256)',
             part, part
         );
     END LOOP;
@@ -166,10 +176,16 @@ SET search_path = pg_catalog, ixmcp, pg_temp AS $$
     SELECT replace(replace(replace(replace(pattern, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')
 $$;
 
+-- The role that the caller acts as: the one that it took, or its own.
+CREATE FUNCTION caller() RETURNS name LANGUAGE sql STABLE
+SET search_path = pg_catalog, ixmcp, pg_temp AS $$
+    SELECT coalesce(nullif(current_setting('role'), 'none')::name, session_user)
+$$;
+
 -- Whether the caller has the rights of a role.
 CREATE FUNCTION is_member(role name) RETURNS boolean LANGUAGE sql STABLE
 SET search_path = pg_catalog, ixmcp, pg_temp AS $$
-    SELECT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = role AND pg_has_role(session_user, r.oid, 'MEMBER'))
+    SELECT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = role AND pg_has_role((SELECT caller()), r.oid, 'USAGE'))
 $$;
 
 -- The repositories that the caller may read.
@@ -178,7 +194,7 @@ SET search_path = pg_catalog, ixmcp, pg_temp AS $$
     SELECT r.id FROM repos r WHERE is_member('ixmcp_owner')
     UNION
     SELECT g.repo FROM granted g
-    WHERE g.role IN (SELECT r.rolname FROM pg_roles r WHERE pg_has_role(session_user, r.oid, 'MEMBER'))
+    WHERE g.role IN (SELECT r.rolname FROM pg_roles r WHERE pg_has_role((SELECT caller()), r.oid, 'USAGE'))
 $$;
 
 -- Those of them with one of the names.
@@ -195,11 +211,11 @@ SET search_path = pg_catalog, ixmcp, pg_temp AS $$
     WHERE r.name LIKE ANY (ARRAY(SELECT as_like(p) FROM unnest(patterns) p))
 $$;
 
--- The lines of a text as ILIKE has literals, the longest first: it excludes most.
+-- The lines of a text as LIKE has literals, in lowercase, the longest first: it excludes most.
 CREATE FUNCTION likes_of(need text) RETURNS text[] LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, ixmcp, pg_temp AS $$
     SELECT array_agg('%' || replace(replace(replace(l, '\', '\\'), '%', '\%'), '_', '\_') || '%' ORDER BY length(l) DESC, l)
-    FROM unnest(string_to_array(need, chr(10))) l WHERE l <> ''
+    FROM unnest(string_to_array(lower(need COLLATE "C"), chr(10))) l WHERE l <> ''
 $$;
 
 -- Whether the caller may read all that is published, now and later.
@@ -233,10 +249,10 @@ BEGIN
 END
 $$;
 
--- The trust group of the caller: its own, or that of a role that it is a member of.
+-- The trust group of the caller: its own, or that of a role whose rights it has.
 CREATE FUNCTION own_trust() RETURNS int LANGUAGE sql STABLE
 SET search_path = pg_catalog, ixmcp, pg_temp AS $$
-    SELECT m.trust FROM members m WHERE is_member(m.role) ORDER BY (m.role = session_user) DESC, m.role LIMIT 1
+    SELECT m.trust FROM members m WHERE is_member(m.role) ORDER BY (m.role = (SELECT caller())) DESC, m.role LIMIT 1
 $$;
 
 -- An upload of the caller, locked.
@@ -272,7 +288,7 @@ BEGIN
 END
 $$;
 
-REVOKE ALL ON FUNCTION as_like, is_member, readable, readable_named, readable_like, likes_of, reads_everything, has_text,
+REVOKE ALL ON FUNCTION as_like, caller, is_member, readable, readable_named, readable_like, likes_of, reads_everything, has_text,
     check_publisher, own_trust, own_upload, opened, unpacked FROM PUBLIC;
 
 -- For the owner ------------------------------------------------------------------------------------------------------
@@ -333,7 +349,7 @@ REVOKE ALL ON FUNCTION grant_repos, revoke_repos, sweep FROM PUBLIC;
 
 -- Grows when the functions below change.
 CREATE FUNCTION protocol() RETURNS int LANGUAGE sql IMMUTABLE SECURITY DEFINER
-SET search_path = pg_catalog, ixmcp, pg_temp AS 'SELECT 5';
+SET search_path = pg_catalog, ixmcp, pg_temp AS 'SELECT 6';
 
 -- Begins an upload, and returns what is published now. The id says nothing about how often others publish.
 CREATE FUNCTION begin_publication(repo_name text) RETURNS TABLE (upload bigint, commit text, generation bigint)
@@ -522,13 +538,13 @@ BEGIN
 END
 $$;
 
--- The repositories of that name that the caller can read.
+-- The repositories of that name that the caller can read, in the order of their bytes.
 CREATE FUNCTION repositories(pattern text)
 RETURNS TABLE (name text, commit text, generation bigint, published_at text, files int, bytes bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_temp AS $$
     SELECT r.name, r.commit, r.generation, to_char(r.published_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), r.files, r.bytes
     FROM (SELECT r.* FROM repos r WHERE r.id IN (SELECT readable()) OFFSET 0) r
-    WHERE r.name LIKE as_like(pattern) ORDER BY r.name
+    WHERE r.name LIKE as_like(pattern) ORDER BY r.name COLLATE "C"
 $$;
 
 -- The files of repositories.
@@ -539,8 +555,9 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_tem
     CROSS JOIN LATERAL (SELECT t.bytes FROM texts t WHERE t.key = f.key OFFSET 0) t
 $$;
 
--- The files whose text has one of the needs. A need is a text of lines: literals of which a text contains all, in any case. Names are
--- patterns. The texts are read where they lie. A file that has several needs may be listed as often, and each need has its own limit.
+-- The files whose text has one of the needs. A need is a text of lines: literals of which a text contains all, in any case of ASCII
+-- letters. Names are patterns. The texts are read where they lie. A file that has several needs may be listed as often, and each need
+-- has its own limit. Sequential scans stay off: to the planner a long text costs as little as a short one.
 CREATE FUNCTION files_with(patterns text[], needs text[], most int) RETURNS TABLE (repo text, path text, key bytea, bytes int)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, ixmcp, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
@@ -554,9 +571,6 @@ DECLARE
             CROSS JOIN LATERAL (SELECT f.key FROM files f WHERE f.repo = r.id OFFSET 0) f
         ) END;
 BEGIN
-    IF everything THEN
-        PERFORM set_config('enable_seqscan', 'on', true);
-    END IF;
     FOREACH need IN ARRAY coalesce(needs, '{}') LOOP
         likes := likes_of(need);
         -- An index is used for two: neither may be rare alone.
@@ -567,11 +581,11 @@ BEGIN
             RETURN QUERY SELECT r.name, f.path, f.key, t.bytes
                 FROM contents c JOIN files f ON f.key = c.key JOIN repos r ON r.id = f.repo JOIN texts t ON t.key = c.key
                 WHERE r.name LIKE ANY (names)
-                    AND c.content ILIKE longest AND c.content ILIKE next AND c.content ILIKE ALL (others) LIMIT most;
+                    AND lower(c.content) LIKE longest AND lower(c.content) LIKE next AND lower(c.content) LIKE ALL (others) LIMIT most;
         ELSE
             found := ARRAY(
                 SELECT c.key FROM (SELECT c.key, c.content FROM contents c WHERE c.key = ANY (own) OFFSET 0) c
-                WHERE c.content ILIKE longest AND c.content ILIKE ALL (others)
+                WHERE lower(c.content) LIKE longest AND lower(c.content) LIKE ALL (others)
             );
             RETURN QUERY SELECT r.name, f.path, f.key, t.bytes
                 FROM readable_like(patterns) r

@@ -7,6 +7,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
 pub use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 use super::files::make_private;
@@ -24,6 +25,14 @@ pub fn folder_of_socket(host: &Host) -> String {
     match host {
         Host::Tcp(name) => name.clone(),
         Host::Unix(folder) => folder.to_string_lossy().into_owned(),
+    }
+}
+
+/// Connects to the PostgreSQL server on this machine that an address with one server names.
+pub async fn connect_to_server(config: &Config) -> io::Result<Stream> {
+    match (config.get_hosts(), config.get_ports()) {
+        ([Host::Unix(folder)], [port]) => Stream::connect(folder.join(format!(".s.PGSQL.{port}"))).await,
+        _ => Err(io::ErrorKind::InvalidInput.into()),
     }
 }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 pub use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 use super::files::create_private;
@@ -23,6 +24,11 @@ pub fn folder_of_socket(host: &Host) -> String {
     match host {
         Host::Tcp(name) => name.clone(),
     }
+}
+
+/// Connects to the socket of a PostgreSQL server on this machine. There is none here.
+pub async fn connect_to_server(_: &Config) -> io::Result<Stream> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Paths are not limited.

@@ -147,3 +147,14 @@ fn a_database_with_another_encoding_is_refused_before_anything_is_made() {
         assert_eq!(organisation.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'ixmcp'"), "0");
     }
 }
+
+/// `default_toast_compression` lists the methods that a server was built with.
+#[test]
+fn texts_are_compressed_with_lz4_where_the_server_has_it() {
+    let organisation = Organisation::new();
+    let has_lz4 = "SELECT 'lz4' = ANY (enumvals) FROM pg_settings WHERE name = 'default_toast_compression'";
+    let expected = if organisation.sql(has_lz4) == "t" { "16" } else { "0" };
+    let compressed = "SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        WHERE c.relname LIKE 'contents\\__%' AND c.relkind = 'r' AND a.attname = 'content' AND a.attcompression = 'l'";
+    assert_eq!(organisation.sql(compressed), expected);
+}

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::harness::Repo;
 use crate::organisation::server::{Organisation, Postgres, connects};
 
-fn openssl(folder: &Path, arguments: &str) {
+pub fn openssl(folder: &Path, arguments: &str) {
     let output = Command::new("openssl").args(arguments.split(' ')).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "openssl {arguments}: {}", String::from_utf8_lossy(&output.stderr));
 }

@@ -1,13 +1,17 @@
 //! A pooler between clients and the server: transactions of one client are on several sessions, and sessions have several clients.
 
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::harness::{Repo, Server};
+use crate::organisation::encrypted::openssl;
 use crate::organisation::publishing::{PAY, check_whole, commit_all};
 use crate::organisation::server::{Organisation, shared};
 use crate::worktrees::committed;
+
+const SOON: Duration = Duration::from_secs(60);
 
 #[test]
 fn everything_works_through_a_pooler_and_nothing_stays_on_its_sessions() {
@@ -64,4 +68,58 @@ fn everything_works_through_a_pooler_and_nothing_stays_on_its_sessions() {
             }
         }
     }
+}
+
+#[test]
+fn a_call_that_is_cancelled_leaves_the_pooler_as_it_was() {
+    let folder = &shared().folder;
+    openssl(folder, "req -new -x509 -days 365 -nodes -out pooler.crt -keyout pooler.key -subj /CN=localhost");
+    let (mut pooler, port) = shared().pooler_over_tcp("transaction", "pooler");
+    let mut organisation = Organisation::new();
+    let team = organisation.role("team", "*", &["--publish"]);
+    organisation.ok(&committed(PAY), &team, &["publish", "--as", "pay"]);
+    organisation.through(&pooler);
+    let certificate = format!("sslrootcert={}", folder.join("pooler.crt").display());
+    let over_tcp = |more: &str| format!("postgresql://{team}@localhost:{port}/{}?{more}", organisation.database);
+    let ways = [organisation.url(&team), over_tcp("sslmode=disable"), over_tcp(&certificate)];
+    let search = |url: &str, timeout: u32| {
+        let asking = Repo::new("//- /own.md\nnothing\n");
+        let arguments = json!({ "text": "charge_card", "mode": "literal", "repo": "org:*", "timeout_ms": timeout });
+        let mut command = asking.command(&["call", "query", "--args", &arguments.to_string()]);
+        let output = command.env("IXMCP_ORG_URL", url).output().unwrap();
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+    };
+    for url in &ways {
+        assert!(search(url, 60_000).contains("pay.py"), "{url}: {}", search(url, 60_000));
+    }
+    let holder = "SELECT coalesce(max(pid), 0) FROM pg_locks WHERE relation = 'ixmcp.repos'::regclass AND mode = 'AccessExclusiveLock' AND granted";
+    std::thread::scope(|scope| {
+        // Nothing can be listed while this table is locked.
+        scope.spawn(|| {
+            let lock = "BEGIN; LOCK TABLE ixmcp.repos IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(60)";
+            organisation.sql_as("postgres", lock)
+        });
+        let started = Instant::now();
+        while organisation.sql(holder) == "0" {
+            assert!(started.elapsed() < SOON, "the table is not locked");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        for _ in 0..3 {
+            std::thread::scope(|scope| {
+                for url in &ways {
+                    let search = &search;
+                    scope.spawn(move || {
+                        let found = search(url, 2000);
+                        assert!(found.contains("TIMEOUT"), "{url}: {found}");
+                    });
+                }
+            });
+            assert_eq!(pooler.ended(), None);
+        }
+        organisation.sql(&format!("SELECT pg_terminate_backend(({holder}))"));
+    });
+    for url in &ways {
+        assert!(search(url, 60_000).contains("pay.py"), "{url}: {}", search(url, 60_000));
+    }
+    assert_eq!(pooler.ended(), None);
 }

@@ -103,6 +103,14 @@ pub struct Pooler {
     way: Way,
 }
 
+impl Pooler {
+    /// The end of its log, if it has ended.
+    pub fn ended(&mut self) -> Option<String> {
+        let log = || fs::read_to_string(self.way.folder.join("log")).unwrap_or_default();
+        self.process.try_wait().unwrap().map(|_| log().lines().rev().take(4).collect::<Vec<_>>().join("\n"))
+    }
+}
+
 impl Drop for Pooler {
     fn drop(&mut self) {
         let _ = self.process.kill();
@@ -190,12 +198,30 @@ impl Postgres {
 
     /// A `PgBouncer` that gives its clients two sessions of each role in each database.
     pub fn pooler(&self, mode: &str) -> Pooler {
+        self.pooler_at(POOLER_PORT, mode, "")
+    }
+
+    /// A `PgBouncer` that also listens on a port of this machine, with an own certificate in the folder of the server.
+    pub fn pooler_over_tcp(&self, mode: &str, name: &str) -> (Pooler, u16) {
+        let port = free_port();
+        let file = |ending: &str| self.folder.join(format!("{name}.{ending}")).display().to_string();
+        let (certificate, key) = (file("crt"), file("key"));
+        for file in [&certificate, &key] {
+            own(Path::new(file));
+        }
+        let more = format!(
+            "listen_addr = 127.0.0.1\nclient_tls_sslmode = allow\nclient_tls_cert_file = {certificate}\nclient_tls_key_file = {key}\n"
+        );
+        (self.pooler_at(port, mode, &more), port)
+    }
+
+    fn pooler_at(&self, port: u16, mode: &str, more: &str) -> Pooler {
         let folder = tempfile::Builder::new().prefix("pooler").tempdir_in(&self.folder).unwrap().keep();
         own(&folder);
         let settings = format!(
-            "[databases]\n* = host={}\n[pgbouncer]\nlisten_addr =\nunix_socket_dir = {folder}\nunix_socket_mode = 0777\nlisten_port = {POOLER_PORT}\n\
+            "[databases]\n* = host={}\n[pgbouncer]\nlisten_addr =\nunix_socket_dir = {folder}\nunix_socket_mode = 0777\nlisten_port = {port}\n\
              auth_type = trust\nauth_user = postgres\nauth_file = {folder}/users\nauth_query = SELECT rolname, '' FROM pg_roles WHERE rolname = $1\n\
-             pool_mode = {mode}\ndefault_pool_size = {}\nmax_client_conn = 500\nserver_login_retry = 1\nserver_idle_timeout = 1\nquery_wait_timeout = 20\npidfile = {folder}/pid\nlogfile = {folder}/log\n",
+             pool_mode = {mode}\ndefault_pool_size = {}\nmax_client_conn = 500\nserver_login_retry = 1\nserver_idle_timeout = 1\nquery_wait_timeout = 20\npidfile = {folder}/pid\nlogfile = {folder}/log\n{more}",
             self.folder.display(),
             if mode == "session" { 20 } else { 2 },
             folder = folder.display(),
@@ -206,7 +232,7 @@ impl Postgres {
         command.arg(folder.join("settings")).current_dir("/tmp").process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn().expect("PgBouncer is not installed: run .ci/setup");
-        let way = Way { folder, port: POOLER_PORT };
+        let way = Way { folder, port };
         let started = Instant::now();
         while !way.socket().exists() {
             assert!(started.elapsed() < START, "the pooler does not answer");
@@ -259,7 +285,7 @@ impl Postgres {
 
     /// Restarts the server with TLS over TCP, with files of its folder. Returns the port.
     pub fn encrypt(&mut self, certificate: &str, key: &str, more: &[&str]) -> u16 {
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         self.kill();
         let file = |name: &str| self.folder.join(name).display().to_string();
         for name in [certificate, key] {
@@ -308,6 +334,10 @@ impl Postgres {
         let own = self.settings.iter().find_map(|setting| setting.strip_prefix("port="));
         own.map_or(5432, |port| port.parse().unwrap())
     }
+}
+
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn psql(way: &Way, role: &str, database: &str) -> Command {

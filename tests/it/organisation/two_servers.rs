@@ -73,7 +73,7 @@ fn partitions_of_texts_lie_on_another_server() {
     organisation.ok(&many(40, 2), &team, &["publish", "--as", "shop"]);
     let asking = Repo::new("//- /own.md\nnothing\n");
     let mut client = Server::start_mcp(organisation.command(&asking, &team, &["mcp", "--no-daemon"]));
-    let search = json!({ "text": "return 2", "mode": "literal", "repo": "org:*", "limit": 1 });
+    let search = json!({ "text": "return 2", "mode": "literal", "repo": "org:*", "limit": 1, "timeout_ms": 120_000 });
     assert_eq!(client.tool("query", &search)["total"], 100 * 20);
     organisation.admin(&["org", "sweep", "--older-than", "0"]);
     check_whole(&organisation, &[61, 41]);

@@ -100,8 +100,7 @@ fn hits_in_many_repositories_are_those_in_few_and_only_files_that_may_match_are_
     }
     assert_eq!(mirrored(&wide).into_iter().collect::<Vec<_>>(), ["pay.py", "shop.py"]);
     // One of many, among them those whose whole mirror is there.
-    let one =
-        json!({ "text": "return everywhere(2)", "mode": "literal", "repo": ["org:made-2*", "org:*"], "limit": 1 });
+    let one = json!({ "text": "return everywhere(2)", "mode": "literal", "repo": ["org:made-2*", "org:*"], "limit": 1, "timeout_ms": 120_000 });
     let found = few.tool("query", &one);
     assert_eq!((&found["total"], found.get("problems")), (&json!(200), None), "{found}");
     // What is published later is found, and what it replaces is not.

@@ -14,10 +14,13 @@ const MAX_JOINT_GAP: f32 = 0.5;
 const FEW: usize = 3;
 /// A glyph that is this many ems back begins another word, which the small `A` of TeX's logos does not; one further
 /// back is on another line.
-const OVERLAP: f32 = 0.4;
+const OVERLAP: f32 = 0.45;
 const BACK: f32 = 2.0;
 /// A baseline that is off by more than this many ems is another line.
 const OTHER_LINE: f32 = 0.5;
+/// A glyph whose size is at most this share of its neighbour's, and whose baseline is this many ems of that higher, is raised.
+const SMALLER: f32 = 0.85;
+const RAISED: f32 = 0.15;
 /// Lines whose gap is larger than most by this factor belong to two paragraphs.
 const PARAGRAPH: f32 = 1.2;
 /// Text that is larger than most by this factor is a heading.
@@ -144,6 +147,7 @@ impl Layout {
             return;
         };
         let gap = joint.unwrap_or_default();
+        let is_note = open.is_note(&pen, shown);
         open.pen = pen;
         open.backward += usize::from(backward.is_some());
         if is_space {
@@ -159,7 +163,7 @@ impl Layout {
             open.line.text.push_str(&accented);
             return;
         }
-        open.joints.push(Joint { at: open.line.text.len(), gap, is_spaced: open.is_spaced });
+        open.joints.push(Joint { at: open.line.text.len(), gap, is_spaced: open.is_spaced || is_note });
         open.is_spaced = false;
         open.line.text.push_str(&written(shown));
         open.line.size = open.line.size.max(height);
@@ -180,12 +184,33 @@ impl Pen {
         let is_turned = self.along.0 * along.0 + self.along.1 * along.1 < 0.9;
         let (right, up) = (next.from.0 - self.to.0, next.from.1 - self.to.1);
         let gap = (right * along.0 + up * along.1) / height.max(self.height);
-        let across = (right * along.1 - up * along.0).abs() / height;
+        let across = (right * along.1 - up * along.0).abs() / height.max(self.height);
         (!is_turned && across < OTHER_LINE && gap > -BACK).then_some(gap)
+    }
+
+    /// Whether another glyph on the same line is raised above this one.
+    fn is_below(&self, raised: &Self) -> bool {
+        let (right, up) = (raised.from.0 - self.to.0, raised.from.1 - self.to.1);
+        raised.height <= self.height * SMALLER && up * self.along.0 - right * self.along.1 >= self.height * RAISED
     }
 }
 
 impl OpenLine {
+    /// Whether the next glyph begins a raised number behind a word, or a word behind such a number: a note is not a part of the word.
+    fn is_note(&self, next: &Pen, shown: &str) -> bool {
+        let text = &self.line.text;
+        let word = |text: &str| text.chars().rev().take_while(|c| c.is_alphabetic()).count();
+        if shown.starts_with(|c: char| c.is_ascii_digit()) {
+            // A single letter has an exponent.
+            return word(text) > 1 && self.pen.is_below(next);
+        }
+        let before = text.trim_end_matches(|c: char| c.is_ascii_digit());
+        let is_number = before.len() < text.len()
+            && (!before.ends_with(char::is_alphanumeric)
+                || self.joints.iter().rev().any(|joint| joint.at == before.len() && joint.is_spaced));
+        is_number && shown.starts_with(char::is_alphabetic) && next.is_below(&self.pen)
+    }
+
     /// With a space at each joint that is wider than the joints within words.
     fn line(self) -> Line {
         let own = self.joints.iter().filter(|joint| !joint.is_spaced).map(|joint| joint.gap);
