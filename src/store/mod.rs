@@ -89,14 +89,14 @@ use scope::Scopes;
 pub use scope::{Scope, ScopeOf};
 use search::Frequencies;
 pub use symbols::{Definition, Named, Reference};
-pub use trigrams::{GatheredTrigrams, MAX_SLOTS, SegmentState, TrigramNeed, TrigramState};
+pub use trigrams::{FoundTrigrams, GatheredTrigrams, MAX_SLOTS, SegmentState, TrigramNeed, TrigramState};
 pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded, text_to_embed};
 
 use readers::Readers;
 use switch::{IndexConnection, OpenLock};
 
 /// Key of a row in `files`. Valid inside one snapshot; never part of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(i64);
 
 /// Key of a row in `chunks`. Valid inside one snapshot; never part of an answer.
