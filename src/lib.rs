@@ -47,7 +47,8 @@
 //! 4. `update::apply` reads and hashes the rest on all cores, and calls [`extract::extract_with`] if the bytes are new:
 //!    decoding, tree-sitter, chunks, symbols, references, entities, edges. The bytes of a vanished file under a new name are a
 //!    rename. The one writer replaces all rows of a file in one transaction ([`store::Batch::replace_file`]). A transaction
-//!    covers a batch of some hundred files; between batches, other processes can take the update lock.
+//!    covers a batch of some hundred files; between batches, other processes can take the update lock. In a first build the same
+//!    threads also index the chunks for full-text search (`update::bundles`), and the writer copies the result.
 //! 5. Reads that waited continue. `update::background` then computes the vectors of new chunks ([`embed`]), a thousand
 //!    at a time; a chunk whose text is unchanged keeps its vector.
 //!
