@@ -302,26 +302,24 @@ mod tests {
     use crate::budget::Budget;
     use crate::model::{Chunk, ContentHash, Stat};
     use crate::store::{FileRow, FtsQuery, Mode, Store};
+    use crate::words;
 
     /// A file of chunks with some words of a hundred.
     fn file(number: usize) -> (RepoPath, Extracted) {
         let chunk = |at: usize| {
             let text: String =
                 (0..30).map(|word| format!("word{} ", (number * 7 + at * 13 + word * word) % 100)).collect();
-            let text = if (number + at).is_multiple_of(9) { " ".to_owned() } else { text };
-            Chunk {
-                start_offset: u32::try_from(at * 1_000).unwrap(),
-                text,
-                words: format!("of{number}"),
-                ..Chunk::default()
-            }
+            let text = if (number + at).is_multiple_of(9) { " ".to_owned() } else { format!("{text}getPart{number}") };
+            let words::Terms { words, names } = words::Terms::extract(&text, std::iter::empty());
+            let start_offset = u32::try_from(at * 1_000).unwrap();
+            Chunk { start_offset, text, words, names, ..Chunk::default() }
         };
         let chunks = (0..number % 5).map(chunk).collect();
         let path = RepoPath::new(&format!("folder/{number}.py")).unwrap();
         (path, Extracted { language: "python", chunks, ..Extracted::default() })
     }
 
-    fn row<'f>((path, extracted): &'f (RepoPath, Extracted)) -> FileRow<'f> {
+    fn row((path, extracted): &(RepoPath, Extracted)) -> FileRow<'_> {
         let hash = ContentHash::compute(path.as_str().as_bytes());
         FileRow { path, hash, stat: Stat::default(), seen_ns: 0, extracted, force: false }
     }
@@ -345,7 +343,8 @@ mod tests {
     /// For each word, the chunks with their ranks.
     fn hits(store: &Store) -> Vec<Vec<(i64, f64)>> {
         let ask = |batch: &mut Batch| {
-            let words = (0..100).map(|word| format!("word{word}")).chain((0..60).map(|number| format!("of{number}")));
+            let words = (0..100).map(|word| format!("word{word}"));
+            let words = words.chain((0..60).map(|number| format!("getPart{number}"))).chain(["part".to_owned()]);
             let query = "SELECT rowid, rank FROM chunks_fts WHERE chunks_fts MATCH ?1 ORDER BY rowid";
             words.map(|word| batch.rows(query, [word], |row| Ok((row.get(0)?, row.get(1)?)))).collect()
         };
