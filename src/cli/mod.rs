@@ -16,6 +16,7 @@ mod edited;
 mod entity;
 mod eval;
 mod files;
+mod global_options;
 mod graph;
 mod help;
 mod history;
@@ -91,7 +92,7 @@ struct Cli {
     #[arg(long, global = true, value_name = "PATH", help_heading = EVERYWHERE)]
     repo: Vec<PathBuf>,
 
-    /// Search the repositories of a group, which [groups] in your config.toml defines, or `deps`: what this repository depends on; can be repeated
+    /// Search the repositories of a group, which `[groups]` in your config.toml defines, or `deps`: what this repository depends on; can be repeated
     #[arg(long, global = true, value_name = "NAME", help_heading = EVERYWHERE)]
     group: Vec<String>,
 

@@ -36,7 +36,7 @@ enum Verb {
 
 #[derive(Debug, Args)]
 struct Server {
-    /// The organisation in [organisations] of your config.toml [default: $IXMCP_ORG_URL, or the only one]
+    /// The organisation in `[organisations]` of your config.toml [default: $IXMCP_ORG_URL, or the only one]
     #[arg(long, value_name = "NAME")]
     to: Option<String>,
 }

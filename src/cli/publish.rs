@@ -42,7 +42,7 @@ pub(super) struct Unpublish {
 
 #[derive(Debug, Args)]
 struct Target {
-    /// The organisation in [organisations] of your config.toml [default: $IXMCP_ORG_URL, or the only one]
+    /// The organisation in `[organisations]` of your config.toml [default: $IXMCP_ORG_URL, or the only one]
     #[arg(long, value_name = "NAME")]
     to: Option<String>,
     /// The name of the repository on the server [default: the name of its folder]

@@ -161,7 +161,7 @@ pub(super) fn with_json(program: Command) -> Command {
 }
 
 /// Changes a command and all below it; `words` lead to it.
-fn each(command: Command, words: &str, change: &dyn Fn(Command, &str) -> Command) -> Command {
+pub(super) fn each(command: Command, words: &str, change: &dyn Fn(Command, &str) -> Command) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
     let command = names.iter().fold(command, |command, name| {
         let words = format!("{words} {name}");

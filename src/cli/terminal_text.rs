@@ -15,7 +15,7 @@ const ESCAPE: char = '\u{1b}';
 /// Precedes what follows `ESCAPE` in a sequence of this program.
 static MARK: LazyLock<Option<String>> = LazyLock::new(|| secret().ok().map(|secret| format!("{ESCAPE}{secret}")));
 
-/// An escape sequence of this program, in a text for [`line`]; nothing if the system has no random bytes.
+/// An escape sequence of this program, in a text for [`line()`]; nothing if the system has no random bytes.
 pub(super) fn sequence(body: &str) -> String {
     MARK.as_ref().map_or_else(String::new, |mark| format!("{mark}{body}"))
 }

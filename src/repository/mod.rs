@@ -6,7 +6,7 @@
 //! | file | owns |
 //! |---|---|
 //! | [`open_repository`] | the root, the settings, the database and the watch, which all others share |
-//! | [`root_kind`], [`folder`], [`registry`], [`dependency_indexes`] | which kind a root is, where its index is, and which there are |
+//! | [`root_kind`], [`folder`], [`registry`], [`dependency_indexes`](mod@dependency_indexes) | which kind a root is, where its index is, and which there are |
 //! | [`lock`] | which process updates, builds or rebuilds |
 //! | [`state`], [`folders`] | what the user selected: document folders, the embedding model |
 //! | [`watch`] | which paths may have changed; that all earlier events have arrived (the cookie) |

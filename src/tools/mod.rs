@@ -487,6 +487,11 @@ impl Declaration {
         (self.names)()
     }
 
+    /// Whether one call can name several repositories.
+    pub fn takes_several(&self) -> bool {
+        across::is_combined(self.name)
+    }
+
     /// JSON Schema of the answer. That of a long-running tool also admits `{status: "running", …}`.
     pub fn output_schema(&self) -> Value {
         let mut schema = (self.output)();
@@ -496,7 +501,7 @@ impl Declaration {
                 "properties": { "root": { "type": "string" }, "branch": { "type": "string" } },
             });
         }
-        if across::is_combined(self.name) {
+        if self.takes_several() {
             across::admit(&mut schema, self);
         }
         if self.long {

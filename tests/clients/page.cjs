@@ -392,6 +392,11 @@ const steps = {
         await page.waitForTimeout(250);
         const over = await page.evaluate(() => Math.max(document.documentElement.scrollWidth, document.querySelector('main').scrollWidth) - innerWidth);
         check(over <= 0, `${view} is ${over} px too wide at ${width}`);
+        if (!view.startsWith('graph')) continue;
+        await until(() => page.evaluate(() => {
+          const head = document.querySelector('.stage-head').getBoundingClientRect();
+          return [...document.querySelectorAll('.node')].every((node) => node.getBoundingClientRect().top >= head.bottom);
+        }), `${view}: no node is below the legend at ${width}`);
       }
     }
   },

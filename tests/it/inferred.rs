@@ -119,6 +119,31 @@ class Plain:
     assert_eq!(types(&repo.call("infer_types", &json!({ "file": "a.py" }))), ["close None"]);
 }
 
+/// Typeshed has the same types: `threading.Event.wait(timeout: float | None)`, `BaseServer.serve_forever(poll_interval: float)`.
+#[test]
+fn a_number_of_seconds_need_not_be_whole() {
+    let repo = Repo::new(
+        r"
+//- /a.py
+def wait(timeout=30):
+    if timeout is None:
+        return str(1)
+    return str(timeout)
+
+
+def serve(poll_interval=5, retry_count=2, delay_ms=10):
+    return str(poll_interval) + str(retry_count) + str(delay_ms)
+
+
+wait(3)
+",
+    );
+    assert_eq!(
+        types(&repo.call("infer_types", &json!({ "file": "a.py" }))),
+        ["wait str", "timeout float | None", "serve str", "poll_interval float", "retry_count int", "delay_ms int"]
+    );
+}
+
 #[test]
 fn what_a_docstring_says_widens_what_calls_pass() {
     let repo = Repo::new(

@@ -16,6 +16,7 @@ mod conversions;
 mod crash;
 mod cursors;
 mod daemon;
+mod damaged;
 mod definitions;
 mod dependencies;
 mod docs;

@@ -200,6 +200,51 @@ fn paths_lead_to_their_files_where_links_are_followed() {
 }
 
 #[test]
+fn help_names_the_global_options_that_a_command_follows() {
+    let repo = Repo::new(SHOP);
+    repo.write("odd.py", "def odd(): ...\n\nodd()\nx: int = 'a'\n");
+    repo.write(".ixchel/issues/iss-42aa.md", "---\nid: iss-42aa\ntitle: Slow\n---\nSee `odd` in odd.py.\n");
+    repo.sync();
+    let other = Repo::new("");
+    let (here, there) = (repo.path().to_str().unwrap(), other.path().to_str().unwrap());
+    // With the number of words that are the command.
+    let runs: &[(usize, &[&str])] = &[
+        (1, &["query", "odd"]),
+        (1, &["symbol", "odd"]),
+        (1, &["files"]),
+        (1, &["def", "odd.py:3:1"]),
+        (1, &["refs", "odd.py:3:1"]),
+        (1, &["type-at", "odd.py:3:1"]),
+        (1, &["check", "--output-format", "concise"]),
+        (2, &["documents", "list"]),
+        (2, &["entity", "context", "iss-42aa"]),
+        (2, &["entity", "list"]),
+        (2, &["entity", "tags"]),
+        (1, &["slice", "odd.py:1:2"]),
+        (1, &["stats"]),
+        (1, &["sync"]),
+        (1, &["deps"]),
+        (1, &["doctor"]),
+        (1, &["graph", "iss-42aa"]),
+        (1, &["sql", "SELECT 1"]),
+    ];
+    repo.ok(&["documents", "index", "."]);
+    for (words, run) in runs {
+        let help = repo.ok(&[&run[..*words], &["--help"]].concat());
+        let linked = repo.run(&[run, &["--hyperlink", "always"][..]].concat());
+        let has_links = String::from_utf8(linked.stdout).unwrap().contains("\u{1b}]8");
+        assert_eq!(help.contains("--hyperlink <"), has_links, "{run:?}");
+        let of_two = repo.run(&[run, &["--repo", here, "--repo", there][..]].concat());
+        let takes_one = String::from_utf8(of_two.stderr).unwrap().contains("takes one repository");
+        assert_eq!(help.contains("--group <"), !takes_one, "{run:?}");
+        assert_eq!(help.contains("to search several"), !takes_one, "{run:?}");
+    }
+    for command in ["completions", "man", "org"] {
+        assert!(!repo.ok(&[command, "--help"]).contains("--repo"), "{command}");
+    }
+}
+
+#[test]
 fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
     let repo = Repo::new("");
     let lines: Vec<String> = (0..10_000)

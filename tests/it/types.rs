@@ -96,7 +96,13 @@ fn type_at_narrows_and_explains() {
 const CALLS: &str = r#"
 //- /calls.py
 import re
+from dataclasses import dataclass
 from typing import Any, TypedDict, overload
+
+
+@dataclass
+class Pair:
+    left: int
 
 
 class Point:
@@ -161,8 +167,13 @@ fn a_call_shows_the_chosen_overload() {
     assert_eq!(shown(&mut server, "    c$0onvert(7)"), "def convert(value: int) -> str");
     let sub = shown(&mut server, "re.s$0ub(").as_str().unwrap().to_owned();
     assert!(sub.starts_with("def sub(pattern: str | Pattern[str], repl: ") && !sub.contains('\n'), "{sub}");
-    // A function that is not called has all of them.
-    assert!(shown(&mut server, "held = c$0onvert").as_str().unwrap().starts_with("Overload["));
+    // A function that is not called has all of them, as on hover in ty 0.0.94.
+    let all = "def convert(value: int) -> str\ndef convert(value: str, base: int = 10) -> int";
+    assert_eq!(shown(&mut server, "held = c$0onvert"), all);
+    let decorator = shown(&mut server, "@d$0ataclass").as_str().unwrap().to_owned();
+    let lines: Vec<&str> = decorator.lines().collect();
+    assert!(lines.len() == 2 && lines[0].starts_with("def dataclass[_T](cls: type[_T], /"), "{decorator}");
+    assert!(lines[1].starts_with("def dataclass(cls: None = None, /"), "{decorator}");
 }
 
 #[test]

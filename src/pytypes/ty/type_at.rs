@@ -2,7 +2,7 @@
 //!
 //! Owns the two queries about one position: `type_at` and `goto_definition`. `type_at` shows what ty shows on hover, without
 //! its notes on variance and qualifiers: the signature of the constructor at a class that is called, the chosen overload
-//! at a function that is called, the declaration of the parameter at a keyword argument.
+//! at a function that is called, all overloads at one that is not, the declaration of the parameter at a keyword argument.
 
 use super::api::{
     ImportAliasResolution, ProgramFile, Ranged, ResolvedDefinition, SemanticDb as _, SemanticModel, TextSize, Type,
@@ -22,7 +22,11 @@ pub(super) fn type_at(db: &Database, file: ProgramFile<'_>, at: TextSize, displa
     let found = target::at(db, file, at, |model, target| {
         let inferred = || {
             let inferred = target.inferred_type(model).or_else(|| of_definition(db, model, target))?;
-            Some(inferred.display(db, &model.program_environment()).to_string())
+            let environment = model.program_environment();
+            let (one_line, by_line) =
+                (inferred.display(db, &environment), inferred.display(db, &environment).multiline());
+            let text = one_line.to_string();
+            Some(if text.starts_with("Overload[") { one_line_each(&by_line.to_string()) } else { text })
         };
         let shown = signature(model, target).or_else(inferred)?;
         let range = target.range();

@@ -128,8 +128,15 @@ pub(super) fn of_parameter<'db>(
         is_confirmed = arguments.len() > 1 || files.len() > 1;
         explanation.push(format!("{} in {}", plural(arguments.len(), "call"), plural(files.len(), "file")));
     }
-    let types = default.filter(|_| marker.is_none()).into_iter().chain(arguments.iter().copied());
-    let inferred = union(&mut types.chain(is_optional.then(|| Type::none(db, &environment))));
+    let accepts_none = is_optional || handed.is_tested_for_none;
+    let is_whole = matches!(parameter.default, Some(Expr::NumberLiteral(number)) if number.value.is_int());
+    let is_seconds = is_whole && is_of_seconds(&slot.name);
+    if is_seconds {
+        explanation.push("its name says seconds".to_owned());
+    }
+    let fractions = is_seconds.then(|| KnownClass::Float.to_instance(db, &environment));
+    let types = default.filter(|_| marker.is_none()).into_iter().chain(arguments.iter().copied()).chain(fractions);
+    let inferred = union(&mut types.chain(accepts_none.then(|| Type::none(db, &environment))));
     if is_mock(db, &environment, inferred) {
         return Err("only a mock is passed".to_owned());
     }
@@ -144,6 +151,17 @@ pub(super) fn of_parameter<'db>(
         None => Shape::Passed(inferred, handed.tested.clone()),
     };
     Ok(Evidence { inferred, explanation: explanation.join(", "), confidence })
+}
+
+/// Words of a name that stands for a number of seconds, which need not be whole.
+const SECONDS: [&str; 8] = ["backoff", "delay", "duration", "interval", "seconds", "secs", "sleep", "timeout"];
+/// Words of a name that has another unit.
+const OTHER_UNITS: [&str; 10] =
+    ["count", "days", "hours", "millis", "milliseconds", "minutes", "ms", "ns", "steps", "us"];
+
+fn is_of_seconds(name: &str) -> bool {
+    let is_any = |words: &[&str]| name.split('_').any(|word| words.contains(&word.to_ascii_lowercase().as_str()));
+    is_any(&SECONDS) && !is_any(&OTHER_UNITS)
 }
 
 /// The evidence from the overridden method's declaration and the own default.

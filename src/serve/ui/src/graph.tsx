@@ -446,9 +446,11 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
     if (isFirst || isStill) {
       forces.tick(isFirst ? 260 : 160);
       setTick((before) => before + 1);
-      if (isFirst) fit();
+      if (isFirst || !isMoved.current) fit();
     } else {
-      forces.alpha(0.6).on('tick', () => setTick((before) => before + 1)).restart();
+      const moving = forces.alpha(0.6).on('tick', () => setTick((before) => before + 1));
+      // What came or went has moved the others.
+      moving.on('end', () => isMoved.current || fit()).restart();
     }
     return () => void forces.stop();
   }, [points, lines, layout]);
