@@ -40,6 +40,47 @@ fn macros_before_cpp_declarations_hide_no_definition() {
     assert_eq!(found.len(), 6, "{found:?}");
 }
 
+/// typescript 5.9.3: every bound name is a declaration; a parameter in a default value is not.
+#[test]
+fn names_bound_deep_in_a_pattern_are_defined() {
+    let text = "export const { a, b: { c: first, d, e = 1 }, ...rest } = load();\nexport let [{ f }, [g], h = ({ inner }) => inner] = load();\n\
+                export const { i: [j, { k }], l: { m } = {} } = load();\nvar { n: { o: { p = 2 } }, q = 3 } = load();\n";
+    let wanted = [
+        "1 constant a",
+        "1 constant first",
+        "1 constant d",
+        "1 constant e",
+        "1 constant rest",
+        "2 variable f",
+        "2 variable g",
+        "2 variable h",
+        "3 constant j",
+        "3 constant k",
+        "3 constant m",
+        "4 variable q",
+    ];
+    for file in ["bound.ts", "bound.js"] {
+        let found = symbols(file, text);
+        let missing: Vec<&&str> = wanted.iter().filter(|wanted| !found.contains(&(**wanted).to_owned())).collect();
+        assert!(
+            missing.is_empty() && !found.iter().any(|one| one.ends_with(" inner")),
+            "{file}: {missing:?} of {found:?}"
+        );
+    }
+}
+
+/// typescript 5.9.3: `file`, `lock`, `open` with its local `inner`, and `after`.
+#[test]
+fn resources_are_defined() {
+    let text = "using file = open();\nawait using lock = take();\nfunction open() {\n    using inner = take();\n}\nconst after = 1;\n";
+    for name in ["resource.ts", "resource.js"] {
+        let found = symbols(name, text);
+        for wanted in ["1 constant file", "2 constant lock", "3 function open", "6 constant after"] {
+            assert!(found.contains(&wanted.to_owned()), "{name} {wanted}: {found:?}");
+        }
+    }
+}
+
 /// libpg-query 18.1.5: `average` and `top`.
 #[test]
 fn aggregates_are_functions() {

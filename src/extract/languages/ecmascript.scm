@@ -136,6 +136,14 @@
         (assignment_pattern left: (identifier) @name @definition.constant)
         (rest_pattern (identifier) @name @definition.constant)
       ])
+      ; Deeper ones; in a default value may be parameters, which are deeper still.
+      (_ (_ (_ (shorthand_property_identifier_pattern) @name @definition.constant)))
+      (_ (_ (_ (_ (shorthand_property_identifier_pattern) @name @definition.constant))))
+      (_ (object_pattern (shorthand_property_identifier_pattern) @name @definition.constant))
+      (_ (_ (pair_pattern value: (identifier) @name @definition.constant)))
+      (_ (_ (_ (pair_pattern value: (identifier) @name @definition.constant))))
+      (_ (array_pattern (identifier) @name @definition.constant))
+      (_ (_ (array_pattern (identifier) @name @definition.constant)))
     ]
     value: (_) @_value
     (#not-match? @_value "^(await )?(require|import)\\b"))) @signature
@@ -156,6 +164,14 @@
       (assignment_pattern left: (identifier) @name @definition.variable)
       (rest_pattern (identifier) @name @definition.variable)
     ])
+    ; Deeper ones; in a default value may be parameters, which are deeper still.
+    (_ (_ (_ (shorthand_property_identifier_pattern) @name @definition.variable)))
+    (_ (_ (_ (_ (shorthand_property_identifier_pattern) @name @definition.variable))))
+    (_ (object_pattern (shorthand_property_identifier_pattern) @name @definition.variable))
+    (_ (_ (pair_pattern value: (identifier) @name @definition.variable)))
+    (_ (_ (_ (pair_pattern value: (identifier) @name @definition.variable))))
+    (_ (array_pattern (identifier) @name @definition.variable))
+    (_ (_ (array_pattern (identifier) @name @definition.variable)))
   ])) @signature
 (variable_declaration
   (variable_declarator
@@ -174,6 +190,14 @@
         (assignment_pattern left: (identifier) @name @definition.variable)
         (rest_pattern (identifier) @name @definition.variable)
       ])
+      ; Deeper ones; in a default value may be parameters, which are deeper still.
+      (_ (_ (_ (shorthand_property_identifier_pattern) @name @definition.variable)))
+      (_ (_ (_ (_ (shorthand_property_identifier_pattern) @name @definition.variable))))
+      (_ (object_pattern (shorthand_property_identifier_pattern) @name @definition.variable))
+      (_ (_ (pair_pattern value: (identifier) @name @definition.variable)))
+      (_ (_ (_ (pair_pattern value: (identifier) @name @definition.variable))))
+      (_ (array_pattern (identifier) @name @definition.variable))
+      (_ (_ (array_pattern (identifier) @name @definition.variable)))
     ]
     value: (_) @_value
     (#not-match? @_value "^(await )?(require|import)\\b"))) @signature

@@ -118,8 +118,10 @@ pub(super) static SQL: [Gap; 8] = [
 /// The type of a module's export, as an argument.
 const IMPORTED: Gap = gap(r#"[<|&:,(]\s*((?:typeof\s+)?import\(\s*(?:"[^"\n]*"|'[^'\n]*')\s*\)\.)\w"#, "");
 
-pub(super) static TYPESCRIPT: [Gap; 4] = [
+pub(super) static TYPESCRIPT: [Gap; 5] = [
     IMPORTED,
+    // A resource that is closed at the end of its block.
+    gap(r"(?:^|[;{}(])[ \t]*((?:await[ \t]+)?using)[ \t]+[A-Za-z_$][\w$]*[ \t]*(?::[^=;\n]*)?(?:=[^=>]|of\b)", "const"),
     // Variance.
     gap(r"[<,]\s*((?:in\s+out|in|out)\s)\s*[A-Za-z_]\w*\s*(?:[,>=]|extends\b)", ""),
     // Signatures without semicolons, of which the next has type parameters.

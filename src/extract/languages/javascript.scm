@@ -13,6 +13,7 @@
   (#eq? @_constructor "constructor"))
 (class_heritage (identifier) @inherits)
 (class_heritage (member_expression property: (property_identifier) @inherits))
+(using_declaration (variable_declarator name: (identifier) @name) @definition.constant)
 
 ; Parameters and local variables: their uses are no references.
 (formal_parameters (identifier) @binding)

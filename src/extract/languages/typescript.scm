@@ -4,6 +4,7 @@
 (interface_declaration name: (_) @name) @definition.interface
 (enum_declaration name: (_) @name) @definition.enum
 (enum_body name: (_) @name @definition.variant)
+(assignment_expression "using" left: (identifier) @name) @definition.constant
 (enum_assignment name: (_) @name) @definition.variant
 (type_alias_declaration name: (_) @name) @definition.type
 (internal_module name: (_) @name) @definition.namespace
