@@ -52,7 +52,8 @@
 //!    new: decoding, tree-sitter, chunks, symbols, references, entities, edges. A new file with the bytes of a vanished
 //!    file counts as a rename. The one writer replaces all rows of a file in one transaction
 //!    ([`store::Batch::replace_file`]). A transaction covers a batch of some hundred files; between batches, other
-//!    processes can take the update lock.
+//!    processes can take the update lock. In a first build, the same threads also index the chunks for full-text search
+//!    (`update::bundles`), and the writer copies the result.
 //! 5. Reads that waited continue. `update::background` then computes the vectors of new chunks ([`embed`]), a thousand
 //!    at a time; a chunk whose text is unchanged keeps its vector.
 //!
