@@ -12,6 +12,9 @@
 mod process;
 #[path = "index/samples.rs"]
 mod samples;
+#[expect(dead_code, reason = "it serves another bench too")]
+#[path = "index/threads.rs"]
+mod threads;
 
 use std::collections::BTreeSet;
 use std::error::Error;

@@ -241,7 +241,7 @@ fn across(lines: &[Range<usize>], hunks: &[[(usize, usize); 2]]) -> (Lines, bool
         let (removed, added) =
             above.fold((0, 0), |(removed, added), [(_, before), (_, after)]| (removed + before, added + after));
         let start = (lines.start + removed).saturating_sub(added);
-        add(&mut earlier, &[start..start + lines.len()]);
+        add(&mut earlier, std::slice::from_ref(&(start..start + lines.len())));
     };
     for lines in lines {
         let mut rest = lines.clone();
@@ -253,7 +253,7 @@ fn across(lines: &[Range<usize>], hunks: &[[(usize, usize); 2]]) -> (Lines, bool
         }
         keep(rest);
     }
-    touched.clone().for_each(|[(start, count), _]| add(&mut earlier, &[*start..start + count]));
+    touched.clone().for_each(|[(start, count), _]| add(&mut earlier, std::slice::from_ref(&(*start..start + count))));
     (earlier, touched.count() > 0)
 }
 
@@ -288,6 +288,7 @@ fn at_head(lines: Range<usize>, text: &str, committed: &str) -> Lines {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "lines are lists of ranges")]
 mod tests {
     use super::*;
 

@@ -315,7 +315,7 @@ mod tests {
             Chunk { start_offset, text, words, names, ..Chunk::default() }
         };
         let chunks = (0..number % 5).map(chunk).collect();
-        let path = RepoPath::new(&format!("folder/{number}.py")).unwrap();
+        let path = RepoPath::new(format!("folder/{number}.py")).unwrap();
         (path, Extracted { language: "python", chunks, ..Extracted::default() })
     }
 

@@ -272,7 +272,7 @@ impl Worker<'_> {
                 return;
             }
             // While it waits for the budget it must not hold any of it.
-            if !in_flight.try_take(size) && !(self.hand_over(&mut bundle, send) && in_flight.take(size)) {
+            if !(in_flight.try_take(size) || self.hand_over(&mut bundle, send) && in_flight.take(size)) {
                 return;
             }
             bundle.add(self.outcome(task), size);

@@ -345,10 +345,11 @@ impl Resolver<'_> {
         }
         let mut types = Vec::new();
         for found in found.targets {
-            if found.definition.kind == "type" && file.family.headers {
-                if let Typed::Known(aliased, _) = self.aliased(&found, depth + 1)? {
-                    types.extend(aliased);
-                }
+            if found.definition.kind == "type"
+                && file.family.headers
+                && let Typed::Known(aliased, _) = self.aliased(&found, depth + 1)?
+            {
+                types.extend(aliased);
             }
             // A function of a script may construct objects.
             let is_constructor = file.family.spelling == Spelling::Script && found.definition.kind == "function";
