@@ -78,6 +78,9 @@ fn print(subject: &SubjectRelations, paint: &Paint) {
     if subject.relations.unexamined > 0 {
         output::line(&format!("  {} more references to the name were not checked", subject.relations.unexamined));
     }
+    if let Some(reason) = subject.relations.unstated {
+        output::line(&format!("  {reason}"));
+    }
 }
 
 fn value(subject: &SubjectRelations) -> Value {
@@ -87,6 +90,9 @@ fn value(subject: &SubjectRelations) -> Value {
         "relations": groups.collect::<serde_json::Map<_, _>>(),
         "unexamined": subject.relations.unexamined,
     });
+    if let Some(reason) = subject.relations.unstated {
+        value["reason"] = json!(reason);
+    }
     if let Some(found) = &subject.definition {
         value["name"] = json!(found.name);
         value["kind"] = json!(found.kind);

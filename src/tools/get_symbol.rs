@@ -94,7 +94,7 @@ pub(crate) struct SymbolRelations {
     pub file_path: String,
     pub line: u32,
     pub groups: Vec<RelationGroup>,
-    /// False if not all references to the name were examined.
+    /// False if some may be missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complete: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -241,8 +241,9 @@ fn related(snapshot: &Snapshot, name: &str, depth: u32) -> Result<Vec<SymbolRela
             group.items.truncate(left);
             left -= group.items.len();
         }
-        let reason = (found.unexamined > 0)
+        let unexamined = (found.unexamined > 0)
             .then(|| format!("{} more references to the name were not examined", found.unexamined));
+        let reason = super::joined([unexamined, found.unstated.map(str::to_owned)]);
         all.push(SymbolRelations {
             name: qualified(&subject.definition),
             file_path: subject.definition.path.clone(),
