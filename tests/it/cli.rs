@@ -474,3 +474,12 @@ fn a_limit_that_is_no_number_is_refused_with_what_to_give() {
     }
     assert_eq!(repo.run(&["query", "-n", "99999999999999999999", "checkout"]).status.code(), Some(0));
 }
+
+#[test]
+fn one_line_is_one_line_in_errors() {
+    let repo = Repo::new("//- /one.py\nx = 1\n");
+    for arguments in [&["slice", "one.py", "9"][..], &["type-at", "one.py:9:1"], &["history", "one.py:9"]] {
+        let error = String::from_utf8(repo.run(arguments).stderr).unwrap();
+        assert!(error.contains(" has 1 line") && !error.contains("1 lines"), "{arguments:?}: {error}");
+    }
+}
