@@ -34,7 +34,7 @@ statements! {
     SKIPPED = "SELECT path, reason, size, mtime_ns, ctime_ns, inode, seen_ns FROM skipped ORDER BY path";
     SKIPPED_AT = "SELECT path, reason, size, mtime_ns, ctime_ns, inode, seen_ns FROM skipped
         WHERE path = :path OR (path > :path || '/' AND path < :path || '0')";
-    /// Those with text that a person would search.
+    /// Skipped files with text that a person would search.
     SKIPPED_TEXTS = "SELECT path, reason FROM skipped WHERE reason IN ('generated', 'minified', 'oversize')";
     SKIPPED_COUNTS = "SELECT reason, count(*) FROM skipped GROUP BY reason ORDER BY reason";
     SKIP = "INSERT OR REPLACE INTO skipped (path, reason, size, mtime_ns, ctime_ns, inode, seen_ns)

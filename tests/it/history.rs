@@ -444,7 +444,7 @@ fn the_history_of_a_definition_is_that_of_its_lines() {
         let listed: Vec<&str> =
             found["history"].as_array().unwrap().iter().map(|commit| commit["commit"].as_str().unwrap()).collect();
         let range = format!("-L{line},{}:c.py", line + 1);
-        let of_git = git(repo.path(), &["log", "-s", "--abbrev=12", "--format=%h", &range]);
+        let of_git = git(repo.path(), &["log", "-s", "--format=%H", &range]);
         assert_eq!(listed, of_git.lines().collect::<Vec<_>>(), "{name}: {found:#}");
         assert_eq!(found["changes_with"][0]["file_path"], "b.py", "{found:#}");
         assert_eq!(found["changes_with"][0]["commits"], 3, "{found:#}");
