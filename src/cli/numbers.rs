@@ -1,6 +1,6 @@
 //! Numbers that the options of lists take.
 //!
-//! Owns what is said of text that is none, such as `-1`, which clap would read as another option.
+//! Owns the error for text that is not a number, or is negative: clap would read `-1` as another option.
 
 use std::num::IntErrorKind;
 
