@@ -174,7 +174,8 @@ impl Error {
             Io::PermissionDenied | Io::ReadOnlyFilesystem => {
                 (ErrorKind::ReadOnly, "Check the permissions of the file and its folder.")
             }
-            Io::StorageFull | Io::QuotaExceeded => (ErrorKind::Internal, "Free some disk space."),
+            Io::StorageFull => (ErrorKind::ReadOnly, "The disk is full: free some space."),
+            Io::QuotaExceeded => (ErrorKind::ReadOnly, "The quota of the disk is used up: free some space."),
             _ => (ErrorKind::Internal, ""),
         };
         let io_error = Self::new(kind, format!("cannot {what} {shown}: {error}")).caused_by(error);

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use clap::{Command, CommandFactory};
 
-use super::{Cli, global_options, shapes};
+use super::{Cli, global_options, numbers, shapes};
 
 /// The commands by purpose.
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
@@ -35,7 +35,7 @@ Exit codes: 0 success, 1 no results (check, doctor: problems found), 2 error.";
 
 /// The command line, for parsing and completion.
 pub(super) fn declaration() -> Command {
-    let command = global_options::shown_where_used(shapes::with_json(Cli::command()));
+    let command = numbers::checked(global_options::shown_where_used(shapes::with_json(Cli::command())));
     let groups = groups(&command);
     command.help_template(TEMPLATE).after_help(groups)
 }

@@ -10,12 +10,13 @@ use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::query::history::ChangesWith;
 use crate::query::symbols;
-use crate::tools::history::{CommitNote, of_definition, of_path};
+use crate::tools::history::{CommitNote, of_definition, of_lines, of_path};
 
-/// Show the commits that changed a file or the lines of a symbol, and the files that change with it
+/// Show the commits that changed a file, a line or the lines of a symbol, and the files that change with it
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// A file, relative to the current folder or the repository, or absolute; or a name: plain, or as Class.method or module::name
+    /// A file, relative to the current folder or the repository, or absolute; a line of one, as FILE:LINE; or a name: plain, or as
+    /// Class.method or module::name
     of: String,
     /// Maximum number of commits
     #[arg(long, short = 'n', default_value_t = 20)]
@@ -35,15 +36,34 @@ struct Answer {
     truncated: bool,
 }
 
+/// The file and the line in `FILE:LINE`.
+fn line_of(typed: &str) -> Option<(&str, u32)> {
+    let (file, line) = typed.trim_end_matches(':').rsplit_once(':')?;
+    line.parse().ok().filter(|line| *line > 0).map(|line| (file, line))
+}
+
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let workspace = session.workspace()?;
     let budget = Budget::unlimited();
     workspace.commits.finish(&budget)?;
     let most = usize::try_from(typed.limit).unwrap_or(usize::MAX);
     let path = session.stored(&typed.of);
+    let line = line_of(&typed.of).map(|(file, line)| (session.stored(file), line));
     let (mut found, changes_with) = session.read(|snapshot| {
         if snapshot.file(&path)?.is_some() {
             return of_path(snapshot, &path, (most.saturating_add(1), typed.authors));
+        }
+        if let Some((path, line)) = &line
+            && snapshot.file(path)?.is_some()
+        {
+            let lines = snapshot.lines(path, 1, u32::MAX)?.len();
+            if usize::try_from(*line).is_ok_and(|line| line > lines) {
+                let lines = output::count(lines as u64, "line", "lines");
+                return Err(Error::invalid_argument(format!("{} has {lines}", printable(path)))
+                    .hint("Give one of them, from 1, or the file alone."));
+            }
+            let most = (most.saturating_add(1), typed.authors);
+            return of_lines(&workspace, snapshot, (path, (*line, *line)), most, &budget);
         }
         let Some(subject) = symbols::subjects(snapshot, &typed.of)?.into_iter().next() else {
             return Err(Error::not_found(format!(
@@ -76,7 +96,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             output::line(&format!("    {}  {share}", session.paint.path(&file.file_path)));
         }
         if answer.history.is_empty() {
-            let why = workspace.commits.fault().unwrap_or_else(|| "no known commit changed it".to_owned());
+            let why = workspace.commits.absence().unwrap_or_else(|| "no known commit changed it".to_owned());
             output::note(&why);
         }
     })

@@ -31,6 +31,7 @@ mod marks;
 mod mcp;
 mod model;
 mod named;
+mod numbers;
 mod org;
 mod output;
 mod overview;

@@ -9,6 +9,7 @@ use crate::model::printable;
 use crate::query::relations::{self, Group, Relations, Resolver};
 use crate::query::symbols;
 use crate::store::Definition;
+use crate::tools::unsearched;
 
 /// Definitions of one name that are shown with their relations.
 const SUBJECTS: usize = 5;
@@ -27,9 +28,9 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64) -> Res
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let offset = usize::try_from(offset).unwrap_or(usize::MAX);
     let file = session.stored(name);
-    let (subjects, total) = session.read_name(name, |snapshot| {
+    let (subjects, total, unsearched) = session.read_name(name, |snapshot| {
         if let Some(relations) = relations::of_file(snapshot, &file, limit)? {
-            return Ok((vec![SubjectRelations { path: file.clone(), definition: None, relations }], 1));
+            return Ok((vec![SubjectRelations { path: file.clone(), definition: None, relations }], 1, None));
         }
         let found = symbols::subjects(snapshot, name)?;
         let mut subjects = Vec::new();
@@ -39,7 +40,8 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64) -> Res
             let definition = Some(declared.definition.clone());
             subjects.push(SubjectRelations { path: declared.definition.path.clone(), definition, relations });
         }
-        Ok((subjects, found.len()))
+        let unsearched = if found.is_empty() { unsearched::note_of_name(snapshot)? } else { None };
+        Ok((subjects, found.len(), unsearched))
     })?;
     let shown: Vec<Value> = subjects.iter().map(value).collect();
     let json = json!({ "symbols": shown, "total": total });
@@ -49,6 +51,9 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64) -> Res
         _ => format!("{total} definitions; the offset is past the last"),
     };
     let outcome = session.show_list(&json, &subjects, &empty, |subject| print(subject, &session.paint));
+    if let Some(note) = unsearched.filter(|_| !session.json) {
+        output::note(&note);
+    }
     if !session.json && total > offset.saturating_add(subjects.len()) {
         let next = offset + subjects.len();
         output::note(&format!("{} of {total} definitions shown; more with --offset {next}", subjects.len()));
@@ -78,6 +83,9 @@ fn print(subject: &SubjectRelations, paint: &Paint) {
     if subject.relations.unexamined > 0 {
         output::line(&format!("  {} more references to the name were not checked", subject.relations.unexamined));
     }
+    if let Some(reason) = subject.relations.unstated {
+        output::line(&format!("  {reason}"));
+    }
 }
 
 fn value(subject: &SubjectRelations) -> Value {
@@ -87,6 +95,9 @@ fn value(subject: &SubjectRelations) -> Value {
         "relations": groups.collect::<serde_json::Map<_, _>>(),
         "unexamined": subject.relations.unexamined,
     });
+    if let Some(reason) = subject.relations.unstated {
+        value["reason"] = json!(reason);
+    }
     if let Some(found) = &subject.definition {
         value["name"] = json!(found.name);
         value["kind"] = json!(found.kind);

@@ -128,7 +128,7 @@ const OTHERS: &[(&str, &str, &str)] = &[
     (
         "symbol",
         "--relations",
-        "{symbols: [{file_path, name?, kind?, line?, column?, container?, relations, unexamined}], total}",
+        "{symbols: [{file_path, name?, kind?, line?, column?, container?, relations, unexamined, reason?}], total}",
     ),
     ("files", "--skipped", "{total, skipped: [{path, reason}]}"),
     ("repos", "--prune", "{removed, removed_dependencies, freed_bytes}"),

@@ -24,7 +24,7 @@ pub fn slice(bytes: &[u8], start: u64, end: u64, column: u64, cap: Option<usize>
     let starts = line_starts(bytes);
     let total = starts.len() as u64;
     let wrong = |what: Wording| {
-        Error::invalid_argument(what.followed_by(&format!("; the file has {total} lines"))).hint((
+        Error::invalid_argument(what.followed_by(&format!("; the file has {}", line_count(total)))).hint((
             "Give 1-based lines with ",
             Name("start_line"),
             " ≤ ",
@@ -83,6 +83,10 @@ pub fn slice(bytes: &[u8], start: u64, end: u64, column: u64, cap: Option<usize>
         return Ok(Slice { start_line: start, end_line: number, content, lossy, total_lines: total, next });
     }
     Ok(Slice { start_line: start, end_line: last, content, lossy, total_lines: total, next: None })
+}
+
+fn line_count(lines: u64) -> String {
+    if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") }
 }
 
 fn line_starts(bytes: &[u8]) -> Vec<usize> {

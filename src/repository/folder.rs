@@ -163,10 +163,13 @@ pub(super) fn hide_from_git(folder: &Path) {
 fn unwritable(message: String, error: io::Error) -> Unusable {
     let may_be_elsewhere = matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem);
     let error = Error::new(ErrorKind::ReadOnly, message)
-        .hint(
-            "Make the folder writable, set XDG_CACHE_HOME to a folder that can hold the index, or sync a copy of the \
-             repository.",
-        )
+        .hint(match error.kind() {
+            io::ErrorKind::StorageFull => "The disk is full: free some space.",
+            _ => {
+                "Make the folder writable, set XDG_CACHE_HOME to a folder that can hold the index, or sync a copy of the \
+                 repository."
+            }
+        })
         .caused_by(error);
     if may_be_elsewhere { Unusable::Here(error) } else { Unusable::AtAll(error) }
 }

@@ -34,6 +34,8 @@ statements! {
     SKIPPED = "SELECT path, reason, size, mtime_ns, ctime_ns, inode, seen_ns FROM skipped ORDER BY path";
     SKIPPED_AT = "SELECT path, reason, size, mtime_ns, ctime_ns, inode, seen_ns FROM skipped
         WHERE path = :path OR (path > :path || '/' AND path < :path || '0')";
+    /// Skipped files with text that a person would search.
+    SKIPPED_TEXTS = "SELECT path, reason FROM skipped WHERE reason IN ('generated', 'minified', 'oversize')";
     SKIPPED_COUNTS = "SELECT reason, count(*) FROM skipped GROUP BY reason ORDER BY reason";
     SKIP = "INSERT OR REPLACE INTO skipped (path, reason, size, mtime_ns, ctime_ns, inode, seen_ns)
         VALUES (:path, :reason, :size, :mtime_ns, :ctime_ns, :inode, :seen_ns)";
@@ -232,6 +234,11 @@ impl Snapshot<'_> {
 
     pub fn skipped(&self) -> Result<Vec<SkippedFile>> {
         self.rows(SKIPPED, [], skipped)
+    }
+
+    /// Path and reason of each skipped file that has, or may have, text that a person would search.
+    pub fn skipped_texts(&self) -> Result<Vec<(String, String)>> {
+        self.rows(SKIPPED_TEXTS, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     pub fn skipped_counts(&self) -> Result<Vec<(String, u64)>> {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::find_references::{reading_time, why_outside, why_unfinished};
 use super::history::{self, CommitNote};
-use super::{Access, Call, Declaration, declare};
+use super::{Access, Call, Declaration, declare, unsearched};
 use crate::error::{Error, Result};
 use crate::extract::kinds;
 use crate::model::printable;
@@ -81,7 +81,7 @@ pub(crate) struct Answer {
     /// With history: files that were changed together with its file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes_with: Vec<ChangesWith>,
-    /// Why the history may lack commits.
+    /// Without a definition: files that are not searched. Why the history may lack commits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -94,7 +94,7 @@ pub(crate) struct SymbolRelations {
     pub file_path: String,
     pub line: u32,
     pub groups: Vec<RelationGroup>,
-    /// False if not all references to the name were examined.
+    /// False if some may be missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complete: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,7 +141,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     }
     let time = reading_time(call, offset);
     let with_history = arguments.history == Some(true);
-    let warning = if with_history { call.follow_history()? } else { None };
+    let no_history = if with_history { call.follow_history()? } else { None };
     let read = |snapshot: &Snapshot| {
         let name = &arguments.symbol_name;
         let symbols::Found { page, unread } = symbols::occurrences(
@@ -155,6 +155,10 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         )?;
         let reason = super::joined([why_unfinished(unread.files), why_outside(unread.outside)]);
         let is_unknown = page.items.is_empty() && page.total == Some(0);
+        // References alone may be those of a definition in a file that is not searched.
+        let is_defined = || page.items.first().is_some_and(|first| first.role == "definition");
+        let lacks_definition = arguments.kind.is_none() && offset == 0 && limit != Some(0) && !is_defined();
+        let unsearched = if is_unknown || lacks_definition { unsearched::note_of_name(snapshot)? } else { None };
         let suggestions =
             if is_unknown && !call.request.is_part { symbols::similar_names(snapshot, name)? } else { Vec::new() };
         let relations = match arguments.relations {
@@ -169,9 +173,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             }
             None => (Vec::new(), Vec::new()),
         };
-        Ok((page, reason, suggestions, relations, (commits, changes_with)))
+        Ok((page, reason, unsearched, suggestions, relations, (commits, changes_with)))
     };
-    let (page, reason, suggestions, relations, (history, changes_with)) = match how {
+    let (page, reason, unsearched, suggestions, relations, (history, changes_with)) = match how {
         Match::Exact => call.read_name(&arguments.symbol_name, read)?,
         Match::Prefix | Match::Fuzzy => call.read_names_like(&arguments.symbol_name, read)?,
     };
@@ -180,7 +184,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         relations,
         history,
         changes_with,
-        warning,
+        warning: super::joined([no_history, unsearched]),
         total: page.total,
         truncated: page.is_cut,
         next_offset: page.next_offset(),
@@ -241,8 +245,9 @@ fn related(snapshot: &Snapshot, name: &str, depth: u32) -> Result<Vec<SymbolRela
             group.items.truncate(left);
             left -= group.items.len();
         }
-        let reason = (found.unexamined > 0)
+        let unexamined = (found.unexamined > 0)
             .then(|| format!("{} more references to the name were not examined", found.unexamined));
+        let reason = super::joined([unexamined, found.unstated.map(str::to_owned)]);
         all.push(SymbolRelations {
             name: qualified(&subject.definition),
             file_path: subject.definition.path.clone(),

@@ -129,18 +129,29 @@ pub(crate) fn of_definition(
     workspace: &Workspace,
     snapshot: &Snapshot,
     definition: &Definition,
+    most: (usize, bool),
+    budget: &Budget,
+) -> Result<(Vec<CommitNote>, Vec<ChangesWith>)> {
+    let lines = (definition.start_line, definition.end_line);
+    of_lines(workspace, snapshot, (&definition.path, lines), most, budget)
+}
+
+/// The last commits that touched lines of a file, and the files that change together with it.
+pub(crate) fn of_lines(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    (path, lines): (&str, (u32, u32)),
     (most, with_authors): (usize, bool),
     budget: &Budget,
 ) -> Result<(Vec<CommitNote>, Vec<ChangesWith>)> {
-    let of_file = history::of_lines(snapshot, &definition.path)?;
-    let together = history::changes_with(snapshot, &[&definition.path], TOGETHER)?;
+    let of_file = history::of_lines(snapshot, path)?;
+    let together = history::changes_with(snapshot, &[path], TOGETHER)?;
     if of_file.is_empty() {
         return Ok((Vec::new(), together));
     }
-    let text = snapshot.lines(&definition.path, 1, u32::MAX)?.join("\n");
-    let lines = (definition.start_line, definition.end_line);
+    let text = snapshot.lines(path, 1, u32::MAX)?.join("\n");
     let of_file = FileCommits::new(of_file.into_iter().map(|(commit, path)| (commit.hash, path)));
-    let touching = workspace.history.of_lines((&definition.path, &text), lines, &of_file, most, budget)?;
+    let touching = workspace.history.of_lines((path, &text), lines, &of_file, most, budget)?;
     let mut notes = Vec::with_capacity(touching.len());
     for hash in &touching {
         // One that was made since is not stored yet.
@@ -183,8 +194,8 @@ pub(crate) fn follow(workspace: &Workspace, budget: &Budget) -> Result<Option<St
         budget.check()?;
         return Ok(Some("The history is being indexed: older commits may be missing.".to_owned()));
     }
-    if let Some(fault) = commits.fault() {
-        return Ok(Some(format!("There is no history: {fault}.")));
+    if let Some(reason) = commits.absence() {
+        return Ok(Some(format!("There is no history: {reason}.")));
     }
     Ok(commits.is_cut().then(|| "This clone is shallow: older commits are missing.".to_owned()))
 }

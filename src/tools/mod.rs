@@ -42,6 +42,7 @@ pub(crate) mod stats;
 pub(crate) mod symbols;
 mod target;
 pub(crate) mod type_at;
+pub(crate) mod unsearched;
 pub(crate) mod update_index;
 mod worktree;
 

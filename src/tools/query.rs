@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::incomplete::Needs;
-use super::{Access, Call, Declaration, declare};
+use super::{Access, Call, Declaration, declare, unsearched};
 use crate::error::{Error, Result};
 use crate::organisation::MirrorRequest;
 use crate::query::corpus::Corpus;
@@ -99,7 +99,8 @@ pub(crate) struct Answer {
     /// smart: chunks that are found by their words alone until their vectors are there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vectors_pending: Option<u64>,
-    /// smart: filters that matched nothing, with near values; why the chosen model was not used.
+    /// Files that are not searched. smart: filters that matched nothing, with near values; why the chosen model was not
+    /// used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -157,13 +158,16 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let page = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
     let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
     let budget = call.budget();
-    let (found, warning, suggestion, vectors_pending) = if let Some(pattern) = arguments.pattern() {
-        let found = call.read_now(|snapshot, unindexed| {
+    let (found, warning, unsearched, suggestion, vectors_pending) = if let Some(pattern) = arguments.pattern() {
+        let (found, unsearched) = call.read_now(|snapshot, unindexed| {
             let disk = unindexed.map(|unindexed| Arc::clone(unindexed) as Arc<dyn DiskFiles>);
-            exact::search(snapshot, disk.as_ref(), &pattern, &filter, context, page, budget)?
-                .try_map(|hit| Ok((hit, None)))
+            let found = exact::search(snapshot, disk.as_ref(), &pattern, &filter, context, page, budget)?
+                .try_map(|hit| Ok((hit, None)))?;
+            // It lists every match: a part of them alone has to be named, once.
+            let unsearched = if page.0 == 0 { unsearched::note(snapshot, &filter)? } else { None };
+            Ok((found, unsearched))
         })?;
-        (found, None, None, None)
+        (found, None, unsearched, None, None)
     } else if let Some(query) = CommitQuery::asked(asked) {
         return commits(call, &query, &filter, page);
     } else {
@@ -173,15 +177,17 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
                 smart::search(&corpus, deep, &arguments.text, &filter, context, page, budget)?;
             let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
             let suggestion = if is_nothing { smart::suggest(&corpus, &arguments.text)? } else { None };
+            let unsearched = if is_nothing { unsearched::note(snapshot, &filter)? } else { None };
             let found = found.try_map(|hit| with_commit(&corpus, hit, explain))?;
-            Ok((found, warning, suggestion, super::vectors_pending(call, snapshot)?))
+            Ok((found, warning, unsearched, suggestion, super::vectors_pending(call, snapshot)?))
         })?
     };
     if mode == Mode::Smart && found.items.is_empty() && page.0 == 0 && page.1 > 0 && warning.is_none() {
         // Where no file answers, a commit may.
         let answer = commits(call, &CommitQuery::from_words(asked), &filter, page)?;
         if !answer.results.is_empty() {
-            return Ok(Answer { suggestion, ..answer });
+            let warning = super::joined([answer.warning, unsearched]);
+            return Ok(Answer { suggestion, warning, ..answer });
         }
     }
     Ok(Answer {
@@ -190,7 +196,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         next_offset: found.next_offset(),
         suggestion,
         vectors_pending,
-        warning: super::joined([warning, call.warning()]),
+        warning: super::joined([warning, call.warning(), unsearched]),
         results: found.items.into_iter().map(|(hit, commit)| shown(call.workspace(), hit, commit, explain)).collect(),
     })
 }

@@ -457,3 +457,29 @@ y
         assert_eq!(repo.call("list_files", &arguments)["total"], 2, "{arguments}");
     }
 }
+
+#[test]
+fn a_limit_that_is_no_number_is_refused_with_what_to_give() {
+    let repo = Repo::new(SMALL);
+    for (arguments, option, least) in [
+        (&["query", "-n", "-1", "x"][..], "--limit <LIMIT>", 1),
+        (&["query", "-n", "many", "x"], "--limit <LIMIT>", 1),
+        (&["query", "--offset", "-2", "x"], "--offset <OFFSET>", 0),
+        (&["symbol", "--limit", "-3", "x"], "--limit <LIMIT>", 1),
+        (&["entity", "search", "-n", "-3", "x"], "--limit <LIMIT>", 1),
+    ] {
+        let error = repo.fails(arguments);
+        let expected = format!("for '{option}': give a whole number of at least {least}\n");
+        assert!(error.contains(&expected) && !error.contains("tip:"), "{arguments:?}: {error}");
+    }
+    assert_eq!(repo.run(&["query", "-n", "99999999999999999999", "checkout"]).status.code(), Some(0));
+}
+
+#[test]
+fn one_line_is_one_line_in_errors() {
+    let repo = Repo::new("//- /one.py\nx = 1\n");
+    for arguments in [&["slice", "one.py", "9"][..], &["type-at", "one.py:9:1"], &["history", "one.py:9"]] {
+        let error = String::from_utf8(repo.run(arguments).stderr).unwrap();
+        assert!(error.contains(" has 1 line") && !error.contains("1 lines"), "{arguments:?}: {error}");
+    }
+}

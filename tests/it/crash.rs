@@ -206,6 +206,17 @@ fn a_disk_that_is_full_from_the_start_is_named() {
 }
 
 #[test]
+fn a_file_that_a_full_disk_cannot_take_is_refused_as_one() {
+    let repo = Repo::new("//- /first.py\ndef first_of_all(): pass\n");
+    repo.sync();
+    let folder = repo.path().join(".ixmcp/small");
+    fs::create_dir(&folder).unwrap();
+    let Some(_disk) = SmallDisk::on(&folder, "16k") else { return };
+    let error = repo.fails(&["snapshot", "save", ".ixmcp/small/index.snapshot"]);
+    assert!(error.contains("READ_ONLY") && error.contains("The disk is full: free some space."), "{error}");
+}
+
+#[test]
 fn git_ignores_the_index_whatever_became_of_the_rules_in_its_folder() {
     let repo = committed("//- /first.py\ndef first_of_all(): pass\n");
     let is_clean = |context: &str| {

@@ -484,3 +484,37 @@ fn without_git_there_is_no_history_and_one_warning() {
     let found = run(&["call", "query", "--args", r#"{"text": "cart total"}"#]);
     assert!(found.get("warning").is_none() && found["results"][0]["file_path"] == "shop/cart.py", "{found:#}");
 }
+
+#[test]
+fn the_history_of_a_line_is_that_of_git() {
+    let repo = shop();
+    let listed = |of: &str| {
+        let printed = repo.ok(&["history", of]);
+        let commits = printed.lines().take_while(|line| *line != "changes together with");
+        commits.map(|commit| commit.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let text = fs::read_to_string(repo.path().join("shop/cart.py")).unwrap();
+    let lines = text.lines().count();
+    for line in 1..=lines {
+        let range = format!("-L{line},{line}:shop/cart.py");
+        let by_git = git(repo.path(), &["log", "-s", "--abbrev=12", "--format=%h", &range]);
+        assert_eq!(listed(&format!("shop/cart.py:{line}")), by_git.lines().collect::<Vec<_>>(), "line {line}");
+    }
+    let refused = repo.fails(&["history", &format!("shop/cart.py:{}", lines + 1)]);
+    assert!(refused.contains(&format!("INVALID_ARGUMENT: shop/cart.py has {lines} lines.")), "{refused}");
+}
+
+#[test]
+fn outside_git_the_missing_history_is_explained() {
+    let repo = Repo::new("//- /a.py\ndef first(): pass\n");
+    fs::remove_dir_all(repo.path().join(".git")).unwrap();
+    fs::create_dir(repo.path().join(".ixchel")).unwrap();
+    for of in ["a.py", "first", "a.py:1"] {
+        let printed = repo.run(&["history", of]);
+        assert_eq!(String::from_utf8(printed.stderr).unwrap(), "there is no git repository here\n", "{of}");
+    }
+    let refused = repo.fails(&["changes"]);
+    assert!(refused.contains("there is no git repository here"), "{refused}");
+    let answer = repo.call("get_symbol", &json!({ "symbol_name": "first", "history": true }));
+    assert_eq!(answer["warning"], "There is no history: there is no git repository here.");
+}

@@ -168,6 +168,25 @@ fn implementations_that_a_scip_file_states_are_a_relation_also_in_cycles() {
 }
 
 #[test]
+fn an_interface_of_go_without_a_scip_file_says_why_it_has_no_implementers() {
+    let (repo, index) = shop();
+    let why = "Go does not state which types implement an interface: only a SCIP file does (`ixmcp scip make`)";
+    let relations = |name: &str| {
+        let answer = repo.call("get_symbol", &json!({ "symbol_name": name, "relations": true }));
+        (answer["relations"][0]["complete"].clone(), answer["relations"][0]["reason"].clone())
+    };
+    assert_eq!(relations("Store"), (json!(false), json!(why)));
+    assert_eq!(relations("Disk"), (Value::Null, Value::Null), "no interface");
+    let shown = repo.ok(&["symbol", "Store", "--relations"]);
+    assert!(shown.ends_with(&format!("\n  {why}\n")), "{shown}");
+    let printed: Value = serde_json::from_str(&repo.ok(&["symbol", "Store", "--relations", "--json"])).unwrap();
+    assert_eq!(printed["symbols"][0]["reason"], why);
+
+    repo.write("index.scip", index.write_to_bytes().unwrap());
+    assert_eq!(relations("Store"), (Value::Null, Value::Null), "the file describes it");
+}
+
+#[test]
 fn the_implementers_of_what_changes_are_those_that_a_scip_file_states() {
     let (repo, index) = shop();
     std::fs::remove_dir_all(repo.path().join(".git")).unwrap();

@@ -107,6 +107,7 @@ mod types_cli;
 mod types_implied;
 mod types_memory;
 mod types_unreachable;
+mod unsearched;
 mod vectors;
 mod watch;
 mod wire;

@@ -77,7 +77,8 @@ impl<'t> Lines<'t> {
             let of = cell.map_or_else(|| "the file".to_owned(), |cell| format!("cell {cell}"));
             // The empty line after a final line break is a valid position, but readers do not count it.
             let lines = lines - u32::from(cell.is_none() && self.text.ends_with('\n'));
-            return Err(format!("line {line} is past the end; {of} has {lines} lines"));
+            let noun = if lines == 1 { "line" } else { "lines" };
+            return Err(format!("line {line} is past the end; {of} has {lines} {noun}"));
         }
         let within = |start: usize| {
             let rest = self.text.get(start..)?.split('\n').next()?;

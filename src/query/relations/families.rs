@@ -56,6 +56,8 @@ pub(super) struct Family {
     pub headers: bool,
     /// A module is a folder, whatever its files are called.
     pub folders: bool,
+    /// Why it is not known which types implement an interface, if they do not name it.
+    pub unstated_implementers: Option<&'static str>,
     /// Words for the object or type that the code around belongs to, and for what that inherits from.
     pub itself: &'static [&'static str],
     pub above: &'static [&'static str],
@@ -80,6 +82,7 @@ const NONE: Family = Family {
     open_types: false,
     headers: false,
     folders: false,
+    unstated_implementers: None,
     itself: &["self", "this"],
     above: &["super"],
     extensions: &[],
@@ -171,6 +174,9 @@ static FAMILIES: &[Family] = &[
         scope: Scope::Folder,
         open_types: true,
         folders: true,
+        unstated_implementers: Some(
+            "Go does not state which types implement an interface: only a SCIP file does (`ixmcp scip make`)",
+        ),
         itself: &[],
         above: &[],
         extensions: &["go"],

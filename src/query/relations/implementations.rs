@@ -53,6 +53,18 @@ pub(super) fn stated(resolver: &mut Resolver, subject: &DefinitionNode, is_above
     Ok(nodes)
 }
 
+/// Why the implementers of an interface are not known: its language does not have types name it, and no SCIP file describes
+/// it.
+pub(super) fn unstated(resolver: &mut Resolver, subject: &DefinitionNode) -> Result<Option<&'static str>> {
+    let definition = &subject.definition;
+    let reason = super::families::Family::for_language(&definition.language).unstated_implementers;
+    let Some(reason) = reason.filter(|_| definition.kind == "interface") else { return Ok(None) };
+    let snapshot = resolver.library.snapshot;
+    let is_described = resolver.has_scip()?
+        && scip::subject(snapshot, &definition.path, definition.line, definition.column)?.is_some();
+    Ok((!is_described).then_some(reason))
+}
+
 /// The members that override a member, in types that inherit from its type.
 pub(super) fn overriding(resolver: &mut Resolver, member: &DefinitionNode) -> Result<Vec<Related>> {
     let Some(of) = type_of(resolver, member)? else { return Ok(Vec::new()) };

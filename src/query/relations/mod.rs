@@ -72,6 +72,8 @@ pub struct Relations {
     pub groups: Vec<Group>,
     /// References to the name that were too many to look at.
     pub unexamined: usize,
+    /// Why its implementers are not known, if the language does not have them stated.
+    pub unstated: Option<&'static str>,
 }
 
 /// References to one name that are resolved for one answer.
@@ -95,7 +97,8 @@ pub fn of_symbol(resolver: &mut Resolver, subject: &DefinitionNode, limit: usize
     subtypes(resolver, subject, &subject.definition.name, None, &mut groups)?;
     implementations::implementations(resolver, subject, &mut groups)?;
     let unexamined = references(resolver, subject, &mut groups)?;
-    Ok(groups.done(unexamined))
+    let unstated = implementations::unstated(resolver, subject)?;
+    Ok(Relations { unstated, ..groups.done(unexamined) })
 }
 
 /// Everything that relates to a file as a module.
@@ -433,6 +436,6 @@ impl Groups {
             self.cut(relation);
         }
         self.found.retain(|group| group.total > 0);
-        Relations { groups: self.found, unexamined }
+        Relations { groups: self.found, unexamined, unstated: None }
     }
 }

@@ -12,7 +12,7 @@ use crate::query::{HitPage, PathFilter, exact, smart};
 use crate::tools::query::{
     Answer, Arguments, DEFAULT_LIMIT, MAX_LIMIT, Mode, check_text, shown, shown_commit, with_commit,
 };
-use crate::tools::{arguments, page};
+use crate::tools::{arguments, joined, page, unsearched};
 
 /// Searches several repositories: a smart query ranks the hits of all of them once.
 pub(super) fn search(across: &ScopedCall) -> Result<Value> {
@@ -35,13 +35,14 @@ pub(super) fn search(across: &ScopedCall) -> Result<Value> {
             smart::search(corpus, None, &arguments.text, &filter, context, page, budget)?;
         let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
         let suggestion = if is_nothing { smart::suggest(corpus, &arguments.text)? } else { None };
+        let unsearched = if is_nothing { unsearched_in(corpus, members, &filter)? } else { None };
         let answer = Answer {
             total: found.total,
             truncated: found.is_cut,
             next_offset: found.next_offset(),
             suggestion,
             vectors_pending: None,
-            warning,
+            warning: joined([warning, unsearched]),
             results: Vec::new(),
         };
         let mut answer = json!(answer);
@@ -54,6 +55,22 @@ pub(super) fn search(across: &ScopedCall) -> Result<Value> {
         answer["results"] = hits.collect();
         Ok(answer)
     })
+}
+
+/// Repositories whose files that are not searched are named.
+const MAX_UNSEARCHED: usize = 3;
+
+/// The notes about files that are not searched, each with its repository.
+fn unsearched_in(corpus: &Corpus, members: &[RankedMember], filter: &PathFilter) -> Result<Option<String>> {
+    let mut notes = Vec::new();
+    for (at, member) in members.iter().enumerate() {
+        let note = corpus.ask(at, |source| unsearched::note(source, filter))?;
+        notes.extend(note.map(|note| format!("{}: {note}", member.across.name(member.root))));
+        if notes.len() == MAX_UNSEARCHED {
+            break;
+        }
+    }
+    Ok(Some(notes.join(" ")).filter(|text| !text.is_empty()))
 }
 
 /// Commits of several repositories as hits, ranked once.

@@ -89,6 +89,12 @@ impl Commits {
         locked(&self.fault).clone()
     }
 
+    /// Why there is no history at all; `None` if there is one.
+    pub fn absence(&self) -> Option<String> {
+        let has_git = || git_layout::directory(&self.repository.root).is_some();
+        self.fault().or_else(|| (!has_git()).then(|| "there is no git repository here".to_owned()))
+    }
+
     fn stored_state(&self, budget: &Budget) -> Result<String> {
         Ok(self.repository.read(budget, |snapshot| snapshot.fact(Fact::History))?.unwrap_or_default())
     }
