@@ -255,6 +255,7 @@ impl Session {
     pub(super) fn finish(&self) {
         let budget = Budget::unlimited();
         let until = Instant::now() + FINISHING;
+        let mut is_left = false;
         for workspace in std::mem::take(&mut *locked(&self.unfinished)) {
             let (what, left) = if workspace.is_built(&budget) {
                 let what = format!("the index is being finished, for at most {} s", FINISHING.as_secs());
@@ -266,10 +267,12 @@ impl Session {
             let progress = Progress::default();
             let finish = || workspace.finish_unless_others_do(left, &progress, &budget);
             match output::with_announced_progress(announcement, || how_far_of(&workspace, &progress), finish) {
-                Ok(true) => {}
-                Ok(false) => output::note("the next command continues with the index; `ixmcp sync` finishes it"),
+                Ok(is_complete) => is_left |= !is_complete,
                 Err(error) => tracing::warn!("the index is not complete: {error}"),
             }
+        }
+        if is_left {
+            output::note("the next command continues with the index; `ixmcp sync` finishes it");
         }
         self.workspaces.end_provisional();
     }
