@@ -100,7 +100,7 @@ pub fn ticking<T>(every: Duration, mut tick: impl FnMut() + Send, work: impl FnO
 /// The interval of progress reports.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What work on an index does at a time.
+/// The part of the work on an index that is being done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
     /// Waits for the work of others.

@@ -69,14 +69,14 @@ impl HowFar {
     }
 }
 
-/// What is said once about work that takes long, before its progress is shown.
+/// A sentence about work that takes long, written once before its progress is shown.
 pub(super) struct Announcement {
     text: String,
     after: Duration,
 }
 
 impl Announcement {
-    /// About work after an answer, for which few commands need so long.
+    /// Announces work after an answer, for which few commands need so long.
     pub(super) const fn after_answer(text: String) -> Self {
         Self { text, after: Duration::from_secs(2) }
     }

@@ -29,7 +29,7 @@ pub struct Request {
     pub budget: Budget,
     /// Whether the caller has given the time that the call may take.
     pub has_timeout: bool,
-    /// Whether a person waits who can interrupt the call: it has no deadline that its arguments do not give.
+    /// Whether a person waits, and can interrupt the call: it has no deadline that its arguments do not give.
     pub is_patient: bool,
     /// How long to wait for an index that is being built.
     pub index_wait: IndexWait,
