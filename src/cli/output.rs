@@ -281,7 +281,7 @@ mod tests {
         let progress = Progress::default();
         let text = || HowFar::from_progress(&progress).text();
         progress.begin(818, 700 << 10);
-        progress.advance(12 << 10);
+        progress.advance(1, 12 << 10);
         assert_eq!(text().as_deref(), Some("1 of 818 files, 12 of 700 kB"));
         progress.begin(11_739, 89 << 20);
         assert_eq!(text().as_deref(), Some("0 of 11739 files, 0 of 89 MB"));
