@@ -4,7 +4,7 @@
 //! reads ask of a running update (`repository::requests`).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -100,9 +100,33 @@ pub fn ticking<T>(every: Duration, mut tick: impl FnMut() + Send, work: impl FnO
 /// The interval of progress reports.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
+/// The part of the work on an index that is being done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// Waits for the work of others.
+    #[default]
+    Waiting,
+    /// Looks which files there are, and which have changed.
+    Listing,
+    /// Reads files and stores what they contain. Files and bytes are counted.
+    Files,
+    /// Merges what was stored for the full-text search.
+    Merging,
+    Vectors,
+    History,
+    Substrings,
+}
+
+impl Phase {
+    const ALL: [Self; 7] =
+        [Self::Waiting, Self::Listing, Self::Files, Self::Merging, Self::Vectors, Self::History, Self::Substrings];
+}
+
 /// The progress of long work. The worker writes it, and the caller reads it.
 #[derive(Debug, Default)]
 pub struct Progress {
+    /// The number of a [`Phase`].
+    phase: AtomicU8,
     pub done_files: AtomicU64,
     /// 0 until the directory walk has finished.
     pub total_files: AtomicU64,
@@ -111,7 +135,18 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// The work begins to do something else.
+    pub fn enter(&self, phase: Phase) {
+        self.phase.store(phase as u8, Ordering::Relaxed);
+    }
+
+    pub fn phase(&self) -> Phase {
+        Phase::ALL[usize::from(self.phase.load(Ordering::Relaxed))]
+    }
+
+    /// Begins to read so many files.
     pub fn begin(&self, files: u64, bytes: u64) {
+        self.enter(Phase::Files);
         self.done_files.store(0, Ordering::Relaxed);
         self.done_bytes.store(0, Ordering::Relaxed);
         self.total_bytes.store(bytes, Ordering::Relaxed);
@@ -120,6 +155,7 @@ impl Progress {
 
     /// For work with a counter of its own.
     pub fn set(&self, done: u64, total: u64) {
+        self.enter(Phase::Files);
         self.total_files.store(total, Ordering::Relaxed);
         self.done_files.store(done, Ordering::Relaxed);
     }

@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::terminal_text;
-use crate::budget::{self, Progress};
+use crate::budget::{self, Phase, Progress};
 use crate::error::{Error, Result};
 use crate::locked::locked;
 use crate::serve::client;
@@ -23,17 +23,62 @@ const QUIET: Duration = Duration::from_millis(400);
 /// How often a bar moves, and how often a line is written where there is no terminal.
 const TICK: Duration = Duration::from_millis(100);
 const LINE: Duration = Duration::from_secs(5);
+const MB: u64 = 1 << 20;
 
-/// How far work has come: files and bytes, done and in all. In all 0: not known yet.
+/// How far work has come: files and bytes, done and in all.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HowFar {
-    pub files: (u64, u64),
-    pub bytes: (u64, u64),
+    /// `None` for work that only counts files.
+    phase: Option<Phase>,
+    files: (u64, u64),
+    bytes: (u64, u64),
 }
 
 impl HowFar {
     pub(super) fn from_progress(progress: &Progress) -> Self {
-        Self { files: progress.files(), bytes: progress.bytes() }
+        Self { phase: Some(progress.phase()), files: progress.files(), bytes: progress.bytes() }
+    }
+
+    pub(super) fn of_files(files: (u64, u64)) -> Self {
+        Self { files, ..Self::default() }
+    }
+
+    /// Says what is done; `None` if nothing is known of it.
+    fn text(&self) -> Option<String> {
+        let doing = |what: &str| Some(what.to_owned());
+        match self.phase {
+            Some(Phase::Waiting) => doing("waiting for other work on the index"),
+            Some(Phase::Listing) => doing("listing files"),
+            Some(Phase::Merging) => doing("merging the full-text index"),
+            Some(Phase::Vectors) => doing("making vectors"),
+            Some(Phase::History) => doing("reading the history"),
+            Some(Phase::Substrings) => doing("gathering substrings"),
+            Some(Phase::Files) | None => self.count(),
+        }
+    }
+
+    fn count(&self) -> Option<String> {
+        let (done, files) = self.files;
+        let (done_bytes, bytes) = self.bytes;
+        let of_bytes = match bytes {
+            0 => String::new(),
+            1..MB => format!(", {} of {} kB", done_bytes >> 10, bytes >> 10),
+            _ => format!(", {} of {} MB", done_bytes >> 20, bytes >> 20),
+        };
+        (files > 0).then(|| format!("{done} of {files} files{of_bytes}"))
+    }
+}
+
+/// A sentence about work that takes long, written once before its progress is shown.
+pub(super) struct Announcement {
+    text: String,
+    after: Duration,
+}
+
+impl Announcement {
+    /// Announces work after an answer, for which few commands need so long.
+    pub(super) const fn after_answer(text: String) -> Self {
+        Self { text, after: Duration::from_secs(2) }
     }
 }
 
@@ -115,7 +160,19 @@ pub(super) fn note_indexing(done: u64, total: u64) {
 
 /// Does `work` while showing how far it is: a bar on a terminal, a line now and then in a pipe.
 pub(super) fn with_progress<T>(how_far: impl Fn() -> HowFar + Sync, work: impl FnOnce() -> T) -> T {
-    let mut shown = ProgressDisplay::new();
+    showing(ProgressDisplay::new(None), how_far, work)
+}
+
+/// Does `work` like [`with_progress`], of which nothing is shown before the announcement.
+pub(super) fn with_announced_progress<T>(
+    announcement: Announcement,
+    how_far: impl Fn() -> HowFar + Sync,
+    work: impl FnOnce() -> T,
+) -> T {
+    showing(ProgressDisplay::new(Some(announcement)), how_far, work)
+}
+
+fn showing<T>(mut shown: ProgressDisplay, how_far: impl Fn() -> HowFar + Sync, work: impl FnOnce() -> T) -> T {
     budget::ticking(TICK, || shown.update(&how_far()), work)
 }
 
@@ -124,8 +181,7 @@ pub(super) fn with_remote_progress<T>(work: impl FnOnce(&(dyn Fn(client::RemoteP
     let latest = std::sync::Mutex::new(HowFar::default());
     let now = || *locked(&latest);
     let tell = |far: client::RemoteProgress| {
-        let how_far = HowFar { files: (0, 0), bytes: (far.done, far.total) };
-        *locked(&latest) = how_far;
+        *locked(&latest) = HowFar::of_files((far.done, far.total));
     };
     with_progress(now, || work(&tell))
 }
@@ -146,34 +202,54 @@ pub(super) fn is_agreed(prompt: &str) -> Result<bool> {
 /// The progress of one piece of work, as far as it is shown yet.
 struct ProgressDisplay {
     started: Instant,
+    announcement: Option<Announcement>,
     is_terminal: bool,
     bar: Option<ProgressBar>,
-    last_line: Instant,
+    /// Whether the bar shows a speed.
+    has_speed: Option<bool>,
+    last_line: (Instant, String),
 }
 
 impl ProgressDisplay {
-    fn new() -> Self {
+    fn new(announcement: Option<Announcement>) -> Self {
         let started = Instant::now();
-        Self { started, is_terminal: *IS_STDERR_TERMINAL, bar: None, last_line: started }
+        let last_line = (started, String::new());
+        Self { started, announcement, is_terminal: *IS_STDERR_TERMINAL, bar: None, has_speed: None, last_line }
     }
 
     fn update(&mut self, how_far: &HowFar) {
-        let HowFar { files: (done_files, files), bytes: (done_bytes, bytes) } = *how_far;
-        if self.started.elapsed() < QUIET || bytes == 0 {
+        let quiet = self.announcement.as_ref().map_or(QUIET, |announcement| announcement.after);
+        if self.started.elapsed() < quiet {
             return;
         }
-        if self.is_terminal {
-            let bar = self.bar.get_or_insert_with(new_bar);
-            bar.set_length(bytes);
-            bar.set_position(done_bytes);
-            if files > 0 {
-                bar.set_message(format!("{done_files}/{files} files"));
-            }
-        } else if self.last_line.elapsed() >= LINE {
-            self.last_line = Instant::now();
-            let of_files = if files > 0 { format!("{done_files} of {files} files, ") } else { String::new() };
-            note(&format!("indexing: {of_files}{} of {} MB", done_bytes >> 20, bytes >> 20));
+        if let Some(announcement) = self.announcement.take() {
+            note(&announcement.text);
         }
+        let Some(text) = how_far.text() else { return };
+        if self.is_terminal {
+            let bar = self.bar.get_or_insert_with(|| ProgressBar::new(0));
+            let has_speed = how_far.phase == Some(Phase::Files) && how_far.bytes.1 > 0;
+            if self.has_speed.replace(has_speed) != Some(has_speed) {
+                bar.set_style(bar_style(has_speed));
+            }
+            let (done, total) = if how_far.bytes.1 > 0 { how_far.bytes } else { how_far.files };
+            bar.set_length(total);
+            bar.set_position(done);
+            bar.set_message(text);
+        } else if let Some(line) = self.next_line(text, Instant::now()) {
+            note(&line);
+        }
+    }
+
+    /// The line to write at `now`, where there is no terminal. One that says nothing new is left out.
+    fn next_line(&mut self, text: String, now: Instant) -> Option<String> {
+        let (last, written) = &self.last_line;
+        if now.saturating_duration_since(*last) < LINE || *written == text {
+            return None;
+        }
+        let line = format!("indexing: {text}");
+        self.last_line = (now, text);
+        Some(line)
     }
 }
 
@@ -185,10 +261,13 @@ impl Drop for ProgressDisplay {
     }
 }
 
-fn new_bar() -> ProgressBar {
-    let template = "indexing {wide_bar} {msg}  {binary_bytes_per_sec}  {eta} left";
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(0).with_style(style)
+fn bar_style(has_speed: bool) -> ProgressStyle {
+    let template = if has_speed {
+        "indexing {wide_bar} {msg}  {binary_bytes_per_sec}  {eta} left"
+    } else {
+        "indexing {wide_bar} {msg}"
+    };
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 #[cfg(test)]
@@ -196,6 +275,42 @@ mod tests {
     use std::sync::mpsc;
 
     use super::*;
+
+    #[test]
+    fn progress_says_what_is_done_and_counts_bytes_of_small_repositories() {
+        let progress = Progress::default();
+        let text = || HowFar::from_progress(&progress).text();
+        progress.begin(818, 700 << 10);
+        progress.advance(1, 12 << 10);
+        assert_eq!(text().as_deref(), Some("1 of 818 files, 12 of 700 kB"));
+        progress.begin(11_739, 89 << 20);
+        assert_eq!(text().as_deref(), Some("0 of 11739 files, 0 of 89 MB"));
+        let phases =
+            [Phase::Waiting, Phase::Listing, Phase::Merging, Phase::Vectors, Phase::History, Phase::Substrings];
+        let mut texts: Vec<Option<String>> = Vec::new();
+        for phase in phases {
+            progress.enter(phase);
+            assert_eq!(progress.phase(), phase);
+            assert!(text().is_some_and(|text| !text.contains("files,")) && !texts.contains(&text()), "{phase:?}");
+            texts.push(text());
+        }
+        assert_eq!(HowFar::of_files((3, 20)).text().as_deref(), Some("3 of 20 files"));
+        assert_eq!(HowFar::default().text(), None);
+    }
+
+    #[test]
+    fn a_line_of_progress_is_written_only_if_it_says_something_new() {
+        let mut shown = ProgressDisplay::new(None);
+        let begun = shown.started;
+        let mut lines =
+            |seconds: u64, text: &str| shown.next_line(text.to_owned(), begun + Duration::from_secs(seconds));
+        assert_eq!(lines(4, "making vectors"), None, "too early");
+        assert_eq!(lines(5, "making vectors").as_deref(), Some("indexing: making vectors"));
+        for seconds in 6..300 {
+            assert_eq!(lines(seconds, "making vectors"), None);
+        }
+        assert_eq!(lines(300, "reading the history").as_deref(), Some("indexing: reading the history"));
+    }
 
     #[test]
     fn a_panic_ends_the_progress_and_goes_on_to_the_caller() {

@@ -4,9 +4,8 @@
 //! Does not own what is printed: commands do that, through `output`.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,7 +13,7 @@ use serde_json::Value;
 
 use super::Outcome;
 use super::answer::Answer;
-use super::output::{self, HowFar};
+use super::output::{self, Announcement, HowFar};
 use super::paint::Paint;
 use super::typed_path;
 use crate::budget::{Budget, Progress};
@@ -29,7 +28,6 @@ use crate::serve::client::Client;
 use crate::store::Snapshot;
 use crate::tools::{self, Access, OnProgress, Request, Tools};
 use crate::update::{IndexWait, Part};
-use crate::wording::Command;
 use crate::workspace::{Workspace, Workspaces};
 
 /// The empty text, which every tool refuses; joined to a folder it would stand for that.
@@ -56,6 +54,8 @@ pub(super) struct Session {
 
 /// A command answers from a part of the index if building all of it takes longer than this.
 const PARTIAL_AFTER: Duration = Duration::from_secs(3);
+/// After its answer, a command makes vectors, history and substrings for at most so long. The next one continues.
+const FINISHING: Duration = Duration::from_secs(5);
 
 impl Session {
     /// For a process that stays until it is stopped: it keeps little memory that it does not use.
@@ -154,18 +154,7 @@ impl Session {
     /// Calls a tool without a limit on the size of its answer, and shows the progress if it takes long. If there is no index
     /// yet, the tool answers before all of it is built, unless the user wants to wait. A running daemon of the repository
     /// answers; none is started.
-    pub(super) fn call_as_json(&self, tool: &str, arguments: Value) -> Result<Value> {
-        self.called(tool, arguments).map_err(|error| match error.kind {
-            // No command has an option for it.
-            ErrorKind::Timeout => error.hint((
-                Command(&format!("call {tool} --args")),
-                " takes a timeout_ms that is longer than the default 30000.",
-            )),
-            _ => error,
-        })
-    }
-
-    fn called(&self, tool: &str, mut arguments: Value) -> Result<Value> {
+    pub(super) fn call_as_json(&self, tool: &str, mut arguments: Value) -> Result<Value> {
         let budget = Budget::unlimited();
         if !self.named.is_empty() && arguments.get("repo").is_none() {
             arguments["repo"] = Value::from(self.named.clone());
@@ -176,7 +165,8 @@ impl Session {
         }
         let root = self.workspaces.root_of(names.first().map(String::as_str), &self.start)?;
         if let Some(mut daemon) = self.daemon(&root) {
-            let asked = serve::call_params(tool, &arguments, None, self.waits);
+            let mut asked = serve::call_params(tool, &arguments, None, self.waits);
+            asked.insert("patient".to_owned(), Value::Bool(true));
             let answer = output::with_remote_progress(|tell| daemon.call("ixmcp/call", asked, &budget, tell));
             // If it is gone, this process runs the query.
             if let Ok(answer) = answer {
@@ -198,15 +188,12 @@ impl Session {
                 freshened => freshened?,
             }
             if self.waits {
-                with_progress_of(&workspace, || workspace.finish(&budget))?;
+                with_progress_of(&workspace, |progress| workspace.finish(progress, &budget))?;
             }
         }
         let shown = Arc::new(Progress::default());
         let progress = Arc::clone(&shown);
-        let on_progress: OnProgress = Arc::new(move |done, total| {
-            progress.total_bytes.store(total, Ordering::Relaxed);
-            progress.done_bytes.store(done, Ordering::Relaxed);
-        });
+        let on_progress: OnProgress = Arc::new(move |done, total| progress.set(done, total));
         let request = Request {
             python: self.sources.environment.python(),
             budget,
@@ -219,11 +206,15 @@ impl Session {
             },
             on_progress: Some(on_progress),
             is_last: true,
+            is_patient: true,
             ..Request::new(tool, arguments, self.start.clone())
         };
         let tools = Tools::new(Arc::clone(&self.workspaces));
-        let answer =
-            output::with_progress(|| HowFar::from_progress(&shown), || tools.call_tool(declared, request, None))?;
+        let how_far = || match workspace.progress() {
+            Some(of_index) => HowFar::from_progress(&of_index),
+            None => HowFar::of_files(shown.files()),
+        };
+        let answer = output::with_progress(how_far, || tools.call_tool(declared, request, None))?;
         // For a file that is not Python, a tool that reads the disk alone needs the index.
         if asks_index || workspace.is_open() {
             locked(&self.unfinished).push(workspace);
@@ -234,8 +225,11 @@ impl Session {
     /// Calls a tool for several repositories: this process reads them, after those without a daemon are up to date.
     fn called_across(&self, tool: &str, arguments: Value) -> Result<Value> {
         let budget = Budget::unlimited();
-        let request =
-            Request { index_wait: IndexWait::TO_THE_END, ..Request::new(tool, arguments, self.start.clone()) };
+        let request = Request {
+            index_wait: IndexWait::TO_THE_END,
+            is_patient: true,
+            ..Request::new(tool, arguments, self.start.clone())
+        };
         let daemons = serve::MemberDaemons::new(self.sources.environment.clone(), None);
         let tools = Tools::new(Arc::clone(&self.workspaces)).with_daemons(Arc::new(daemons));
         let plan = tools.plan(tools::find(tool)?, request, None)?;
@@ -256,13 +250,29 @@ impl Session {
         tools.run(plan)
     }
 
-    /// Makes the rest of the indexes that were read, unless other processes do that. If it fails, the next command continues.
+    /// Makes the rest of the indexes that were read, unless other processes do that. An index that was never built is built, since
+    /// that cannot be done piece by piece; anything else is left to the next command after a while, as it is if something fails.
     pub(super) fn finish(&self) {
+        let budget = Budget::unlimited();
+        let until = Instant::now() + FINISHING;
+        let mut is_left = false;
         for workspace in std::mem::take(&mut *locked(&self.unfinished)) {
-            let finished = with_progress_of(&workspace, || workspace.finish_unless_others_do(&Budget::unlimited()));
-            if let Err(error) = finished {
-                tracing::warn!("the index is not complete: {error}");
+            let (what, left) = if workspace.is_built(&budget) {
+                let what = format!("the index is being finished, for at most {} s", FINISHING.as_secs());
+                (what, until.saturating_duration_since(Instant::now()))
+            } else {
+                ("the index is being built for further commands".to_owned(), FINISHING)
+            };
+            let announcement = Announcement::after_answer(format!("answered; {what} (Ctrl+C is safe)"));
+            let progress = Progress::default();
+            let finish = || workspace.finish_unless_others_do(left, &progress, &budget);
+            match output::with_announced_progress(announcement, || how_far_of(&workspace, &progress), finish) {
+                Ok(is_complete) => is_left |= !is_complete,
+                Err(error) => tracing::warn!("the index is not complete: {error}"),
             }
+        }
+        if is_left {
+            output::note("the next command continues with the index; `ixmcp sync` finishes it");
         }
         self.workspaces.end_provisional();
     }
@@ -305,7 +315,7 @@ impl Session {
         let budget = Budget::unlimited();
         workspace.with_repair(|| {
             let fresh = || workspace.updates.freshen(part, Some(Duration::MAX), &budget);
-            with_progress_of(workspace, fresh)?;
+            with_progress_of(workspace, |_| fresh())?;
             locked(&self.unfinished).push(Arc::clone(workspace));
             if part == Part::Everything {
                 workspace.scip.refresh(&budget)?;
@@ -330,9 +340,15 @@ pub(super) fn freshen(workspace: &Arc<Workspace>, budget: &Budget) -> Result<()>
 
 /// Brings the index up to date and shows how far it is; `BUSY` if that takes longer than `timeout`.
 fn freshen_within(workspace: &Arc<Workspace>, timeout: Duration, budget: &Budget) -> Result<()> {
-    with_progress_of(workspace, || workspace.freshen(Some(timeout), budget).map(drop))
+    with_progress_of(workspace, |_| workspace.freshen(Some(timeout), budget).map(drop))
 }
 
-fn with_progress_of<T>(workspace: &Workspace, work: impl FnOnce() -> T) -> T {
-    output::with_progress(|| workspace.progress().map_or_else(HowFar::default, |p| HowFar::from_progress(&p)), work)
+/// Does `work`, and shows how far the running update is, or else what `work` reports.
+fn with_progress_of<T>(workspace: &Workspace, work: impl FnOnce(&Progress) -> T) -> T {
+    let progress = Progress::default();
+    output::with_progress(|| how_far_of(workspace, &progress), || work(&progress))
+}
+
+fn how_far_of(workspace: &Workspace, otherwise: &Progress) -> HowFar {
+    HowFar::from_progress(workspace.progress().as_deref().unwrap_or(otherwise))
 }

@@ -101,7 +101,8 @@ impl CallRouter {
             ClientScope::Root => return Err(tools::outside("repo")),
         }
         let Some(mut other) = self.other_daemon(&root, &request) else { return here(request, None) };
-        let params = call_params(&request.tool, &request.arguments, request.cap, false);
+        let mut params = call_params(&request.tool, &request.arguments, request.cap, false);
+        params.insert("patient".to_owned(), json!(request.is_patient));
         let report = |progress: RemoteProgress| {
             if let Some(on_progress) = &request.on_progress {
                 on_progress(progress.done, progress.total);

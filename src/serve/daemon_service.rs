@@ -139,18 +139,20 @@ impl DaemonService {
             #[serde(default)]
             waits: bool,
             #[serde(default)]
+            patient: bool,
+            #[serde(default)]
             unlisted: bool,
         }
-        let Params { tool, arguments, cap, waits, unlisted } = parse(&mut control)?;
+        let Params { tool, arguments, cap, waits, patient, unlisted } = parse(&mut control)?;
         let declared = tools::find(&tool)?;
         if waits && declared.asks_index {
             let freshen = || self.workspace.freshen(Some(Duration::MAX), &control.budget);
-            with_progress(&control, || self.workspace.progress().map(|progress| progress.bytes()), freshen)?;
+            with_progress(&control, || self.workspace.progress().map(|progress| progress.files()), freshen)?;
         }
         let index_wait = if waits { IndexWait::TO_THE_END } else { control.index_wait };
         // The page reaches only its own repository.
         let scope = if unlisted { ClientScope::Repository } else { control.scope };
-        let request = Request { tool, arguments, cap, index_wait, scope, ..control };
+        let request = Request { tool, arguments, cap, index_wait, scope, is_patient: patient, ..control };
         if unlisted {
             self.router.call_tool(declared, request)
         } else {
@@ -208,7 +210,7 @@ impl DaemonService {
             .ok_or_else(|| Error::invalid_argument("thoroughness must be changed, verify or everything"))?;
         let progress = Arc::new(Progress::default());
         let work = || self.workspace.sync(thoroughness, &progress, &control.budget);
-        let report = with_progress(&control, || Some(progress.bytes()), work)?;
+        let report = with_progress(&control, || Some(progress.files()), work)?;
         serde_json::to_value(report).map_err(|error| Error::internal("cannot serialize the report").caused_by(error))
     }
 }

@@ -228,6 +228,7 @@ impl ScopedCall<'_> {
         let mut params = Map::new();
         params.insert("tool".to_owned(), json!(self.tool.name));
         params.insert("arguments".to_owned(), Value::Object(arguments.clone()));
+        params.insert("patient".to_owned(), json!(self.request.is_patient));
         let mut answer =
             match self.daemons_of(root).and_then(|daemons| daemons.call(root, "ixmcp/call", params, &budget)) {
                 Some(answer) => answer?,

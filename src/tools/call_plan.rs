@@ -77,7 +77,7 @@ impl Tools {
         request.has_timeout |= timeout.is_some();
         // If the call may have waited in a queue, its transport has set the deadline.
         let limited = match timeout {
-            None if request.budget.deadline().is_some() => request.budget.clone(),
+            None if request.is_patient || request.budget.deadline().is_some() => request.budget.clone(),
             timeout => request.budget.with_deadline(Instant::now().checked_add(timeout.unwrap_or(DEADLINE))),
         };
         let wanted = || across::mirror_request(tool, &arguments);
@@ -123,4 +123,32 @@ impl Tools {
 fn asks_for_size(arguments: &Map<String, Value>) -> bool {
     let names_size = |arguments: &Map<String, Value>| SIZES.iter().any(|name| arguments.contains_key(*name));
     names_size(arguments) || arguments.get("options").and_then(Value::as_object).is_some_and(names_size)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::config::{Environment, Flags, Sources};
+    use crate::workspace::{Watching, Workspaces};
+
+    /// On a loaded machine, the first query in a repository took longer than the deadline of clients.
+    #[test]
+    fn a_call_of_a_person_has_only_the_deadline_that_its_arguments_give() {
+        let folder = tempfile::tempdir().unwrap();
+        let around = folder.path().canonicalize().unwrap();
+        let root = around.join("shop");
+        std::fs::create_dir_all(root.join(".ixchel")).unwrap();
+        let environment = Environment::new([], around.join("home"), root.clone());
+        let tools =
+            Tools::new(Arc::new(Workspaces::new(Sources { flags: Flags::default(), environment }, Watching::No)));
+        let has_deadline = |is_patient, arguments| {
+            let request = Request { is_patient, ..Request::new("query", arguments, root.clone()) };
+            tools.plan(super::super::find("query").unwrap(), request, None).unwrap().request.budget.deadline().is_some()
+        };
+        assert!(has_deadline(false, json!({ "text": "a" })));
+        assert!(!has_deadline(true, json!({ "text": "a" })));
+        assert!(has_deadline(true, json!({ "text": "a", "timeout_ms": 1000 })));
+    }
 }

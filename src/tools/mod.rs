@@ -153,7 +153,7 @@ pub(crate) struct Call<'a> {
     has_files: Cell<bool>,
 }
 
-/// The time from a call's start to its deadline, unless it has a `timeout_ms` or the tool is a long-running one.
+/// The time from a call's start to its deadline, unless it has a `timeout_ms`, a person waits, or the tool is a long-running one.
 pub const DEADLINE: Duration = Duration::from_secs(30);
 /// The maximum size of an answer that a model reads. A caller with a larger cap, such as the page, is not a model.
 pub const MODEL_BYTES: usize = 40 << 10;

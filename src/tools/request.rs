@@ -29,6 +29,8 @@ pub struct Request {
     pub budget: Budget,
     /// Whether the caller has given the time that the call may take.
     pub has_timeout: bool,
+    /// Whether a person waits, and can interrupt the call: it has no deadline that its arguments do not give.
+    pub is_patient: bool,
     /// How long to wait for an index that is being built.
     pub index_wait: IndexWait,
     /// Receives progress, if the caller wants it.
@@ -67,6 +69,7 @@ impl Request {
             cap: None,
             budget: Budget::unlimited(),
             has_timeout: false,
+            is_patient: false,
             index_wait: IndexWait::default(),
             on_progress: None,
             is_part: false,

@@ -9,7 +9,7 @@ use super::apply::Turn;
 use super::documents::Documents;
 use super::rounds::{self, Report};
 use super::schedule::Updates;
-use crate::budget::{Budget, Progress};
+use crate::budget::{Budget, Phase, Progress};
 use crate::config::Sources;
 use crate::error::{Error, ErrorKind, Result};
 use crate::repository::{Coverage, Index, RebuildLock, Repository, Requests, Thoroughness, UpdateLock, damage, folder};
@@ -61,7 +61,9 @@ pub(super) fn from_seed(
     let lock = repository.lock(budget)?;
     rounds::run(&Turn::new(repository, &lock, (progress, &requests), budget), Coverage::Tree(thoroughness))?;
     drop(lock);
+    progress.enter(Phase::Substrings);
     updates.trigrams.catch_up(budget)?;
+    progress.enter(Phase::Vectors);
     updates.embeddings.embed(budget)?;
     // What other processes have added to the old index since must not be lost by the switch.
     let lock = UpdateLock::take(folder, budget)?;

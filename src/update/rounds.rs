@@ -13,7 +13,7 @@ use super::entities;
 use super::plan::{self, Stage};
 use super::sibling_copy::copy_sibling;
 use super::tally::Tally;
-use crate::budget::{Budget, Progress};
+use crate::budget::{Budget, Phase, Progress};
 use crate::error::Result;
 use crate::model::RepoPath;
 use crate::repository::{Coverage, Dirty, ReadyEntities, Repository, Requests, Thoroughness, Watch};
@@ -49,6 +49,7 @@ pub(super) fn run(turn: &Turn, coverage: Coverage) -> Result<()> {
         }
         rounds(turn, scope, thoroughness, &mut tally)?;
         if tally.is_bulk {
+            turn.progress.enter(Phase::Merging);
             turn.repository.store()?.settle(true)?;
             if *scope == Dirty::Everything {
                 // It took a while: this indexes what was saved in the meantime, and leaves a listing fingerprint to compare
@@ -71,6 +72,7 @@ fn rounds(turn: &Turn, scope: &Dirty, thoroughness: Thoroughness, tally: &mut Ta
     let store = turn.repository.store()?;
     let mut may_be_overtaken = MAX_OVERTAKEN;
     loop {
+        turn.progress.enter(Phase::Listing);
         let Some(plan) = plan::make(turn.repository, scope, thoroughness, tally, turn.budget)? else {
             return Ok(());
         };
@@ -102,6 +104,7 @@ fn rounds(turn: &Turn, scope: &Dirty, thoroughness: Thoroughness, tally: &mut Ta
             continue;
         }
         if stage == Stage::FirstBuild {
+            turn.progress.enter(Phase::Merging);
             store.end_first_build()?;
         }
         if stage != Stage::Built {

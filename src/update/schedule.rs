@@ -12,7 +12,7 @@ use super::background::{Commits, EmbeddingModel, StaticEmbeddings, Trigrams};
 use super::entities::{self, EntityReport};
 use super::rounds::{self, Report};
 use super::shared_listing::list_disk;
-use crate::budget::{self, Budget, Progress};
+use crate::budget::{self, Budget, Phase, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
 use crate::model::RepoPath;
@@ -375,15 +375,18 @@ impl Updates {
         let outcome = lock.and_then(|lock| self.pausing_for_others(&run.requests, || update(&lock)));
         run.end(outcome.as_ref().copied().map_err(Error::duplicate));
         outcome?;
-        self.finish(budget)
+        self.finish(progress, budget)
     }
 
-    /// Makes what no read waits for: the substring index, the vectors and the history. For a process that ends after an update; others make
-    /// it in the background.
-    pub(crate) fn finish(&self, budget: &Budget) -> Result<()> {
-        self.trigrams.finish(budget)?;
+    /// Makes what no read waits for: the vectors, the history and the substring index. For a process that ends after an update; others make
+    /// it in the background. The substring index is last: what is lost of it at the end of a short budget is most.
+    pub(crate) fn finish(&self, progress: &Progress, budget: &Budget) -> Result<()> {
+        progress.enter(Phase::Vectors);
         self.embeddings.embed(budget)?;
-        self.commits.finish(budget)
+        progress.enter(Phase::History);
+        self.commits.finish(budget)?;
+        progress.enter(Phase::Substrings);
+        self.trigrams.finish(budget)
     }
 
     /// Returns when an update of that coverage that began at `since` or later has ended, or when it would find nothing to

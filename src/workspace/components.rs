@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::idle;
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::model::RepoPath;
 use crate::platform::files;
 use crate::pytypes::Engines;
@@ -322,27 +322,36 @@ impl Workspace {
 
     /// Completes the index: builds it if it was never built, and makes the substring index and the vectors, which no read waits
     /// for. Replaces a damaged index.
-    pub fn finish(&self, budget: &Budget) -> Result<()> {
+    pub fn finish(&self, progress: &Progress, budget: &Budget) -> Result<()> {
+        self.finish_within(None, progress, budget).map(drop)
+    }
+
+    /// Completes the index like [`Self::finish`], unless another process does it. What no read waits for is made for at most `time`;
+    /// returns whether nothing of it is left.
+    pub fn finish_unless_others_do(&self, time: Duration, progress: &Progress, budget: &Budget) -> Result<bool> {
+        if self.repository.is_provisional() || self.repository.is_read_only() {
+            return Ok(true);
+        }
+        match self.repository.building() {
+            Some(_building) => self.finish_within(Some(time), progress, budget),
+            None => Ok(true),
+        }
+    }
+
+    fn finish_within(&self, time: Option<Duration>, progress: &Progress, budget: &Budget) -> Result<bool> {
         self.with_repair(|| {
             if !self.is_built(budget) {
                 self.freshen(Some(Duration::MAX), budget)?;
             }
             if self.repository.is_read_only() {
-                return Ok(());
+                return Ok(true);
             }
-            self.updates.finish(budget)
+            let limited = time.map(|time| budget.with_deadline(Instant::now().checked_add(time)));
+            match self.updates.finish(progress, limited.as_ref().unwrap_or(budget)) {
+                Err(error) if error.kind == ErrorKind::Timeout && !budget.is_spent() => Ok(false),
+                finished => finished.map(|()| true),
+            }
         })
-    }
-
-    /// Completes the index like [`Self::finish`], unless another process does it.
-    pub fn finish_unless_others_do(&self, budget: &Budget) -> Result<()> {
-        if self.repository.is_provisional() || self.repository.is_read_only() {
-            return Ok(());
-        }
-        match self.repository.building() {
-            Some(_building) => self.finish(budget),
-            None => Ok(()),
-        }
     }
 
     /// Whether answers come from an index of this process alone, because another process builds the index.

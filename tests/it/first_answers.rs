@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ixmcp::budget::Budget;
+use ixmcp::budget::{Budget, Progress};
 use ixmcp::error::ErrorKind;
 use ixmcp::model::RepoPath;
 use ixmcp::workspace::Workspace;
@@ -431,6 +431,23 @@ fn a_command_makes_the_vectors_after_its_answer() {
     std::fs::remove_dir_all(repo.path().join(".ixmcp")).unwrap();
     let answer = ask(&["--wait"]);
     assert_eq!(answer["vectors_pending"], Value::Null, "with --wait: {answer}");
+}
+
+/// After its answer, a command makes vectors for some seconds only: the prompt came back half a minute after the answer.
+#[test]
+fn what_no_answer_waits_for_is_left_when_its_time_is_over() {
+    let repo = large(40);
+    let (budget, progress) = (Budget::unlimited(), Progress::default());
+    let workspace = open(repo.path());
+    begin(&workspace);
+    let finish = |time| workspace.finish_unless_others_do(time, &progress, &budget).unwrap();
+    assert!(!finish(Duration::ZERO));
+    assert!(written(&repo).1, "an index that was never built is built all the same");
+    assert!(finish(Duration::MAX));
+    let text = json!({ "text": "where the penguins get their food" }).to_string();
+    let output = repo.plain_command(&["call", "query", "--args", &text]).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["vectors_pending"], Value::Null, "{answer}");
 }
 
 #[test]
