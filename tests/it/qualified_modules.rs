@@ -64,10 +64,10 @@ fn a_module_of_elixir_has_its_implementers_though_the_module_around_it_is_in_the
     assert_eq!(
         group(&repo, "Top.Par", "used_by"),
         [
-            "lib/three.ex:2 Three [import]",
-            "lib/two.ex:2 Two [import]",
             "lib/two.ex:4 Two.run [import]",
-            "lib/top/par/one.ex:3 Top.Par.One.run [package]"
+            "lib/three.ex:2 Three [package]",
+            "lib/top/par/one.ex:3 Top.Par.One.run [package]",
+            "lib/two.ex:2 Two [package]"
         ]
     );
 }
@@ -84,10 +84,11 @@ fn a_specification_of_elixir_calls_nothing() {
     assert_eq!(group(&repo, "Top.Par.size", "called_by"), Vec::<String>::new());
     assert_eq!(group(&repo, "Top.Par.size", "used_by"), Vec::<String>::new());
     assert_eq!(group(&repo, "Top.Other.t", "called_by"), Vec::<String>::new());
-    assert_eq!(group(&repo, "Top.Other.t", "used_by"), ["lib/top/par.ex:4 Top.Par [package]"]);
-    // A search for the name finds its specification.
-    let references: Value = serde_json::from_str(&repo.ok(&["refs", "go", "--json"])).unwrap();
-    assert!(references.to_string().contains("lib/top/par.ex"), "{references}");
+    assert_eq!(group(&repo, "Top.Other.t", "used_by"), ["lib/top/par.ex:4 Top.Par [name]"]);
+    // What is renamed with it.
+    let found = repo.call("get_symbol", &serde_json::json!({ "symbol_name": "go" }));
+    let is_specification = |one: &Value| one["kind"] == "signature" && one["line"] == 4;
+    assert!(found["symbols"].as_array().unwrap().iter().any(is_specification), "{found}");
 }
 
 #[test]
