@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use super::families::Spelling;
 use super::ranked::shared;
-use super::resolution::{Declarations, NameQuery, Resolver};
+use super::resolution::{Declarations, NameQuery, OUTSIDE, Resolution, ResolutionRule, Resolver};
 use super::{kinds, modules};
 use crate::error::Result;
 use crate::extract::languages;
@@ -117,5 +117,21 @@ impl Resolver<'_> {
         parts.extend(import.name.clone().filter(|name| name != "*"));
         let Some(last) = parts.pop().filter(|_| !parts.is_empty()) else { return Ok(Vec::new()) };
         self.of_dotted_module(&NameQuery { name: &last, ..*asked }, &parts)
+    }
+
+    /// The target of an import's own name.
+    pub(super) fn imported(&mut self, asked: &NameQuery) -> Result<Option<Resolution>> {
+        let fits = |import: &Import| import.name.as_deref().is_some_and(|name| name.ends_with(asked.name));
+        let nearest =
+            asked.file.imports.iter().filter(|i| fits(i)).min_by_key(|i| i.line.abs_diff(asked.line)).cloned();
+        let Some(import) = nearest else { return Ok(None) };
+        let mut found = self.through(asked, &import, asked.name, &mut HashSet::new())?;
+        if found.is_empty() {
+            found = self.by_default(asked, &import, &mut HashSet::new())?;
+        }
+        if found.is_empty() {
+            found = self.imported_module(asked, &import)?;
+        }
+        Ok(Some(Self::one(ResolutionRule::Import, found).unwrap_or(OUTSIDE)))
     }
 }

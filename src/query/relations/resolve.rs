@@ -43,22 +43,6 @@ impl<'s> Resolver<'s> {
         self.resolve_asked(&asked, &receiver(before, file.family))
     }
 
-    /// The target of an import's own name.
-    fn imported(&mut self, asked: &NameQuery) -> Result<Option<Resolution>> {
-        let fits = |import: &Import| import.name.as_deref().is_some_and(|name| name.ends_with(asked.name));
-        let nearest =
-            asked.file.imports.iter().filter(|i| fits(i)).min_by_key(|i| i.line.abs_diff(asked.line)).cloned();
-        let Some(import) = nearest else { return Ok(None) };
-        let mut found = self.through(asked, &import, asked.name, &mut HashSet::new())?;
-        if found.is_empty() {
-            found = self.by_default(asked, &import, &mut HashSet::new())?;
-        }
-        if found.is_empty() {
-            found = self.imported_module(asked, &import)?;
-        }
-        Ok(Some(Self::one(ResolutionRule::Import, found).unwrap_or(OUTSIDE)))
-    }
-
     pub(super) fn resolve_asked(&mut self, asked: &NameQuery, receiver: &Receiver) -> Result<Option<Resolution>> {
         if asked.depth > DEEPEST {
             return Ok(None);
