@@ -124,8 +124,8 @@ impl Progress {
         self.done_files.store(done, Ordering::Relaxed);
     }
 
-    pub fn advance(&self, bytes: u64) {
-        self.done_files.fetch_add(1, Ordering::Relaxed);
+    pub fn advance(&self, files: u64, bytes: u64) {
+        self.done_files.fetch_add(files, Ordering::Relaxed);
         self.done_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 

@@ -5,7 +5,7 @@
 mod spans;
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -335,8 +335,37 @@ pub struct References {
     pub name: String,
     /// call, type, inherits, implements, import, signature or use.
     pub kind: &'static str,
-    /// Lines and columns, sorted.
-    pub positions: Vec<(u32, u32)>,
+    /// Lines and columns in order, as they are stored: `line:column`, separated by spaces.
+    positions: String,
+}
+
+impl References {
+    /// The first reference.
+    pub fn new(name: &str, kind: &'static str, position: (u32, u32)) -> Self {
+        let mut references = Self { name: name.to_owned(), kind, positions: String::new() };
+        references.add(position);
+        references
+    }
+
+    /// Adds a reference behind the others.
+    pub fn add(&mut self, (line, column): (u32, u32)) {
+        let gap = if self.positions.is_empty() { "" } else { " " };
+        // A string takes every write.
+        let _ = write!(self.positions, "{gap}{line}:{column}");
+    }
+
+    /// The positions as text.
+    pub fn written(&self) -> &str {
+        &self.positions
+    }
+
+    /// Lines and columns in order.
+    pub fn positions(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.positions.split(' ').filter_map(|position| {
+            let (line, column) = position.split_once(':')?;
+            Some((line.parse().ok()?, column.parse().ok()?))
+        })
+    }
 }
 
 /// A relation that the file states, from a symbol or the file itself to a name as written.

@@ -13,6 +13,7 @@ mod in_process;
 mod process;
 mod report;
 mod samples;
+mod threads;
 
 use std::error::Error;
 use std::fs;
@@ -22,6 +23,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use samples::Samples;
+use threads::Threads;
 
 /// The allocator of installed programs, so that builds and parses run as they do there.
 #[cfg(all(feature = "jemalloc", unix))]
@@ -57,6 +59,8 @@ pub struct Measured {
     pub build: Samples,
     /// Until the vectors are complete, too.
     pub with_vectors: Samples,
+    /// The threads of the last of these.
+    pub threads: Threads,
     pub parse: Samples,
     pub ctags: Samples,
     pub cindex: Samples,
@@ -142,6 +146,7 @@ fn measure(name: &str, root: &Path, arguments: &Arguments) -> Outcome<Measured> 
         counts: Counts::default(),
         build: Samples::default(),
         with_vectors: Samples::default(),
+        threads: Threads::default(),
         parse: Samples::default(),
         ctags: Samples::default(),
         cindex: Samples::default(),
@@ -189,7 +194,9 @@ fn build_round(measured: &mut Measured, root: &Path, scratch: &Path) -> Outcome<
     without_index(root)?;
     measured.build.add(process::run(itself().arg("--build").arg(root))?.0);
     without_index(root)?;
-    measured.with_vectors.add(process::run(&mut sync(root))?.0);
+    let (cost, threads) = process::run_with_threads(&mut sync(root))?;
+    measured.with_vectors.add(cost);
+    measured.threads = threads;
     measured.parse.add(process::run(itself().arg("--parse-only").arg(root))?.0);
     if process::is_installed("ctags") {
         let mut ctags = Command::new("ctags");

@@ -9,6 +9,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::threads::Threads;
+
 /// Time and memory of one run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
@@ -35,8 +37,24 @@ pub fn run_to_any_end(command: &mut Command) -> Result<(i32, Cost, String), Box<
     if let Some(stdout) = &mut child.stdout {
         stdout.read_to_string(&mut output)?;
     }
-    let (status, usage) = wait(child.id())?;
+    let (status, usage) = wait(child.id(), 0)?.ok_or("a child has not ended")?;
     Ok((status, Cost { wall: started.elapsed(), ..usage }, output))
+}
+
+/// Runs a program to its end and looks at its threads meanwhile; gives its cost with their CPU times. A failing program is an error.
+pub fn run_with_threads(command: &mut Command) -> Result<(Cost, Threads), Box<dyn Error>> {
+    const EVERY: Duration = Duration::from_millis(20);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let (started, mut threads) = (Instant::now(), Threads::default());
+    let child = command.spawn().map_err(|error| format!("{}: {error}", shown(command)))?;
+    loop {
+        threads.look(child.id());
+        match wait(child.id(), NO_WAIT)? {
+            None => std::thread::sleep(EVERY),
+            Some((0, usage)) => return Ok((Cost { wall: started.elapsed(), ..usage }, threads)),
+            Some((status, _)) => return Err(format!("{} ended with status {status:#x}", shown(command)).into()),
+        }
+    }
 }
 
 /// Whether a program of that name can be started.
@@ -59,8 +77,11 @@ struct Usage {
     rest: [i64; 13],
 }
 
-/// Waits for a child; gives its raw exit status, and its cost without the wall time.
-fn wait(child: u32) -> Result<(i32, Cost), Box<dyn Error>> {
+/// `WNOHANG`.
+const NO_WAIT: i32 = 1;
+
+/// Waits for a child; gives its raw exit status, and its cost without the wall time. `None`: it runs, with [`NO_WAIT`].
+fn wait(child: u32, options: i32) -> Result<Option<(i32, Cost)>, Box<dyn Error>> {
     #[expect(unsafe_code, reason = "std tells no child's resource usage; wait4 does")]
     mod system {
         unsafe extern "C" {
@@ -69,12 +90,14 @@ fn wait(child: u32) -> Result<(i32, Cost), Box<dyn Error>> {
     }
     let (mut status, mut usage) = (0, Usage::default());
     let pid = i32::try_from(child)?;
-    if system::wait4(pid, &mut status, 0, &mut usage) != pid {
-        return Err(std::io::Error::last_os_error().into());
+    match system::wait4(pid, &mut status, options, &mut usage) {
+        0 => return Ok(None),
+        found if found != pid => return Err(std::io::Error::last_os_error().into()),
+        _ => {}
     }
     let time = |[seconds, micros]: [i64; 2]| {
         Duration::from_secs(seconds.unsigned_abs()) + Duration::from_micros(micros.unsigned_abs())
     };
     let cpu = time(usage.user) + time(usage.system);
-    Ok((status, Cost { wall: Duration::ZERO, cpu, peak_bytes: usage.peak_kib.unsigned_abs() * 1024 }))
+    Ok(Some((status, Cost { wall: Duration::ZERO, cpu, peak_bytes: usage.peak_kib.unsigned_abs() * 1024 })))
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use crate::samples::{Samples, Spread, quantile};
+use crate::threads::MAIN;
 use crate::{Counts, Measured};
 
 /// Date and machine, without anything that names it.
@@ -23,6 +24,7 @@ pub fn machine() -> String {
 pub fn tree(measured: &Measured) -> String {
     let mut text = format!("\n## {}\n\n", measured.name);
     work(&mut text, measured);
+    threads(&mut text, measured);
     holdings(&mut text, &measured.counts);
     limits(&mut text, measured);
     text
@@ -63,6 +65,16 @@ fn work(text: &mut String, measured: &Measured) {
     }
 }
 
+/// CPU time by threads, of the last build with vectors.
+fn threads(text: &mut String, measured: &Measured) {
+    let groups = measured.threads.groups();
+    let all: Duration = groups.values().sum();
+    line(text, "\n| threads of the build with vectors | CPU | share |\n|---|---|---|");
+    for (name, cpu) in groups {
+        line(text, &format!("| {name} | {} | {:.2} |", seconds(cpu), cpu.as_secs_f64() / all.as_secs_f64()));
+    }
+}
+
 fn holdings(text: &mut String, counts: &Counts) {
     let Counts { files, chunks, symbols, references, .. } = counts;
     line(
@@ -92,6 +104,7 @@ fn limits(text: &mut String, measured: &Measured) {
     let Measured { build, with_vectors, parse, ctags, cindex, sync, git_status, counts, .. } = measured;
     let both = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
     let ratio = |a: Option<f64>, b: Option<f64>| Some(a? / b?);
+    let writer = with_vectors.cpu().map(|_| share_of_writer(measured));
     let peak = build.peak_bytes().map(|peak| float(peak.median) / 1e6);
     let is_large = counts.files > LARGE_FILES;
     let of_source = |bytes: u64| (counts.source_bytes > 0).then(|| float(bytes) / float(counts.source_bytes));
@@ -111,6 +124,7 @@ fn limits(text: &mut String, measured: &Measured) {
         vec![
             times(3, "full build ÷ parse alone", (build, [parse, parse]), 1.8),
             alone(3, "peak memory of the full build", peak, 1000.0, "MB"),
+            alone(3, "CPU time of the thread that writes ÷ all, with vectors", writer, 0.15, "×"),
             alone(3, "database without vectors ÷ source", without_vectors, 2.2, "×"),
             alone(3, "database with vectors ÷ source", database, 2.8, "×"),
             times(4, "second sync ÷ `git status`", (sync, [git_status, git_status]), 1.1),
@@ -120,6 +134,7 @@ fn limits(text: &mut String, measured: &Measured) {
         vec![
             times(1, "full build ÷ (`ctags -R` + `cindex`)", (build, [ctags, cindex]), 2.0),
             alone(1, "peak memory of the full build", peak, 300.0, "MB"),
+            alone(1, "CPU time of the thread that writes ÷ all, with vectors", writer, 0.15, "×"),
             alone(2, "CPU time with vectors ÷ without", ratio(cpu(with_vectors), cpu(build)), 2.5, "×"),
             times(3, "full build ÷ parse alone (asked of a large tree)", (build, [parse, parse]), 1.8),
             alone(3, "database without vectors ÷ source (asked of a large tree)", without_vectors, 2.2, "×"),
@@ -139,6 +154,12 @@ fn limits(text: &mut String, measured: &Measured) {
         let limit = quantity(limit, unit);
         line(text, &format!("| {row} | {what} | ≤ {limit} | {} | {} | {verdict} |", shown(got), shown(by_cpu)));
     }
+}
+
+fn share_of_writer(measured: &Measured) -> f64 {
+    let groups = measured.threads.groups();
+    let all: Duration = groups.values().sum();
+    groups.get(MAIN).map_or(0.0, |writer| writer.as_secs_f64() / all.as_secs_f64())
 }
 
 /// Trees above this are held to the rows for a Linux-size tree.

@@ -17,7 +17,7 @@ pub fn limit(memory: u64, seconds: Option<u64>) -> Result<()> {
     process::limit(memory, seconds).map_err(|error| Error::internal("cannot set resource limits").caused_by(error))
 }
 
-/// The requests on stdin, one per line, until it ends or is malformed.
+/// The requests on stdin, one per line, until stdin ends or a line is malformed.
 pub fn requests<R: DeserializeOwned>() -> impl Iterator<Item = R> {
     let mut stdin = std::io::stdin().lock();
     std::iter::from_fn(move || framing::read_line(&mut stdin, u64::MAX))

@@ -1,19 +1,20 @@
 //! Global options by command: which ones the help of a command shows.
 //!
-//! Owns the table. Does not own the options, which every command accepts: one that a command does not use is hidden there.
+//! Owns the table. Does not own the options, which every command accepts: an option that a command does not use is
+//! hidden from its help.
 
 use clap::{Arg, Command};
 
 use super::shapes::each;
 
-/// The options besides `--color`, which the log of every command follows.
+/// Global options that only some commands use: all except `--color`, which the log of every command follows.
 const OPTIONS: [&str; 4] = ["repo", "group", "hyperlink", "wait"];
 /// The help of `--repo` where a command takes one repository.
-const ONE_REPOSITORY: &str = "The repository: the nearest folder, from this one up, that contains .ixmcp, .ixchel or .git [default: \
-                              $CLAUDE_PROJECT_DIR, then the current folder]";
+const ONE_REPOSITORY: &str = "The repository: the nearest folder, from the given one up, that contains .ixmcp, .ixchel \
+                              or .git [default: $CLAUDE_PROJECT_DIR, then the current folder]";
 
-/// The options that a command uses, by its words. A subcommand without a row has those of its command, and a command without
-/// one has `--repo`.
+/// The options that a command uses, by the words of the command. A subcommand without a row has the options of its
+/// command, and a command without a row has `--repo`.
 const USED: &[(&str, &[&str])] = &[
     ("query", &OPTIONS),
     ("symbol", &OPTIONS),
@@ -51,7 +52,7 @@ fn used(words: &str) -> &'static [&'static str] {
     row(words).or_else(|| row(above)).unwrap_or(&["repo"])
 }
 
-/// The program with each command's help about the options that it uses.
+/// Adds the global options to each command, and hides those that it does not use from its help.
 pub(super) fn shown_where_used(program: Command) -> Command {
     let is_here = |option: &&Arg| OPTIONS.contains(&option.get_id().as_str());
     let options: Vec<Arg> = program.get_arguments().filter(is_here).cloned().collect();

@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     authors: bool,
 }
 
-/// Characters of a time that are the day.
+/// Length of the date at the beginning of a time, in characters.
 const DAY: usize = 10;
 
 #[derive(Serialize)]
@@ -47,7 +47,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         }
         let Some(subject) = symbols::subjects(snapshot, &typed.of)?.into_iter().next() else {
             return Err(Error::not_found(format!(
-                "{} is neither a file of the index nor a name in it",
+                "{} is neither a file nor a symbol in the index",
                 printable(&typed.of)
             ))
             .hint("`ixmcp files` lists the files."));
@@ -76,7 +76,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             output::line(&format!("    {}  {share}", session.paint.path(&file.file_path)));
         }
         if answer.history.is_empty() {
-            let why = workspace.commits.fault().unwrap_or_else(|| "no commit is known that changed it".to_owned());
+            let why = workspace.commits.fault().unwrap_or_else(|| "no known commit changed it".to_owned());
             output::note(&why);
         }
     })

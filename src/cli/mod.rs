@@ -88,7 +88,7 @@ const EVERYWHERE: &str = "Global options";
 #[derive(Debug, Parser)]
 #[command(name = "ixmcp", version, max_term_width = 100)]
 struct Cli {
-    /// The repository: the nearest folder, from this one up, that contains .ixmcp, .ixchel or .git [default: $CLAUDE_PROJECT_DIR, then the current folder]; repeat it, or give a glob of paths or org:NAME, to search several
+    /// The repository: the nearest folder, from the given one up, that contains .ixmcp, .ixchel or .git [default: $CLAUDE_PROJECT_DIR, then the current folder]; repeat it, or give a glob of paths or org:NAME, to search several
     #[arg(long, global = true, value_name = "PATH", help_heading = EVERYWHERE)]
     repo: Vec<PathBuf>,
 

@@ -21,7 +21,7 @@ struct Seam {
 pub(super) enum Sizing {
     /// Bytes that a chunk never exceeds, unless one character does.
     Bytes(usize),
-    /// Characters that a chunk never exceeds; the first `overlap` of them may be the last of the chunk before.
+    /// Characters that a chunk never exceeds; the first `overlap` of them may repeat the end of the previous chunk.
     Characters { size: usize, overlap: usize },
 }
 
@@ -57,11 +57,11 @@ pub(super) fn of_document(text: &str, outline: &Outline, sizing: Sizing) -> Vec<
     chunks
 }
 
-/// Below all headings.
+/// Depth of seams in prose: below all headings.
 const IN_PROSE: u32 = 16;
 
-/// Cuts a text at its seams, and in any case at its stops; `last_resort` says where a line is cut that is too long,
-/// given its start and the limit.
+/// Cuts a text at its seams, and always at its stops; `last_resort` returns where to cut a line that is too long, given
+/// the start of the chunk and the limit.
 fn pieces(
     text: &str,
     seams: &[Seam],
@@ -107,7 +107,7 @@ fn pieces(
     chunks
 }
 
-/// The last `most` characters of a text, from the beginning of a line or word on.
+/// End of a text, at most `most` characters, from the beginning of a line or word.
 fn lead(before: &str, most: usize) -> &str {
     let Some((from, _)) = before.char_indices().rev().take(most).last() else { return "" };
     let tail = &before[from..];
@@ -129,7 +129,7 @@ fn set_positions(text: &str, chunks: &mut [Chunk], outline: &Outline) {
     let (mut at, mut next_heading, mut page) = (0, 0, 0);
     let mut above: Vec<&Heading> = Vec::new();
     for chunk in chunks.iter_mut() {
-        // A heading that the chunk begins with is one that it is under.
+        // A chunk that begins with a heading counts as below that heading.
         let begins = at + text[at..].len() - text[at..].trim_start().len();
         while let Some(heading) = outline.headings.get(next_heading).filter(|heading| heading.at <= begins) {
             above.retain(|known| known.level < heading.level);
@@ -145,7 +145,7 @@ fn set_positions(text: &str, chunks: &mut [Chunk], outline: &Outline) {
     }
 }
 
-/// Puts the names of the columns above the headings of each chunk that begins below them in a table.
+/// Adds the names of a table's columns above the headings of each chunk that begins in its rows.
 pub(super) fn add_columns(chunks: &mut [Chunk], tables: &[Table]) {
     let (mut at, mut next) = (0, 0);
     for chunk in chunks {
@@ -161,8 +161,8 @@ pub(super) fn add_columns(chunks: &mut [Chunk], tables: &[Table]) {
     }
 }
 
-/// Adds to each chunk the names that begin in it: in the last that begins on that line or before. Symbols come in the
-/// order in which they begin.
+/// Sets the words, names and symbols of each chunk. A symbol belongs to the last chunk that begins on its first line or
+/// before. Symbols come in the order in which they begin.
 pub(super) fn name(chunks: &mut [Chunk], symbols: &[Symbol]) {
     let symbols = &symbols[..symbols.len().min(MAX_SYMBOLS as usize)];
     let mut end = symbols.len();
@@ -176,8 +176,8 @@ pub(super) fn name(chunks: &mut [Chunk], symbols: &[Symbol]) {
     }
 }
 
-/// The end of the chunk that begins at `start`: all of the rest if it fits; else the outermost seam in the
-/// second half, the last seam, the last line, the last resort, in this order.
+/// The end of the chunk that begins at `start`: the end of the text if the rest fits; otherwise the first of these that
+/// exists: the outermost seam in the second half, the last seam, the last line break, the last resort.
 fn cut(text: &str, start: usize, limit: usize, seams: &[Seam], last_resort: &dyn Fn(usize, usize) -> usize) -> usize {
     if limit >= text.len() {
         return text.len();
@@ -194,7 +194,8 @@ fn cut(text: &str, start: usize, limit: usize, seams: &[Seam], last_resort: &dyn
         .map_or_else(|| last_resort(start, limit), |at| start + at + 1)
 }
 
-/// Returns the end of the last sentence in the second half of the text that fits, else of the last word.
+/// Returns the end of the last sentence in the second half of the text that fits; without one, the end of the last
+/// word.
 fn sentence_end(text: &str, start: usize, limit: usize) -> usize {
     let (mut sentence, mut word) = (None, None);
     let mut before = ' ';
@@ -224,7 +225,7 @@ fn syntax_seams(text: &str, syntax: &Syntax, size: usize) -> Vec<Seam> {
             let range = syntax.range(child);
             let line_start = lines.start(range.start);
             let is_new = seams.last().is_none_or(|last| (last.at, last.depth) != (line_start, depth));
-            // A comment, a decorator, an attribute belong to what follows them.
+            // Comments, decorators and attributes belong to what follows them.
             if line_start > 0 && !after_lead && is_new {
                 seams.push(Seam { at: line_start, depth });
             }
@@ -240,7 +241,7 @@ fn syntax_seams(text: &str, syntax: &Syntax, size: usize) -> Vec<Seam> {
     seams
 }
 
-/// Lines after a blank line.
+/// Seams at the first line after each blank line.
 fn paragraph_seams(text: &str) -> Vec<Seam> {
     let mut seams = Vec::new();
     let mut blank = false;

@@ -68,7 +68,7 @@ impl Compiled {
             while let Some(gap) = next(pattern, &filled.text, from, &mut captures) {
                 from = gap.end.max(from + 1);
                 match filling {
-                    // The line after a comment is no part of it.
+                    // The line after a comment does not belong to it.
                     Filling::Words(_)
                         if filled.text[gap.clone()] == *b"\n" && ends_line_comment(text, quoted, gap.start) => {}
                     Filling::Words(words) => filled.write(gap, words),

@@ -4,6 +4,7 @@
 //! the patterns find (`found_nodes`).
 
 use std::cell::LazyCell;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::iter;
 use std::ops::Range;
@@ -245,11 +246,14 @@ fn references(mut found: Vec<(usize, &'static str, &str)>, text: &str, lines: &L
     let mut references: Vec<References> = Vec::new();
     let mut known: HashMap<(&str, &str), usize, RandomState> = HashMap::default();
     for (at, kind, name) in found {
-        let index = *known.entry((name, kind)).or_insert_with(|| {
-            references.push(References { name: name.to_owned(), kind, positions: Vec::new() });
-            references.len() - 1
-        });
-        references[index].positions.push(lines.position(text, at));
+        let position = lines.position(text, at);
+        match known.entry((name, kind)) {
+            Entry::Occupied(index) => references[*index.get()].add(position),
+            Entry::Vacant(index) => {
+                index.insert(references.len());
+                references.push(References::new(name, kind, position));
+            }
+        }
     }
     references
 }

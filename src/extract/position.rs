@@ -11,7 +11,7 @@ use super::scip::is_name_part;
 use super::source::{Lines, bare};
 use super::syntax::{Node, Syntax};
 use super::{Options, text};
-use crate::model::{References, RepoPath};
+use crate::model::RepoPath;
 use crate::panics;
 
 /// A name in a line, and the column where it begins.
@@ -120,9 +120,10 @@ fn of_tree(parsed: &Parsed, text: &str, lines: &Lines, line: u32, is_there: &dyn
         return vec![defined];
     }
     let mut found = Vec::new();
-    let used = parsed.references.iter().find_map(|References { name, positions, .. }| {
-        positions.iter().find_map(|(at, column)| named(*at, *column, name))
-    });
+    let used = parsed
+        .references
+        .iter()
+        .find_map(|references| references.positions().find_map(|(at, column)| named(at, column, &references.name)));
     for range in parsed
         .syntax
         .as_ref()

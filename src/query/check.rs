@@ -35,9 +35,9 @@ pub struct Finding {
     pub suggestion: Option<String>,
 }
 
-/// Characters of a file's text that a message repeats.
+/// Maximum number of characters of a file's text in a message.
 const SHOWN: usize = 80;
-/// Missing ids for which similar ones are suggested: each search compares every entity.
+/// Maximum number of missing ids for which similar ids are suggested: each suggestion compares every entity.
 const MAX_LOOKED_UP: usize = 50;
 
 /// All findings, by path and line.
@@ -89,7 +89,7 @@ pub fn check(snapshot: &Snapshot, budget: &Budget) -> Result<Vec<Finding>> {
         if let Some(entity) = entity.filter(|_| cycle.len() > 1) {
             let around: Vec<String> = cycle.iter().chain(cycle.first()).take(12).map(|key| shown(key)).collect();
             let message = format!("{} entities wait for each other: {}", cycle.len(), around.join(" → "));
-            findings.push(finding(&entity.path, None, Level::Warning, message, Some("unlink one of them".to_owned())));
+            findings.push(finding(&entity.path, None, Level::Warning, message, Some("remove an edge".to_owned())));
         }
     }
     findings.sort();
@@ -115,9 +115,9 @@ fn suggestion_for(reason: &str) -> Option<String> {
         ("there is no front matter", "begin the file with `---`, `id: …`, `---`, or move it out of .ixchel"),
         ("there is no `id`", "add `id: …`; ixmcp entity create makes new ones"),
         ("not closed", "add a line `---` below the last field"),
-        ("mapping values are not allowed", "put the text behind the first colon in quotes"),
+        ("mapping values are not allowed", "put the text after the first colon in quotes"),
         ("expected ',' or ']'", "close the list with `]`"),
-        ("unknown anchor", "name the value `&name` before `*name`, or put the text in quotes"),
+        ("unknown anchor", "define the anchor `&name` before the alias `*name`, or put the text in quotes"),
         ("occurs twice", "remove one of the two"),
         ("not a list of fields", "write `name: value` on each line"),
     ];
@@ -148,7 +148,7 @@ fn check_file(path: &str, text: &str, findings: &mut Vec<Finding>) {
         let suggestion = format!("move it to {FOLDER}/{}/", by_id.folder);
         warn(
             id_line,
-            format!("the id is that of {}, the folder that of {}", by_id.folder, by_folder.folder),
+            format!("the id belongs to {}, but the folder to {}", by_id.folder, by_folder.folder),
             Some(suggestion),
         );
     }
@@ -162,7 +162,7 @@ fn check_file(path: &str, text: &str, findings: &mut Vec<Finding>) {
             if let (Some(kind), Some(by_id)) = (Kind::named(written), by_id)
                 && kind.name != by_id.name
             {
-                let message = format!("the type is {}, the id that of {}", kind.name, by_id.folder);
+                let message = format!("the type is {}, but the id belongs to {}", kind.name, by_id.folder);
                 warn(line, message, Some(format!("write `type: {}`", by_id.name)));
             }
         }
@@ -178,14 +178,14 @@ fn check_file(path: &str, text: &str, findings: &mut Vec<Finding>) {
         };
         if node.text().is_none_or(|text| text.trim().parse::<jiff::Timestamp>().is_err()) {
             let suggestion = "write it as 2026-01-31T09:00:00Z".to_owned();
-            warn(Some(node.line), format!("`{field}` is not a time with a date and a zone"), Some(suggestion));
+            warn(Some(node.line), format!("`{field}` is not a date and time with a time zone"), Some(suggestion));
         }
     }
     for field in ["status", "created_by", "date"] {
         if let Some(node) = front.get(field)
             && matches!(node.value, Value::List { .. } | Value::Map { .. })
         {
-            warn(Some(node.line), format!("`{field}` is not a single word"), Some("write one value".to_owned()));
+            warn(Some(node.line), format!("`{field}` is not a single value"), Some("write one value".to_owned()));
         }
     }
     for field in entity::TAG_FIELDS {

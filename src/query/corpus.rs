@@ -1,8 +1,8 @@
 //! The corpus of a search: the chunks of one repository or of several, searched as one index.
 //!
-//! Owns how answers of several sources are combined: counts are added, so that a word is as rare as it is in all of them
-//! together, and candidates are ranked once. Sources are in the order of the caller; ties go to the first. Does not own
-//! what a source answers ([`Snapshot`]).
+//! Owns how answers of several sources are combined: counts are added, so that the rarity of a word is that in all
+//! sources together, and candidates are ranked once. Sources are in the order of the caller; in a tie, the first source
+//! wins. Does not own what a source answers ([`Snapshot`]).
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -28,12 +28,12 @@ pub struct Corpus<'s> {
     sources: Vec<&'s Snapshot<'s>>,
     /// The source that failed last.
     failed: Cell<Option<usize>>,
-    /// Chunks that no source has yet: in how many of them words occur, and how many there are.
+    /// Chunks that no source has yet: for each word how many of them contain it, and how many there are in all.
     unindexed: (Vec<(FtsQuery, usize)>, u64),
-    /// How much of the query the best of those hold, the best first.
+    /// How much of the query each of the best unindexed chunks contains, best first.
     held_by_unindexed: Vec<HeldByPiece>,
     last_picked: Option<LastPicked>,
-    /// The nearest of all chunks are at least so near to the query.
+    /// Lower bound: the nearest of all chunks are at least this similar to the query.
     least_near: f64,
 }
 
@@ -42,12 +42,12 @@ pub struct Corpus<'s> {
 pub struct CorpusScope(Vec<Arc<Scope>>);
 
 impl CorpusScope {
-    /// One for each source.
+    /// Combines one scope for each source.
     pub fn new(scopes: Vec<Arc<Scope>>) -> Self {
         Self(scopes)
     }
 
-    /// How many chunks it has.
+    /// How many chunks the scope has.
     pub fn chunk_count(&self) -> usize {
         self.0.iter().map(|scope| scope.len()).sum()
     }
@@ -61,12 +61,12 @@ impl CorpusScope {
         self.0.get(chunk.source).is_some_and(|scope| scope.contains(chunk.id))
     }
 
-    /// Whether the FTS can be restricted to little else.
+    /// Whether an FTS query can be narrowed to little more than these chunks.
     pub fn is_in_folders(&self) -> bool {
         self.0.iter().all(|scope| scope.is_in_folders())
     }
 
-    /// The chunks of both.
+    /// The chunks that are in both scopes.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(&other.0).map(|(one, other)| Arc::new(one.and(other))).collect())
@@ -94,9 +94,9 @@ impl<'s> Corpus<'s> {
         }
     }
 
-    /// Adds chunks that no source has yet. `counts`: how many of them contain each word; `chunks`: how many there are; `held`: how much of
-    /// the query the best of them hold. Words are as rare as if those chunks were indexed, and an indexed chunk is left out if enough
-    /// of them hold more of the query.
+    /// Adds chunks that no source has yet. `counts`: how many of them contain each word; `chunks`: how many there are;
+    /// `held`: how much of the query each of the best contains. The rarity of words is then computed as if these chunks
+    /// were indexed, and an indexed chunk is left out if enough of these contain more of the query.
     #[must_use]
     pub fn with_unindexed_matches(mut self, counts: Vec<(FtsQuery, usize)>, chunks: u64, held: &[HeldByPiece]) -> Self {
         self.held_by_unindexed.extend(held);
@@ -120,17 +120,17 @@ impl<'s> Corpus<'s> {
         self
     }
 
-    /// The last chunk that a search by words would pick if there were no files without chunks; `None` if that is not known.
+    /// The last chunk that a search by words would pick if all files were indexed; `None` if that is not known.
     pub fn last_picked(&self) -> Option<&LastPicked> {
         self.last_picked.as_ref()
     }
 
-    /// The least similarity to the query of the chunks that a search for the nearest would find if all had vectors.
+    /// The lowest similarity to the query among the chunks that a vector search would find if all chunks had vectors.
     pub fn least_near(&self) -> f64 {
         self.least_near
     }
 
-    /// How much of the query chunks hold that no source has yet, the best first.
+    /// How much of the query each of the best unindexed chunks contains, the best first.
     pub fn held_by_unindexed(&self) -> &[HeldByPiece] {
         &self.held_by_unindexed
     }
@@ -178,7 +178,7 @@ impl<'s> Corpus<'s> {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// Whether that is so of any source.
+    /// Whether a condition holds for any source.
     fn any(&self, mut holds: impl FnMut(&'s Snapshot<'s>) -> Result<bool>) -> Result<bool> {
         for at in 0..self.sources.len() {
             if self.ask(at, &mut holds)? {
@@ -188,8 +188,8 @@ impl<'s> Corpus<'s> {
         Ok(false)
     }
 
-    /// In how many chunks a query matches, `most` for more, and how many chunks there are. With a scope, the query is
-    /// narrowed to little more than its chunks.
+    /// Counts the chunks that match a query, at most `most`, and all chunks. With a scope, the query is narrowed, so
+    /// that few chunks outside the scope match.
     pub fn frequency(&self, query: &FtsQuery, within: Option<&CorpusScope>, most: usize) -> Result<(usize, u64)> {
         let counts = self.ask_all(|at, source| match within {
             Some(within) => source.frequency(&source.narrowed(&within.0[at], query)?, most),
@@ -203,7 +203,7 @@ impl<'s> Corpus<'s> {
     }
 
     /// The chunks that match a query, at most `most` of each source, in the order of ids. With a scope, the query is
-    /// narrowed to little more than its chunks. `in_names`: only among the names that chunks define.
+    /// narrowed, so that few chunks outside the scope match. `in_names`: only among the names that chunks define.
     pub fn chunks_with(
         &self,
         query: &FtsQuery,
@@ -260,7 +260,7 @@ impl<'s> Corpus<'s> {
         self.chunks_of(|_, source| symbols::chunks_of_qualified(source, written))
     }
 
-    /// How many files reference a name; `most` for more.
+    /// How many files reference a name, at most `most`.
     pub fn files_using(&self, name: &str, most: usize) -> Result<usize> {
         Ok(self.ask_all(|_, source| source.files_using(name, most))?.into_iter().sum::<usize>().min(most))
     }
@@ -296,13 +296,14 @@ impl<'s> Corpus<'s> {
         self.any(|source| Ok(!source.paths(Some(language))?.is_empty()))
     }
 
-    /// The languages that there are, each with the lines of its files; one in several sources is there several times.
+    /// The languages of all sources, each with the lines of its files; a language of several sources is listed once for
+    /// each.
     pub fn language_sizes(&self) -> Result<Vec<(String, u64)>> {
         let counts = self.gather(|source| source.language_counts())?;
         Ok(counts.into_iter().map(|(language, _, lines)| (language, lines)).collect())
     }
 
-    /// The languages that there are, by name.
+    /// The languages of all sources, without duplicates, by name.
     pub fn languages(&self) -> Result<Vec<String>> {
         let counts = self.gather(|source| source.language_counts())?;
         let mut languages: Vec<String> = counts.into_iter().map(|(language, ..)| language).collect();
@@ -341,7 +342,7 @@ impl<'s> Corpus<'s> {
         Ok(tags)
     }
 
-    /// A scope of each source.
+    /// Makes a scope for each source.
     pub fn scope(&self, scope: impl FnMut(usize, &'s Snapshot<'s>) -> Result<Arc<Scope>>) -> Result<CorpusScope> {
         Ok(CorpusScope(self.ask_all(scope)?))
     }
@@ -353,7 +354,7 @@ impl<'s> Corpus<'s> {
     }
 
     /// The chunks in scope nearest to a vector with their cosines, nearest first; equally near ones by source, path and
-    /// position. If there are many vectors, another thread compares them while this one does something else.
+    /// position. If there are many vectors, another thread compares them while this one runs `meanwhile`.
     pub fn nearest_while<T>(
         &self,
         spaces: &[Option<SpaceId>],
@@ -423,7 +424,7 @@ impl<'s> Corpus<'s> {
         Ok(texts)
     }
 
-    /// How near some chunks are to a vector, drawn evenly from all texts, about `most`.
+    /// Cosines of some chunks to a vector: about `most` chunks, drawn evenly from all texts.
     pub fn some_cosines(&self, spaces: &[Option<SpaceId>], vector: &[i8], most: usize) -> Result<Vec<f64>> {
         let counts = self.ask_all(|_, source| source.all_chunks())?;
         let all = counts.iter().sum::<u64>().max(1);

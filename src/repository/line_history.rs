@@ -308,7 +308,7 @@ mod tests {
             (vec![[(13, 4), (13, 0)]], vec![10..13], false),
             // The hunk begins above; a change further up leaves a gap.
             (vec![[(8, 2), (8, 4)]], vec![8..11], true),
-            (vec![[(2, 1), (2, 1)], [(8, 1), (8, 3)], [(11, 0), (12, 1)]], vec![8..11], true),
+            (vec![[(2, 1), (2, 1)], [(8, 1), (8, 3)], [(11, 0), (12, 1)]], vec![8..10], true),
         ] {
             assert_eq!(across(&[10..13], &hunks), (expected, is_touched), "{hunks:?}");
         }

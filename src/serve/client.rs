@@ -19,7 +19,7 @@ use crate::model::printable;
 use crate::platform::socket::{self, OwnedReadHalf, OwnedWriteHalf};
 use crate::wording::Wording;
 
-/// Bytes of an answer. Answers to the plain methods are not truncated; a list of all files may be long.
+/// Maximum size of an answer in bytes. Answers to the plain methods are not truncated; a list of all files may be long.
 const MAX_ANSWER_BYTES: usize = 1 << 30;
 /// A daemon that does not identify itself within this time hangs.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
@@ -98,7 +98,7 @@ impl DaemonConnection {
         };
         let identity = tokio::time::timeout(HELLO_TIMEOUT, identify).await;
         let identity = identity.map_err(|_| Error::new(ErrorKind::Busy, "the repository's daemon does not answer"));
-        // A daemon that is ending closes the connection.
+        // A daemon that is exiting closes the connection.
         let Some(line) = identity? else { return Ok(None) };
         let about: Answer = serde_json::from_slice(&line).unwrap_or_default();
         match serde_json::from_value::<DaemonIdentity>(about.result.unwrap_or_default()) {
@@ -156,7 +156,7 @@ impl DaemonConnection {
 #[derive(Debug)]
 pub struct ConnectionClosed;
 
-/// The progress of a request that a daemon works on.
+/// The progress of a request that a daemon is working on.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub struct RemoteProgress {
     #[serde(rename = "progress")]
@@ -185,7 +185,7 @@ struct RemoteFault {
 struct RemoteData {
     code: String,
     hint: Option<String>,
-    /// The parts of the message and hint; a daemon of another build may send parts that are not known.
+    /// The parts of the message and hint; a daemon of another build may send parts that this build does not know.
     wording: Option<Value>,
 }
 

@@ -106,8 +106,7 @@ mod tests {
                 end_line: line,
             });
             for name in &names[1..] {
-                let positions = vec![(line, 5)];
-                extracted.references.push(References { name: (*name).to_owned(), kind: "call", positions });
+                extracted.references.push(References::new(name, "call", (line, 5)));
             }
         }
         let path = RepoPath::new(path).unwrap();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rusqlite::{Row, named_params, params};
 
 use super::statements::statements;
-use super::terms::Terms;
+use super::terms::{self, Terms};
 use super::vectors::count;
 use super::{Batch, ChunkId, FileId, FileRow, FtsQuery, Snapshot};
 use crate::error::Result;
@@ -324,54 +324,88 @@ fn list_of(ids: impl Iterator<Item = i64>) -> String {
     list
 }
 
-/// The key of a chunk's vector: all that is embedded of it.
-fn embedded_hash(chunk: &Chunk) -> blake3::Hash {
+/// Hash of all that is embedded of a chunk, which is the key of its vector.
+fn embedded_hash(chunk: &Chunk) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(chunk.text.as_bytes());
     for context in [&chunk.lead, &chunk.headings].into_iter().filter(|context| !context.is_empty()) {
         // No text holds a NUL.
         hasher.update(&[0]).update(context.as_bytes());
     }
-    hasher.finalize()
+    let mut hash = [0; 16];
+    hasher.finalize_xof().fill(&mut hash);
+    hash
+}
+
+/// Columns of a chunk's row that are computed from its text.
+pub(super) struct ChunkKey {
+    hash: [u8; 16],
+    terms_checksum: u32,
+}
+
+impl ChunkKey {
+    pub(super) fn compute(chunk: &Chunk, terms: &Terms) -> Self {
+        Self { hash: embedded_hash(chunk), terms_checksum: terms.sum }
+    }
 }
 
 impl Batch<'_> {
     /// `numbers` are those of the file before: a chunk of the same text takes its number again, and what is left in
     /// `numbers` is free.
-    pub(super) fn insert_chunks(&mut self, row: &FileRow, file: FileId, numbers: &mut ChunkNumbers) -> Result<()> {
-        let mut insert = self.connection.prepare_cached(INSERT)?;
-        let mut index = self.indexing()?;
+    pub(super) fn insert_chunks(&self, row: &FileRow, file: FileId, numbers: &mut ChunkNumbers) -> Result<()> {
+        let mut index = terms::indexing(self.connection)?;
         let path = self.path_terms(file)?;
         for (ordinal, chunk) in (0_i64..).zip(&row.extracted.chunks) {
-            let hash = embedded_hash(chunk);
-            let hash = &hash.as_bytes()[..16];
-            let id = numbers.take(hash);
             let terms = Terms::from_chunk(chunk, &path);
-            insert.execute(params![
-                id,
-                file.0,
-                ordinal,
-                chunk.start_line,
-                chunk.end_line,
-                chunk.start_offset,
-                hash,
-                chunk.text,
-                count(chunk.symbols.start),
-                count(chunk.symbols.len()),
-                terms.sum,
-                chunk.lead,
-                chunk.headings,
-                chunk.page,
-            ])?;
+            let key = ChunkKey::compute(chunk, &terms);
+            let id = numbers.take(&key.hash);
+            self.insert_chunk(id, (file, ordinal), chunk, &key)?;
             terms.run(&mut index, id)?;
         }
         Ok(())
     }
 
+    /// Adds the chunks of a new file, which are in the FTS already, with their ids.
+    pub(super) fn insert_indexed_chunks<'k>(
+        &self,
+        row: &FileRow,
+        file: FileId,
+        keys: &mut impl Iterator<Item = (i64, &'k ChunkKey)>,
+    ) -> Result<()> {
+        let chunks = (0_i64..).zip(&row.extracted.chunks).zip(keys);
+        chunks
+            .into_iter()
+            .try_for_each(|((ordinal, chunk), (id, key))| self.insert_chunk(id, (file, ordinal), chunk, key))
+    }
+
+    fn insert_chunk(&self, id: i64, (file, ordinal): (FileId, i64), chunk: &Chunk, key: &ChunkKey) -> Result<()> {
+        self.connection.prepare_cached(INSERT)?.execute(params![
+            id,
+            file.0,
+            ordinal,
+            chunk.start_line,
+            chunk.end_line,
+            chunk.start_offset,
+            key.hash,
+            chunk.text,
+            count(chunk.symbols.start),
+            count(chunk.symbols.len()),
+            key.terms_checksum,
+            chunk.lead,
+            chunk.headings,
+            chunk.page,
+        ])?;
+        Ok(())
+    }
+
+    /// The id that the next new chunk gets.
+    pub fn next_chunk(&self) -> Result<i64> {
+        Ok(self.connection.prepare_cached(LAST)?.query_row([], |row| row.get::<_, i64>(0))? + 1)
+    }
+
     /// The ids of a file's chunks, to be read before they are deleted; empty for a new file.
     pub(super) fn chunk_numbers(&self, file: Option<FileId>) -> Result<ChunkNumbers> {
-        let last = self.connection.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
-        let mut numbers = ChunkNumbers { by_hash: HashMap::new(), last };
+        let mut numbers = ChunkNumbers { by_hash: HashMap::new(), last: self.next_chunk()? - 1 };
         if let Some(file) = file {
             let mut statement = self.connection.prepare_cached(OF_FILE)?;
             let mut rows = statement.query([file.0])?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Row, named_params, params};
 
 use super::statements::statements;
-use super::{Batch, FileId, Snapshot};
+use super::{Batch, FileId, IndexedChunks, Snapshot};
 use crate::error::Result;
 use crate::model::{ContentHash, Extracted, ROOT, RepoPath, SkipReason, Stat};
 use crate::words;
@@ -284,13 +284,41 @@ impl Batch<'_> {
         if known.is_some() {
             self.remove_vectors(&numbers.left())?;
         }
+        self.insert_dependent_rows(id, row)?;
+        Ok(true)
+    }
+
+    /// Adds new files whose chunks are indexed already. `false`, and nothing is added, if one of them is not new, or other chunks
+    /// have got these ids or higher ones.
+    pub fn add_files(&mut self, files: &[FileRow], indexed: &IndexedChunks) -> Result<bool> {
+        if self.next_chunk()? > indexed.first() {
+            return Ok(false);
+        }
+        for row in files {
+            if self.id_and_hash(row.path)?.is_some() {
+                return Ok(false);
+            }
+        }
+        let mut keys = indexed.keys();
+        for row in files {
+            self.record_change(row.path, None)?;
+            self.unskip(row.path.as_str())?;
+            let id = self.insert_file(row)?;
+            self.insert_indexed_chunks(row, id, &mut keys)?;
+            self.insert_dependent_rows(id, row)?;
+        }
+        self.add_segment(indexed)?;
+        Ok(true)
+    }
+
+    fn insert_dependent_rows(&mut self, id: FileId, row: &FileRow) -> Result<()> {
         self.insert_symbols(id, row.extracted)?;
         self.insert_entity(id, row.path, row.extracted)?;
         let mut insert = self.connection.prepare_cached(INSERT_PROBLEM)?;
         for problem in &row.extracted.problems {
             insert.execute(params![id.0, problem.line, problem.reason])?;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// The file is the same, its stat is not.

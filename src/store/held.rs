@@ -1,6 +1,6 @@
 //! States of several indexes that are held at once, so that one query can read them all.
 //!
-//! [`super::Store::read`] holds one state for the time of one query.
+//! [`super::Store::read`] holds one state for the duration of one query.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct HeldState<'s> {
 }
 
 impl Store {
-    /// Holds the present state. Queries to it are stopped when `budget` is spent.
+    /// Holds the current state. Queries of it are stopped when `budget` is spent.
     pub fn hold(&self, budget: &Budget) -> Result<HeldState<'_>> {
         budget.check()?;
         self.follow_rebuild()?;
@@ -38,7 +38,8 @@ impl HeldState<'_> {
 
 impl Drop for HeldState<'_> {
     fn drop(&mut self) {
-        // It has written nothing. A connection that fails here fails at its next query, too.
+        // Errors do not matter: the transaction has written nothing, and a connection that fails here fails at its next
+        // query, too.
         let _ = self.connection.progress_handler(0, None::<fn() -> bool>);
         let _ = self.connection.execute_batch("ROLLBACK");
     }

@@ -40,6 +40,19 @@ pub(super) fn create_index(name: &str) -> String {
     format!("CREATE INDEX IF NOT EXISTS {name} ON {body}")
 }
 
+/// The statement of a migration that creates a full-text table.
+///
+/// # Panics
+/// If no migration creates it.
+pub(super) fn create_fts(name: &str) -> String {
+    let head = format!("CREATE VIRTUAL TABLE {name} USING fts5 (");
+    let statement = |sql: &str| {
+        let statement = &sql[sql.find(&head)?..];
+        Some(statement[..statement.find("\n)")? + 2].to_owned())
+    };
+    embedded().iter().filter_map(Migration::sql).find_map(statement).expect("the migrations create the table")
+}
+
 /// The newest version that this program knows.
 pub fn newest() -> i64 {
     newest_of(&embedded())

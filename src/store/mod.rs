@@ -23,6 +23,7 @@ mod entities;
 mod facts;
 mod files;
 mod fts_query;
+mod fts_segments;
 mod graph;
 mod held;
 mod kept;
@@ -74,6 +75,7 @@ pub use entities::{EntityId, FileProblem, StoredEntity, TaggedKind};
 pub use facts::{CountedChanges, FOLDER_CONSUMER, Fact, Totals};
 pub use files::{FileRow, SkippedFile, StoredFile};
 pub use fts_query::FtsQuery;
+pub use fts_segments::IndexedChunks;
 pub use graph::{GraphNode, Link, LinkFrom, LinkTo};
 pub use held::HeldState;
 use kept::KeptValues;
@@ -89,14 +91,14 @@ use scope::Scopes;
 pub use scope::{Scope, ScopeOf};
 use search::Frequencies;
 pub use symbols::{Definition, Named, Reference};
-pub use trigrams::{GatheredTrigrams, MAX_SLOTS, SegmentState, TrigramNeed, TrigramState};
+pub use trigrams::{FoundTrigrams, GatheredTrigrams, MAX_SLOTS, SegmentState, TrigramNeed, TrigramState};
 pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded, text_to_embed};
 
 use readers::Readers;
 use switch::{IndexConnection, OpenLock};
 
 /// Key of a row in `files`. Valid inside one snapshot; never part of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(i64);
 
 /// Key of a row in `chunks`. Valid inside one snapshot; never part of an answer.

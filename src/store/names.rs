@@ -138,10 +138,7 @@ mod tests {
         let path = folder.path().join("index.db");
         let stores = [(); 2].map(|()| Store::open(&path, Mode::Write).unwrap());
         let save = |store: &Store, path: &str, names: &[&str]| {
-            let references = (1..).zip(names);
-            let references = references
-                .map(|(line, name)| References { name: (*name).to_owned(), kind: "call", positions: vec![(line, 1)] })
-                .collect();
+            let references = (1..).zip(names).map(|(line, name)| References::new(name, "call", (line, 1))).collect();
             let extracted = Extracted { language: "python", references, ..Extracted::default() };
             let hash = ContentHash::compute(path.as_bytes());
             let path = RepoPath::new(path).unwrap();

@@ -1,4 +1,4 @@
-//! Compares a database's schema with the one that its version declares. Any `sqlite3` can change it.
+//! Compares a database's schema with that of a new index, because any `sqlite3` can change it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ statements! {
         WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name";
 }
 
-/// By type and name: the table, and the statement that created it.
+/// Maps type and name to the table and the statement that created the object.
 type Schema = BTreeMap<(String, String), (String, String)>;
 
 /// Whether the schema equals that of a new index.
@@ -25,7 +25,7 @@ pub(super) fn is_fresh(connection: &Connection) -> Result<bool> {
 /// Messages about differences from the schema of a new index. Additional tables are not a fault.
 pub(super) fn faults(snapshot: &Snapshot) -> Result<Vec<String>> {
     let found = read(snapshot.connection)?;
-    // A first build makes most indexes at its end.
+    // A first build creates most SQL indexes at its end.
     let is_built = found.contains_key(&("table".to_owned(), "meta".to_owned())) && snapshot.is_built().unwrap_or(false);
     let mut faults = Vec::new();
     for (key, made) in expected()? {
@@ -35,7 +35,7 @@ pub(super) fn faults(snapshot: &Snapshot) -> Result<Vec<String>> {
         }
         match found.get(&key) {
             None => faults.push(format!("the {kind} {name} is missing")),
-            Some(other) if *other != made => faults.push(format!("the {kind} {name} is not that of an index of ixmcp")),
+            Some(other) if *other != made => faults.push(format!("the {kind} {name} differs from that of a new index")),
             Some(_) => {}
         }
     }

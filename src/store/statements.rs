@@ -52,9 +52,9 @@ impl Snapshot<'_> {
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, by_name, candidates, chunks, commits, documents, entities, facts, files, graph, kept,
-        names, overview, plain, raw, relations, schema, scip, scope, search, symbols, terms, text_vectors, trigrams,
-        vectors,
+        Mode, Store, audit, by_name, candidates, chunks, commits, documents, entities, facts, files, fts_segments,
+        graph, kept, names, overview, plain, raw, relations, schema, scip, scope, search, symbols, terms, text_vectors,
+        trigrams, vectors,
     };
 
     #[test]
@@ -71,6 +71,7 @@ mod tests {
             entities::STATEMENTS,
             facts::STATEMENTS,
             files::STATEMENTS,
+            fts_segments::STATEMENTS,
             graph::STATEMENTS,
             kept::STATEMENTS,
             names::STATEMENTS,

@@ -4,7 +4,6 @@
 //! rows of a file are a range of ids, and need no index. Queries ask the view `symbols`; where they ask by file, they
 //! do so by that range.
 
-use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -437,16 +436,9 @@ impl Batch<'_> {
     /// A row for each name and kind, with its positions.
     fn insert_references(&mut self, first: i64, references: &[References]) -> Result<()> {
         let mut insert = self.snapshot.connection.prepare_cached(INSERT_REFERENCES)?;
-        let mut written = String::new();
-        for (index, References { name, kind, positions }) in (0..IDS_PER_FILE).zip(references) {
-            let (name, kind) = (self.name_id(name)?, self.kind_id(kind)?);
-            written.clear();
-            for (line, column) in positions {
-                let gap = if written.is_empty() { "" } else { " " };
-                // A string takes every write.
-                let _ = write!(written, "{gap}{line}:{column}");
-            }
-            insert.execute(params![first + index, name, kind, written])?;
+        for (index, references) in (0..IDS_PER_FILE).zip(references) {
+            let (name, kind) = (self.name_id(&references.name)?, self.kind_id(references.kind)?);
+            insert.execute(params![first + index, name, kind, references.written()])?;
         }
         Ok(())
     }

@@ -34,17 +34,18 @@ statements! {
     REMEMBER = "UPDATE chunks SET terms_checksum = ?2 WHERE id = ?1";
 }
 
-/// For a first build: the FTS gathers all terms of a transaction before it writes any, and merges what it wrote at
-/// sixteen segments instead of four. Kept in the file until [`AFTER_BULK`], which an interrupted build still
-/// reaches.
+/// For a first build: the FTS gathers all terms of a transaction before it writes any, and merges nothing before the end, where
+/// `fts_segments` does not. Kept in the file until [`AFTER_BULK`], which an interrupted build still reaches.
 pub(super) const FOR_BULK: &str = "
     INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('hashsize', 67108864);
     INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('automerge', 0);
+    INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('crisismerge', 1999);
 ";
 /// FTS5's defaults.
 pub(super) const AFTER_BULK: &str = "
     INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('hashsize', 1048576);
     INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('automerge', 4);
+    INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('crisismerge', 16);
 ";
 /// Merges the segments that a bulk build leaves.
 pub(super) const OPTIMIZE: &str = "INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')";
@@ -67,6 +68,11 @@ const CHECK: &str = "
     );
     INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('integrity-check', 1);
 ";
+
+/// A path and its words, as the chunks of a new file are found by them.
+pub(super) fn terms_of_path(path: &str) -> String {
+    [path, " ", &words::compound_parts(path)].concat()
+}
 
 /// The terms of a chunk.
 pub(super) struct Terms<'a> {
@@ -147,16 +153,16 @@ impl Snapshot<'_> {
     }
 }
 
-impl Batch<'_> {
-    /// The statement that [`Terms::run`] puts a chunk into the FTS with.
-    pub(super) fn indexing(&self) -> Result<CachedStatement<'_>> {
-        Ok(self.connection.prepare_cached(INDEX)?)
-    }
+/// The statement that [`Terms::run`] puts a chunk into the FTS with.
+pub(super) fn indexing(connection: &Connection) -> Result<CachedStatement<'_>> {
+    Ok(connection.prepare_cached(INDEX)?)
+}
 
+impl Batch<'_> {
     /// Puts a file's stored chunks into the FTS.
     pub(super) fn index_chunks(&self, file: FileId) -> Result<()> {
         let path = self.path_terms(file)?;
-        let mut index = self.indexing()?;
+        let mut index = indexing(self.connection)?;
         let mut remember = self.connection.prepare_cached(REMEMBER)?;
         for chunk in self.stored_chunks(file)? {
             let terms = Terms::from_stored(&chunk, &path);
@@ -337,7 +343,8 @@ mod tests {
         let path = RepoPath::new("a.py").unwrap();
         let (_folder, store) = store_of(&path, "x = getUser", "getUser");
         let set = || -> Vec<(String, i64)> {
-            let query = "SELECT k, v FROM chunks_fts_config WHERE k IN ('hashsize', 'automerge') ORDER BY k";
+            let query =
+                "SELECT k, v FROM chunks_fts_config WHERE k IN ('hashsize', 'automerge', 'crisismerge') ORDER BY k";
             let ask = |batch: &mut Batch| {
                 let mut statement = batch.connection.prepare(query)?;
                 let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -346,11 +353,17 @@ mod tests {
             store.write(ask).unwrap()
         };
         store.begin_first_build().unwrap();
-        assert_eq!(set(), [("automerge".to_owned(), 0), ("hashsize".to_owned(), 64 << 20)]);
+        assert_eq!(
+            set(),
+            [("automerge".to_owned(), 0), ("crisismerge".to_owned(), 1999), ("hashsize".to_owned(), 64 << 20)]
+        );
         store.begin_first_build().unwrap();
         write(&store, &path, "y = setName", "setName");
         store.end_first_build().unwrap();
-        assert_eq!(set(), [("automerge".to_owned(), 4), ("hashsize".to_owned(), 1 << 20)]);
+        assert_eq!(
+            set(),
+            [("automerge".to_owned(), 4), ("crisismerge".to_owned(), 16), ("hashsize".to_owned(), 1 << 20)]
+        );
         assert_eq!(store.faults().unwrap(), Vec::<String>::new());
     }
 }

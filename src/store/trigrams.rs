@@ -18,7 +18,8 @@ statements! {
     SEGMENTS = "SELECT s.id, s.slots, s.bytes, (SELECT count(*) FROM files f WHERE f.trigram_segment = s.id)
         FROM trigram_segments s WHERE s.complete ORDER BY s.id";
     LOOSE_SIZE = "SELECT count(*), coalesce(sum(size), 0) FROM files WHERE trigram_segment IS NULL";
-    TO_GATHER = "SELECT id, hash, extractor, size FROM files WHERE trigram_segment IS NULL ORDER BY id LIMIT :most";
+    LOOSE = "SELECT id, size FROM files WHERE trigram_segment IS NULL ORDER BY id";
+    TO_GATHER = "SELECT hash, extractor, size FROM files WHERE id = ?1 AND trigram_segment IS NULL";
     TEXT = "SELECT text FROM chunks WHERE file_id = ?1 ORDER BY start_offset";
     IN = "SELECT trigram_slot, id FROM files WHERE trigram_segment = ?1 ORDER BY trigram_slot";
     BEGIN = "INSERT INTO trigram_segments (slots, bytes, complete) VALUES (?1, ?2, 0)";
@@ -78,11 +79,21 @@ pub struct TrigramState {
 }
 
 /// The trigrams of some files that are in no segment yet.
-pub struct GatheredTrigrams {
+#[derive(Default)]
+pub struct FoundTrigrams {
     files: Vec<UnindexedText>,
     bytes: u64,
     /// Trigram and slot, in order.
     pairs: Vec<u64>,
+}
+
+/// A segment as it is to be written.
+pub struct GatheredTrigrams {
+    files: Vec<UnindexedText>,
+    bytes: u64,
+    /// Trigrams in order, and where the slots of each end.
+    rows: Vec<(i64, usize)>,
+    slots: Vec<u8>,
 }
 
 /// A file as it was when its text was read.
@@ -92,16 +103,7 @@ struct UnindexedText {
     extractor: u32,
 }
 
-impl GatheredTrigrams {
-    pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
-    }
-
-    /// Where [`Batch::add_trigrams`] and [`Batch::take_in`] end.
-    pub fn ends(&self) -> (usize, usize) {
-        (self.pairs.len(), self.files.len())
-    }
-
+impl FoundTrigrams {
     fn pair(trigram: u32, slot: usize) -> u64 {
         u64::from(trigram) << SLOT_BITS | slot as u64
     }
@@ -112,6 +114,37 @@ impl GatheredTrigrams {
 
     fn slot(pair: u64) -> usize {
         usize::try_from(pair % (1 << SLOT_BITS)).unwrap_or_default()
+    }
+}
+
+impl GatheredTrigrams {
+    /// Makes a segment of all files of the parts, which have no more than [`MAX_SLOTS`] together.
+    pub fn join(parts: Vec<FoundTrigrams>) -> Self {
+        let (mut files, mut bytes, mut pairs) = (Vec::new(), 0, Vec::new());
+        for part in parts {
+            let first = files.len() as u64;
+            pairs.extend(part.pairs.iter().map(|pair| pair + first));
+            files.extend(part.files);
+            bytes += part.bytes;
+        }
+        // Sorted parts are only merged.
+        pairs.sort();
+        let (mut rows, mut slots, mut encoded) = (Vec::new(), Vec::new(), Vec::new());
+        for same in pairs.chunk_by(|a, b| FoundTrigrams::trigram(*a) == FoundTrigrams::trigram(*b)) {
+            SlotSet::encode(same.iter().map(|pair| FoundTrigrams::slot(*pair)), files.len(), &mut encoded);
+            slots.extend_from_slice(&encoded);
+            rows.push((FoundTrigrams::trigram(same[0]), slots.len()));
+        }
+        Self { files, bytes, rows, slots }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Where [`Batch::add_trigrams`] and [`Batch::take_in`] end.
+    pub fn ends(&self) -> (usize, usize) {
+        (self.rows.len(), self.files.len())
     }
 }
 
@@ -223,29 +256,27 @@ impl Snapshot<'_> {
         Ok(self.connection.prepare_cached(HAS_ANY)?.exists([])?)
     }
 
-    /// Reads files that are in no segment, and gathers their trigrams: no more files than `most`, and of `most_bytes`
-    /// together unless one alone is larger. `check` is called between files and may end the work.
-    pub fn gather_trigrams(
-        &self,
-        most: usize,
-        most_bytes: u64,
-        check: impl Fn() -> Result<()>,
-    ) -> Result<GatheredTrigrams> {
-        let mut gathered = GatheredTrigrams { files: Vec::new(), bytes: 0, pairs: Vec::new() };
+    /// Files that are in no segment, with their sizes, the oldest first.
+    pub fn loose_files(&self) -> Result<Vec<(FileId, u64)>> {
+        self.rows(LOOSE, [], |row| Ok((FileId(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned())))
+    }
+
+    /// Gathers the trigrams of those of these files, at most [`MAX_SLOTS`], that are in no segment. `check` is called between files
+    /// and may end the work.
+    pub fn gather_trigrams(&self, files: &[(FileId, u64)], check: impl Fn() -> Result<()>) -> Result<FoundTrigrams> {
+        let mut gathered = FoundTrigrams::default();
         let mut collector = Collector::default();
         let mut statement = self.connection.prepare_cached(TO_GATHER)?;
-        let mut rows = statement.query([count(most.min(MAX_SLOTS))])?;
-        while let Some(row) = rows.next()? {
+        for &(id, _) in files {
             check()?;
-            let size = row.get::<_, i64>(3)?.cast_unsigned();
-            if !gathered.is_empty() && gathered.bytes + size > most_bytes {
-                break;
-            }
-            let file = UnindexedText { id: FileId(row.get(0)?), hash: row.get(1)?, extractor: row.get(2)? };
-            self.collect(file.id, &mut collector)?;
+            // What was listed may have changed: the text must be that of the hash.
+            let mut rows = statement.query([id.0])?;
+            let Some(row) = rows.next()? else { continue };
+            let file = UnindexedText { id, hash: row.get(0)?, extractor: row.get(1)? };
+            gathered.bytes += row.get::<_, i64>(2)?.cast_unsigned();
+            self.collect(id, &mut collector)?;
             let slot = gathered.files.len();
-            collector.end(|trigram| gathered.pairs.push(GatheredTrigrams::pair(trigram, slot)));
-            gathered.bytes += size;
+            collector.end(|trigram| gathered.pairs.push(FoundTrigrams::pair(trigram, slot)));
             gathered.files.push(file);
         }
         gathered.pairs.sort_unstable();
@@ -276,7 +307,7 @@ impl Snapshot<'_> {
             while let Some(row) = rows.next()? {
                 let slot = row.get::<_, u32>(0)? as usize;
                 self.collect(FileId(row.get(1)?), &mut collector)?;
-                collector.end(|trigram| expected.push(GatheredTrigrams::pair(trigram, slot)));
+                collector.end(|trigram| expected.push(FoundTrigrams::pair(trigram, slot)));
                 live.insert(slot);
                 live_slots += 1;
             }
@@ -288,9 +319,8 @@ impl Snapshot<'_> {
                 let trigram = row.get(0)?;
                 let files = usize::try_from(segment.files).unwrap_or(usize::MAX).min(MAX_SLOTS);
                 let slots = SlotSet::decode(row.get_ref(1)?.as_blob().unwrap_or_default(), files);
-                found.extend(
-                    slots.iter().filter(|&slot| live.has(slot)).map(|slot| GatheredTrigrams::pair(trigram, slot)),
-                );
+                found
+                    .extend(slots.iter().filter(|&slot| live.has(slot)).map(|slot| FoundTrigrams::pair(trigram, slot)));
             }
             if live.len() != live_slots {
                 faults.push(format!("two files have one slot in segment {} of the trigrams", segment.id.0));
@@ -326,16 +356,11 @@ impl Batch<'_> {
             return Ok(None);
         }
         let mut add = self.connection.prepare_cached(ADD)?;
-        let mut slots = Vec::new();
-        let pairs = &gathered.pairs;
-        for _ in 0..SLICE {
-            let Some(&first) = pairs.get(at) else { break };
-            let trigram = GatheredTrigrams::trigram(first);
-            let same = pairs[at..].iter().take_while(|pair| GatheredTrigrams::trigram(**pair) == trigram).count();
-            let of = pairs[at..at + same].iter().map(|pair| GatheredTrigrams::slot(*pair));
-            SlotSet::encode(of, gathered.files.len(), &mut slots);
-            add.execute(params![segment.0, trigram, slots])?;
-            at += same;
+        let mut from = at.checked_sub(1).map_or(0, |before| gathered.rows[before].1);
+        for (trigram, end) in gathered.rows.iter().skip(at).take(SLICE) {
+            add.execute(params![segment.0, trigram, &gathered.slots[from..*end]])?;
+            from = *end;
+            at += 1;
         }
         Ok(Some(at))
     }
@@ -431,7 +456,12 @@ mod tests {
 
         fn gather(&self) -> GatheredTrigrams {
             self.store
-                .read(&Budget::unlimited(), |snapshot| snapshot.gather_trigrams(MAX_SLOTS, 1 << 20, || Ok(())))
+                .read(&Budget::unlimited(), |snapshot| {
+                    let files = snapshot.loose_files()?;
+                    let (some, rest) = files.split_at(files.len() / 3);
+                    let gather = |files| snapshot.gather_trigrams(files, || Ok(()));
+                    Ok(GatheredTrigrams::join(vec![gather(some)?, gather(rest)?]))
+                })
                 .unwrap()
         }
 

@@ -166,7 +166,7 @@ mod tests {
             move |progress, budget| {
                 let run = work.runs.fetch_add(1, Ordering::SeqCst) + 1;
                 progress.begin(10, 0);
-                progress.advance(0);
+                progress.advance(1, 0);
                 while !work.may_end.load(Ordering::SeqCst) {
                     if budget.is_spent() {
                         work.was_cancelled.store(true, Ordering::SeqCst);

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
+use super::bundles::{BUNDLE_BYTES, Bundle, Bundling, InOrder, Outcome};
 use super::byte_budget::{ByteBudget, CloseOnDrop};
 use super::compare::{CheapChanges, Task, rows_are_current};
 use super::plan::{Extraction, Plan, Stage};
@@ -20,11 +21,11 @@ use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
 use crate::extract;
 use crate::locked::locked;
-use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
+use crate::model::{ContentHash, RepoPath, SkipReason, Stat};
 use crate::platform::beneath::Folder;
 use crate::repository::{Folders, Repository, Requests, Settings, UpdateLock};
 use crate::scan::{self, Content};
-use crate::store::{Batch, FileRow, SkippedFile, Store, StoredFile};
+use crate::store::{Batch, SkippedFile, Store, StoredFile};
 use crate::threads::{STACK_BYTES, cores};
 
 /// Text of the outcomes between the readers and the writer, which waits for the disk at times: the readers continue until
@@ -73,56 +74,6 @@ pub(super) enum ApplyOutcome {
     Overtaken,
 }
 
-/// Result for one file.
-enum Outcome {
-    /// The bytes are the stored ones.
-    Same {
-        path: RepoPath,
-        stat: Stat,
-        seen_ns: i64,
-    },
-    /// The bytes are those of a file that is gone.
-    Moved {
-        from: RepoPath,
-        path: RepoPath,
-        stat: Stat,
-        seen_ns: i64,
-    },
-    Indexed {
-        path: RepoPath,
-        hash: ContentHash,
-        stat: Stat,
-        seen_ns: i64,
-        extracted: Box<Extracted>,
-    },
-    Skipped(SkippedFile),
-    /// Gone since the listing.
-    Vanished(RepoPath),
-    /// A caller needed the file first: its rows are newer than what was read since.
-    IndexedFirst,
-}
-
-impl Outcome {
-    /// The file that has rows now.
-    fn path(&self) -> Option<&RepoPath> {
-        match self {
-            Self::Same { path, .. } | Self::Moved { path, .. } | Self::Indexed { path, .. } => Some(path),
-            Self::Skipped(_) | Self::Vanished(_) | Self::IndexedFirst => None,
-        }
-    }
-}
-
-impl Outcome {
-    /// The file that it is about.
-    fn subject(&self) -> Option<RepoPath> {
-        match self {
-            Self::Skipped(file) => RepoPath::stored(&file.path),
-            Self::Vanished(path) => Some(path.clone()),
-            indexed => indexed.path().cloned(),
-        }
-    }
-}
-
 /// The files that were indexed while the plan was applied because callers needed them.
 #[derive(Default)]
 struct IndexedFirst(RwLock<HashSet<RepoPath>>);
@@ -169,11 +120,19 @@ pub(super) fn apply(
     let yields = turn.yields && stage != Stage::Entities;
     let pauses = Pauses { turn: *turn, begun: Instant::now(), yields };
     let root = Folder::open(&repository.root).ok();
-    let worker = Worker { repository, root, extraction: &extraction, moved, first: &first, pauses };
     let threads = cores().min(tasks.len());
+    let bundling = if stage == Stage::FirstBuild {
+        let bytes = tasks.iter().map(|task| task.size).sum();
+        Bundling::first_build(bytes, threads, store.write(|batch| batch.next_chunk())?)
+    } else {
+        Bundling::single()
+    };
+    let worker =
+        Worker { repository, root, extraction: &extraction, moved, first: &first, pauses, bundling: &bundling };
     let (send_task, tasks_left) = crossbeam_channel::unbounded();
     let (send, outcomes) = crossbeam_channel::unbounded();
-    let in_flight = ByteBudget::new(BYTES_IN_FLIGHT);
+    // Each thread can fill a bundle while another is indexed.
+    let in_flight = ByteBudget::new(BYTES_IN_FLIGHT.max(threads as u64 * 2 * BUNDLE_BYTES));
     for task in tasks {
         // The receiver lives as long as this function.
         let _ = send_task.send(task);
@@ -198,7 +157,13 @@ pub(super) fn apply(
                 .map_err(Error::no_thread)?;
         }
         drop(send);
-        let outcomes = Outcomes { outcomes, in_flight: &in_flight, pauses };
+        let outcomes = Outcomes {
+            bundles: outcomes,
+            in_order: InOrder::default(),
+            bundling: &bundling,
+            in_flight: &in_flight,
+            pauses,
+        };
         write(turn, &outcomes, extraction.replaces_rows, &first, &after_batch, tally)
     })?;
     if written == ApplyOutcome::Completely {
@@ -234,6 +199,7 @@ struct Worker<'w> {
     moved: MovedFiles,
     first: &'w IndexedFirst,
     pauses: Pauses<'w>,
+    bundling: &'w Bundling,
 }
 
 /// When the work pauses because reads need the processors.
@@ -260,33 +226,36 @@ impl Pauses<'_> {
 
 /// The outcomes of the tasks, for the writer.
 struct Outcomes<'o> {
-    outcomes: Receiver<(Outcome, u64)>,
+    bundles: Receiver<Result<Bundle>>,
+    in_order: InOrder,
+    bundling: &'o Bundling,
     in_flight: &'o ByteBudget,
     pauses: Pauses<'o>,
 }
 
 /// The writer's next step.
 enum WriterStep {
-    Outcome(Outcome, u64),
+    Bundle(Bundle),
     /// Callers wait for files, or need the processors.
     Interruption,
     End,
 }
 
 impl Outcomes<'_> {
-    fn next(&self, is_interrupted: impl Fn() -> bool) -> WriterStep {
+    fn next(&self, is_interrupted: impl Fn() -> bool) -> Result<WriterStep> {
         loop {
             if is_interrupted() {
-                return WriterStep::Interruption;
+                return Ok(WriterStep::Interruption);
             }
-            match self.outcomes.recv_timeout(POLL) {
-                Ok((outcome, size)) => {
-                    self.pauses.turn.progress.advance(size);
-                    self.in_flight.give(size);
-                    return WriterStep::Outcome(outcome, size);
-                }
+            if let Some(bundle) = self.in_order.next() {
+                self.pauses.turn.progress.advance(bundle.outcomes.len() as u64, bundle.bytes);
+                self.in_flight.give(bundle.bytes);
+                return Ok(WriterStep::Bundle(bundle));
+            }
+            match self.bundles.recv_timeout(POLL) {
+                Ok(bundle) => self.in_order.add(bundle?),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return WriterStep::End,
+                Err(RecvTimeoutError::Disconnected) => return Ok(WriterStep::End),
             }
         }
     }
@@ -294,17 +263,30 @@ impl Outcomes<'_> {
 
 impl Worker<'_> {
     /// Takes tasks until there are none, or the writer is gone.
-    fn run(&self, tasks: &Receiver<Task>, send: &Sender<(Outcome, u64)>, in_flight: &ByteBudget) {
+    fn run(&self, tasks: &Receiver<Task>, send: &Sender<Result<Bundle>>, in_flight: &ByteBudget) {
+        let mut bundle = Bundle::default();
         for task in tasks {
             let size = task.size;
             self.pauses.wait(|| false);
-            if self.pauses.turn.budget.is_spent()
-                || !in_flight.take(size)
-                || send.send((self.outcome(task), size)).is_err()
-            {
+            if self.pauses.turn.budget.is_spent() {
+                return;
+            }
+            // While it waits for the budget it must not hold any of it.
+            if !in_flight.try_take(size) && !(self.hand_over(&mut bundle, send) && in_flight.take(size)) {
+                return;
+            }
+            bundle.add(self.outcome(task), size);
+            if self.bundling.is_full(&bundle) && !self.hand_over(&mut bundle, send) {
                 return;
             }
         }
+        self.hand_over(&mut bundle, send);
+    }
+
+    /// `false`: the writer is gone.
+    fn hand_over(&self, bundle: &mut Bundle, send: &Sender<Result<Bundle>>) -> bool {
+        let mut bundle = std::mem::take(bundle);
+        bundle.outcomes.is_empty() || send.send(self.bundling.complete(&mut bundle).map(|()| bundle)).is_ok()
     }
 
     fn outcome(&self, task: Task) -> Outcome {
@@ -367,17 +349,14 @@ fn write(
         turn.repository.store()?.write(|batch| {
             let (mut files, mut bytes, mut any) = (0, 0, false);
             while files < BATCH_FILES && bytes < BATCH_BYTES {
-                let (outcome, size) = match outcomes.next(is_interrupted) {
-                    WriterStep::Outcome(outcome, size) => (outcome, size),
+                let bundle = match outcomes.next(is_interrupted)? {
+                    WriterStep::Bundle(bundle) => bundle,
                     WriterStep::Interruption => break,
                     WriterStep::End => return Ok((any, true)),
                 };
-                let is_older = first.has_any() && outcome.subject().is_some_and(|path| first.has(&path));
-                let outcome = if is_older { Outcome::IndexedFirst } else { outcome };
-                tally.done.extend(outcome.path().cloned());
-                any |= write_one(batch, outcome, replaces_rows)?;
-                files += 1;
-                bytes += size;
+                files += bundle.outcomes.len();
+                bytes += bundle.bytes;
+                any |= write_bundle(batch, bundle, outcomes.bundling, replaces_rows, first, tally)?;
             }
             Ok((any, false))
         })
@@ -396,32 +375,51 @@ fn write(
     Ok(ApplyOutcome::Completely)
 }
 
-fn write_one(batch: &mut Batch, outcome: Outcome, replaces_rows: bool) -> Result<bool> {
+/// Writes the outcomes of a bundle. Says whether anything but a stat changed.
+fn write_bundle(
+    batch: &mut Batch,
+    bundle: Bundle,
+    bundling: &Bundling,
+    replaces_rows: bool,
+    first: &IndexedFirst,
+    tally: &mut Tally,
+) -> Result<bool> {
+    let is_older = |outcome: &Outcome| first.has_any() && outcome.subject().is_some_and(|path| first.has(&path));
+    let mut are_added = false;
+    if let Some(indexed) = &bundle.indexed {
+        bundling.move_up((batch.next_chunk()? - indexed.first()).max(0));
+        are_added = !bundle.outcomes.iter().any(is_older) && batch.add_files(&bundle.rows(replaces_rows), indexed)?;
+    }
+    let mut any = are_added;
+    for outcome in bundle.outcomes {
+        let outcome = if is_older(&outcome) { Outcome::IndexedFirst } else { outcome };
+        tally.done.extend(outcome.path().cloned());
+        if !(are_added && matches!(outcome, Outcome::Indexed { .. })) {
+            any |= write_one(batch, &outcome, replaces_rows)?;
+        }
+    }
+    Ok(any)
+}
+
+fn write_one(batch: &mut Batch, outcome: &Outcome, replaces_rows: bool) -> Result<bool> {
     match outcome {
         Outcome::Same { path, stat, seen_ns } => {
-            batch.touch_file(&path, &stat, seen_ns)?;
+            batch.touch_file(path, stat, *seen_ns)?;
             Ok(false)
         }
-        Outcome::Moved { from, path, stat, seen_ns } => batch.rename_file(&from, &path, &stat, seen_ns),
-        Outcome::Indexed { path, hash, stat, seen_ns, extracted } => batch.replace_file(&FileRow {
-            path: &path,
-            hash,
-            stat,
-            seen_ns,
-            extracted: &extracted,
-            force: replaces_rows,
-        }),
+        Outcome::Moved { from, path, stat, seen_ns } => batch.rename_file(from, path, stat, *seen_ns),
+        Outcome::Indexed { .. } => outcome.row(replaces_rows).map_or(Ok(false), |row| batch.replace_file(&row)),
         Outcome::Skipped(file) => {
             if let Some(path) = RepoPath::stored(&file.path) {
                 batch.remove_file(&path)?;
             }
-            batch.skip(&file)?;
+            batch.skip(file)?;
             Ok(true)
         }
         Outcome::IndexedFirst => Ok(false),
         Outcome::Vanished(path) => {
             batch.unskip(path.as_str())?;
-            batch.remove_file(&path)
+            batch.remove_file(path)
         }
     }
 }

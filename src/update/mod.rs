@@ -17,6 +17,7 @@
 //! | [`rounds`] | what an update covers, its rounds and their bound |
 //! | [`plan`] | the tasks of a round: disk and index compared ([`compare`]). Writes nothing |
 //! | [`apply`] | the tasks done: files are read and extracted in parallel, and written in batches by one thread |
+//! | [`bundles`] | what a file becomes; in a first build, the chunks that are indexed in parallel and the order in which they are written |
 //!
 //! While a long update runs, a read that can does not wait for it: it compares its snapshot with a listing that reads share
 //! ([`shared_listing`], `unindexed`), and the files that its query needs are indexed between two batches. A new worktree answers from
@@ -26,6 +27,7 @@
 
 mod apply;
 mod background;
+mod bundles;
 mod byte_budget;
 pub(crate) mod compare;
 mod documents;

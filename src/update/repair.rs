@@ -1,6 +1,6 @@
 //! Automatic repair: a damaged index is rebuilt.
 //!
-//! Owns when work is done again with another index. Does not own how the damaged one is replaced (`damage`).
+//! Owns the decision to repeat work with another index. Does not own how the damaged one is replaced (`damage`).
 
 use std::time::Duration;
 
@@ -24,8 +24,9 @@ impl Repository {
         }
     }
 
-    /// The process that builds a new database next to the index removes it if it is damaged. A database that another build of
-    /// this program has put in place of ours is not damaged: two running builds must not replace each other's for ever.
+    /// Whether the damaged file may be replaced. A new database that is built next to the index may not: the process
+    /// that builds it removes it if it is damaged. Neither may a database that another build of this program has put in
+    /// place of ours: it is not damaged, and two running builds must not replace each other's forever.
     fn may_repair(&self) -> bool {
         let may_write = |store: &&Store| !store.is_read_only() && folder::is_index(store.path());
         self.opened().filter(may_write).is_some_and(|store| !Store::is_of_another_build(store.path()))
@@ -37,7 +38,7 @@ impl Repository {
         let database = index.store.path();
         let _lock = UpdateLock::take(database.parent().unwrap_or(database), &Budget::lasting(OPEN_TIMEOUT))?;
         if FileIdentity::read(database).ok() == before {
-            // Some systems do not replace an open file.
+            // Some systems cannot replace an open file.
             index.store.rest_after(Duration::ZERO, Duration::ZERO);
             index.repaired.note(damage::replace(database, error)?);
         }

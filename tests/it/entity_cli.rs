@@ -155,7 +155,7 @@ fn a_check_names_file_line_and_what_to_do() {
         .ixchel/issues/broken-yaml.md:2: warning: there is no `updated_at`
             add `updated_at: 2026-01-31T09:00:00Z`
         .ixchel/issues/broken-yaml.md:3: error: the front matter is not YAML: mapping values are not allowed in this context
-            put the text behind the first colon in quotes
+            put the text after the first colon in quotes
         .ixchel/issues/broken-yaml.md:6: error: the front matter is not YAML: while parsing a flow sequence, expected ',' or ']'
             close the list with `]`
         .ixchel/issues/empty.md:1: error: there is no `id` in the front matter: the file is not an entity

@@ -31,8 +31,8 @@ fn cases(language: &str) -> Vec<PathBuf> {
 /// Place, kind and name of each use, in order of the text.
 fn references(extracted: &Extracted) -> Vec<String> {
     let each = |found: &References| -> Vec<((u32, u32), String)> {
-        let reported = |place: &(u32, u32)| (*place, format!("{}:{} {} {}", place.0, place.1, found.kind, found.name));
-        found.positions.iter().map(reported).collect()
+        let reported = |place: (u32, u32)| (place, format!("{}:{} {} {}", place.0, place.1, found.kind, found.name));
+        found.positions().map(reported).collect()
     };
     let mut all: Vec<_> = extracted.references.iter().flat_map(each).collect();
     all.sort();

@@ -1,4 +1,4 @@
-//! Whether the grammars of all languages load, and their queries fit them.
+//! Checks that the grammars of all languages load, and that their queries fit them.
 
 use super::{DoctorContext, Finding, Level};
 use crate::error::Result;
@@ -10,6 +10,6 @@ pub(super) fn look(_: &DoctorContext) -> Result<Vec<Finding>> {
     if faults.is_empty() {
         return Ok(vec![Finding::new(Level::Ok, format!("{} languages", all.len()))]);
     }
-    let remedy = "Files of that language are found by their words. Reinstall ixmcp, and please report this.";
+    let remedy = "Files of that language can be searched by their words only. Reinstall ixmcp, and please report this.";
     Ok(faults.into_iter().map(|fault| Finding::new(Level::Error, fault).remedy(remedy)).collect())
 }

@@ -1,6 +1,6 @@
 //! `ixmcp entity`: reads, traverses, writes and checks the knowledge graph.
 //!
-//! Owns the list of its commands. Entity files are written only here: tools only read.
+//! Owns the list of its subcommands. Entity files are written only here: tools only read.
 
 mod amend;
 mod check;
@@ -21,7 +21,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Whether it only searches, or lists tags.
+    /// Whether the subcommand only searches or lists tags.
     pub(super) const fn is_search(&self) -> bool {
         matches!(self.command, Command::Search(_) | Command::Tags(_))
     }
@@ -45,7 +45,7 @@ enum Command {
     Path(walk::Path),
     /// List cycles of depends_on and blocks edges
     Cycles,
-    /// List open issues that nothing open blocks, most important first
+    /// List open issues that no open entity blocks, most important first
     Ready,
 }
 

@@ -1,4 +1,4 @@
-//! `ixmcp entity list|show|search|context|tags|sync`: the tools on the graph, for people.
+//! `ixmcp entity list|show|search|context|tags|sync`: shows people the answers of the tools that read the graph.
 
 use clap::Args;
 use serde_json::json;
@@ -165,7 +165,7 @@ fn print_context(session: &Session, answer: &ixchel_context::Answer) {
     let left = answer.left_out_total.unwrap_or(answer.left_out.len());
     if left > 0 {
         let neighbours = output::count(left as u64, "neighbour", "neighbours");
-        output::note(&format!("{neighbours} did not fit; more with --budget"));
+        output::note(&format!("{neighbours} did not fit; raise --budget to see more"));
     }
 }
 

@@ -1,7 +1,7 @@
-//! `ixmcp init` and `ixmcp entity create|link|unlink|tag|edit`: changes of entity files, each as small as what is asked.
+//! `ixmcp init` and `ixmcp entity create|link|unlink|tag|edit`: changes of entity files, limited to what is asked.
 //!
-//! Owns where files are made and how they are replaced: whole or not at all, never through a link. Which bytes change is
-//! decided by `amend`.
+//! Owns how files are created and replaced: completely or not at all, never through a link. `amend` decides which bytes
+//! change.
 
 use std::collections::hash_map::RandomState;
 use std::fs;
@@ -182,7 +182,7 @@ pub(super) fn create(session: &Session, typed: &Create) -> Result<Outcome> {
             text = amend(&text, field, &Change::Set(value.to_owned()))?.unwrap_or(text);
         }
     }
-    // Every entity shows where tags go.
+    // Every new entity has an empty list of tags, to show where they go.
     text = text.replacen("\n---\n", "\ntags: []\n---\n", 1);
     for tag in &typed.tags {
         text = amend(&text, "tags", &Change::Add(bare_tag(tag)?))?.unwrap_or(text);
@@ -204,7 +204,7 @@ pub(super) fn create(session: &Session, typed: &Create) -> Result<Outcome> {
     })
 }
 
-/// An id that nothing has: the kind's prefix and six hexadecimal digits.
+/// A new id that no entity has: the kind's prefix and six hexadecimal digits.
 fn new_id(session: &Session, kind: &Kind, folder: &Path) -> Result<String> {
     for _ in 0..100 {
         let random = RandomState::new().build_hasher().finish() & 0xff_ffff;
@@ -214,7 +214,7 @@ fn new_id(session: &Session, kind: &Kind, folder: &Path) -> Result<String> {
             return Ok(id);
         }
     }
-    Err(Error::internal("no id is free"))
+    Err(Error::internal("found no unused id"))
 }
 
 pub(super) fn link(session: &Session, typed: &Link) -> Result<Outcome> {
@@ -232,7 +232,7 @@ pub(super) fn link(session: &Session, typed: &Link) -> Result<Outcome> {
 
 pub(super) fn unlink(session: &Session, typed: &Unlink) -> Result<Outcome> {
     let from = session.read_entities(|snapshot| entities::find(snapshot, &typed.from))?;
-    // What it leads to may be gone: then it is known by the words alone.
+    // The target of the edge may be gone: then the id is used as the user typed it.
     let to = session.read_entities(|snapshot| snapshot.entity_named(typed.to.trim()))?;
     let to = to.map_or_else(|| typed.to.trim().to_owned(), |to| to.key);
     let changed = change(session, &from, |text| amend(text, &typed.rel, &Change::Remove(to.clone())))?;
@@ -282,7 +282,7 @@ pub(super) fn tag(session: &Session, typed: &Tag) -> Result<Outcome> {
     session.show(&json, true, || output::line(&printable(&format!("{}  {}", entity.key, carried.join(", ")))))
 }
 
-/// Where a file keeps its tags: the first field is where new ones go.
+/// Fields that contain a file's tags. New tags go into the first one.
 fn tag_fields(text: &str) -> Vec<&'static str> {
     let FrontMatterRange::Between { yaml, .. } = front_matter::find(text) else { return vec!["tags"] };
     let front = FrontMatter::read(text, yaml);
@@ -299,7 +299,7 @@ fn tags_in(text: &str) -> Vec<String> {
 }
 
 fn has_item(text: &str, field: &str, item: &str) -> bool {
-    // What would change nothing is there; the change itself reports what cannot be changed.
+    // An item is present if adding it changes nothing. An error is reported by the change itself.
     matches!(amend(text, field, &Change::Add(item.to_owned())), Ok(None))
 }
 
@@ -343,14 +343,14 @@ fn open_editor(session: &Session, entity: &StoredEntity) -> Result<Outcome> {
     })?;
     let workspace = session.workspace()?;
     let path = plain_file(workspace.root(), &entity.path)?;
-    // As git does: the variable may hold arguments of its own.
+    // Through a shell, like git: the variable may contain arguments.
     let status =
         std::process::Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(&path).status();
     let status = status.map_err(|error| Error::io("start", Path::new(editor), error))?;
     Ok(Outcome::found_if(status.success()))
 }
 
-/// A field's name that is safe to write.
+/// Returns the trimmed name of a field if it is safe to write; otherwise fails.
 fn field_name(name: &str) -> Result<String> {
     let name = name.trim();
     let fits = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
@@ -363,7 +363,7 @@ fn field_name(name: &str) -> Result<String> {
         .hint("Use letters, digits, _ and -, such as depends_on."))
 }
 
-/// A field that may hold edges.
+/// Returns the name of a field that may contain edges; otherwise fails.
 fn relationship(name: &str) -> Result<String> {
     let name = field_name(name)?;
     if crate::extract::is_data_field(&name) {
@@ -401,16 +401,16 @@ fn change(
     Ok(true)
 }
 
-/// Held while a file is read, changed and replaced: of two commands at once, neither loses what the other wrote. `None`
-/// where the file system has no locks: then there is nothing to hold.
+/// Locks the folder while a file in it is read, changed and replaced, so that of two concurrent commands neither loses
+/// the changes of the other. `None` if the file system has no locks.
 fn turn(path: &Path) -> Option<fs::File> {
-    // The file itself is another one after each change.
+    // The folder is locked, because each change replaces the file.
     let folder = fs::File::open(path.parent()?).ok()?;
     folder.lock().ok()?;
     Some(folder)
 }
 
-/// The file of an entity, which no symbolic link leads to.
+/// Path of an entity's file. Fails if a symbolic link leads to it.
 fn plain_file(root: &Path, path: &str) -> Result<PathBuf> {
     open_beneath(root, Path::new(path)).map_err(|error| Error::io("open", &root.join(path), error))?;
     Ok(root.join(path))

@@ -1,7 +1,7 @@
 //! `ixmcp eval --cost`: how many tokens a model reads until it has seen the relevant lines, by fixed policies.
 //!
-//! Owns the policies and their table. Does not own the estimate of tokens (`tokens`). A policy decides nothing by what it has
-//! read, but it stops as soon as all relevant lines are read: real models do neither.
+//! Owns the policies and their table. Does not own the estimate of tokens (`tokens`). Unlike real models, a policy does
+//! not adapt to what it has read, and stops as soon as it has read all relevant lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,14 +20,14 @@ use crate::error::{Error, Result};
 use crate::query::measure::Target;
 use crate::query::smart::says_nothing;
 
-/// A query that costs more counts as unanswered: models have about as much context.
+/// A query that costs more counts as unanswered: models have a context of about this size.
 const MAX_TOKENS: usize = 200_000;
-/// Lines before and after those of a hit that are read with them.
+/// Lines that are read before and after a hit, together with it.
 const CONTEXT: u32 = 10;
 /// Pages of hits that are requested, and the hits of a page.
 const PAGES: usize = 5;
 const PAGE: usize = 10;
-/// ripgrep's time for one query, and the bytes of its output.
+/// Limits of ripgrep for one query: its time, and the bytes of its output.
 const TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_OUTPUT: u64 = 64 << 20;
 
@@ -63,12 +63,12 @@ struct Row {
     queries: usize,
     /// Queries whose relevant lines were all read within the limit.
     found: usize,
-    /// Tokens of the query in the middle, and of the one that nine of ten do not exceed; absent if that was not found.
+    /// Median and 90th percentile of tokens per query; absent if the query at that rank was not found.
     #[serde(skip_serializing_if = "Option::is_none")]
     median: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     p90: Option<usize>,
-    /// The mean of the queries that all policies found.
+    /// Mean tokens of the queries that all policies found.
     #[serde(skip_serializing_if = "Option::is_none")]
     mean_of_common: Option<usize>,
 }
@@ -169,14 +169,13 @@ impl<'r> Reader<'r> {
     /// The files with one of the words, by path, each with the number of lines that match.
     fn matching(&self, words: &[String]) -> Result<Vec<(String, u64)>> {
         let failed = |reason: String| {
-            Error::invalid_argument(format!("rg does not run: {reason}"))
-                .hint("Install ripgrep: --cost compares with it.")
+            Error::invalid_argument(format!("rg failed: {reason}")).hint("Install ripgrep: --cost compares with it.")
         };
         let mut command = Command::new("rg");
         command.args(["--no-config", "--ignore-case", "--fixed-strings", "--count", "--null", "--sort", "path"]);
         command.args(words.iter().flat_map(|word| ["-e", word])).arg("./").current_dir(self.root);
         let finished = run_to_end(command, b"", TIMEOUT, MAX_OUTPUT).map_err(|error| failed(error.to_string()))?;
-        let finished = finished.ok_or_else(|| failed("it does not end".to_owned()))?;
+        let finished = finished.ok_or_else(|| failed("it did not end in time".to_owned()))?;
         // 1: no file matches.
         if !finished.status.is_some_and(|status| matches!(status.code(), Some(0 | 1))) {
             return Err(failed(String::from_utf8_lossy(&finished.stderr).into_owned()));
@@ -209,12 +208,12 @@ impl<'r> Reader<'r> {
         Ok(())
     }
 
-    /// Reads the lines of a hit with some more on both sides, unless they were read before. What is relevant beyond them is read
-    /// next. Where files are relevant as a whole, the whole file is read.
+    /// Reads the lines of a hit with some lines before and after it, unless they were read before; then the rest of
+    /// each relevant range of which a line was read. If only whole files are still to be read, reads the whole file.
     fn follow(&mut self, hit: &Value) -> Result<()> {
         let number = |name: &str| hit[name].as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(1);
         let path = hit["file_path"].as_str().unwrap_or_default().to_owned();
-        // Its lines are not those on disk.
+        // The lines of extracted text are not those of the file on disk.
         if hit["extracted"] == json!(true) {
             return Ok(());
         }
@@ -260,7 +259,7 @@ impl<'r> Reader<'r> {
         Ok(())
     }
 
-    /// Calls a tool of the tree and pays for the arguments and the answer.
+    /// Calls a tool in the tree, and counts the tokens of the arguments and the answer.
     fn call(&mut self, tool: &str, mut arguments: Value) -> Result<Value> {
         self.pay(&format!("{tool}{arguments}"));
         arguments["repo"] = json!(self.root);

@@ -6,19 +6,19 @@
 /// Something in a layer: a box, or a point that an edge passes through.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
-    /// Which layer.
+    /// Index of its layer.
     pub layer: usize,
-    /// Along the layer: first its index in the order, in the end its position.
+    /// Coordinate along the layer: at first the index in the order, at the end the position.
     pub at: f64,
     /// Half of its width.
     pub half: f64,
-    /// How much it resists.
+    /// How strongly it resists being moved.
     pub weight: f64,
-    /// Items that it is tied to.
+    /// Items that it shares an edge with.
     pub near: Vec<usize>,
 }
 
-/// Sweeps back and forth; more move nothing that an eye would see.
+/// Number of sweeps over the layers, back and forth. More sweeps make no visible difference.
 const SWEEPS: usize = 30;
 
 pub(super) fn settle(items: &mut [Item]) {
@@ -55,7 +55,7 @@ fn arrange(items: &mut [Item], layer: &[usize]) {
         }
         offsets.push(offset);
         let item = &items[at];
-        #[expect(clippy::cast_precision_loss, reason = "an item has few neighbours")]
+        #[expect(clippy::cast_precision_loss, reason = "an item has few neighbors")]
         let count = item.near.len() as f64;
         let wanted = if item.near.is_empty() {
             item.at

@@ -17,7 +17,7 @@ pub(super) fn draw(picture: &Picture) -> String {
         line(&mut text, &format!("{}  {kind}  {}{status}", node.id, node.title));
         for edge in out[at].iter().map(|edge| &picture.edges[*edge]) {
             let to = &picture.nodes[edge.to];
-            let title = if to.kind.is_some() { to.title.as_str() } else { "(nothing has this id)" };
+            let title = if to.kind.is_some() { to.title.as_str() } else { "(no entity has this id)" };
             line(&mut text, &format!("  {} -> {}  {title}", edge.rel, to.id));
         }
     }

@@ -11,9 +11,11 @@ const fn gap(pattern: &'static str, words: &'static str) -> Gap {
 
 const CONDITIONAL: Gap = Gap { pattern: r"^[ \t]*#[ \t]*if", filling: Filling::Conditional };
 
-pub(super) static C: [Gap; 18] = [
+pub(super) static C: [Gap; 19] = [
     CONDITIONAL,
     EXPORTED,
+    // Attributes of a type, as macros.
+    gap(r"\b(?:struct|union|enum)[ \t]+((?:[A-Za-z_]\w*(?:\([^()\n]*\))?[ \t]+)+)[A-Za-z_]\w*\s*\{", ""),
     // Comments in the text of macros.
     gap(r"(/\*[^*\n]*(?:\*+[^*/\n][^*\n]*)*\*+/)[ \t]*\\\r?$", ""),
     gap(r"^[ \t]*#[ \t]*define[ \t][^\n]*?(/\*[^*\n]*(?:\*+[^*/\n][^*\n]*)*\*+/)[ \t]*[^\s\\/]", ""),

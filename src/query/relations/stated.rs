@@ -1,6 +1,7 @@
 //! Resolution by SCIP files: what an indexer of the language states about a reference.
 //!
-//! Owns which definitions of the index are the stated ones. Does not own whether a statement still counts (`query::scip`).
+//! Owns the choice of the definitions in the index that match a statement. Does not own whether a statement is
+//! still valid (`query::scip`).
 
 use std::rc::Rc;
 
@@ -10,8 +11,9 @@ use crate::query::scip;
 use crate::store::{Reference, ScipOccurrence};
 
 impl Resolver<'_> {
-    /// The definitions that a SCIP file states for a reference, none for one outside the repository. `None` if no SCIP file
-    /// says what is there, or if the index has no symbol where it is defined, such as a whole file.
+    /// The definitions that a SCIP file states for a reference; empty if the symbol is defined outside the repository.
+    /// `None` if no SCIP file says what is at the reference, or if the index has no symbol at the stated position, such
+    /// as that of a whole file.
     pub(super) fn stated(&mut self, used: &Reference) -> Result<Option<Resolution>> {
         if !self.has_scip()? {
             return Ok(None);
@@ -23,7 +25,7 @@ impl Resolver<'_> {
             let is_elsewhere = subject.external().is_some();
             return Ok(is_elsewhere.then_some(Resolution { how: ResolutionRule::Scip, targets: Vec::new() }));
         }
-        // What is constructed comes before its constructor, and is referred to where no constructor is written.
+        // The constructed type comes before its constructor, and is the target if no constructor is written.
         let stated: Vec<ScipOccurrence> = scip::kin(snapshot, &subject)?.into_iter().chain(stated).collect();
         let targets = self.defined_at(&stated)?;
         Ok((!targets.is_empty()).then_some(Resolution { how: ResolutionRule::Scip, targets }))

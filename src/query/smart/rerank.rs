@@ -1,8 +1,8 @@
 //! Reranking of the best hits by the embedding model.
 //!
 //! Owns the deadline (one for all reranking of a query, from its beginning) and the result: hits whose vectors are
-//! known, or embedded in time, are reordered among the ranks that they had; all others keep theirs. The caller stores
-//! vectors: what was embedded here, and what there was no time for, is handed back.
+//! known or computed in time are reordered among the ranks that they had; all others keep theirs. The caller stores
+//! vectors: it receives those that were computed here, and the chunks that there was no time for.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::store::{ChunkId, Scope, Snapshot, SpaceId, SpaceKey, Unembedded};
 use crate::threads::{WorkList, on_threads};
 
-/// Hits that are reranked: as many as there is time for, not all that could answer.
+/// Maximum number of hits that are reranked: as many as there is time for, not all that could answer.
 pub const LOOKED_AT: usize = 50;
 /// Threads that embed for one query.
 const MOST_THREADS: usize = 2;
@@ -24,7 +24,7 @@ const MOST_THREADS: usize = 2;
 pub(super) struct Similarity {
     /// On the scale of the static embeddings.
     pub cosine: f64,
-    /// How far that is above the background similarity.
+    /// How far the cosine is above the background similarity.
     pub beyond: f64,
     /// Computed by the selected model, not by the static embeddings.
     pub by_model: bool,
@@ -33,7 +33,7 @@ pub(super) struct Similarity {
 /// A hash of a text, and its vector.
 pub type EmbeddedText = (Vec<u8>, Vector);
 
-/// The model, for the time of one query.
+/// The embedding model during one query.
 pub struct Reranker<'m> {
     model: &'m dyn Embedder,
     time: Duration,
@@ -54,7 +54,7 @@ impl<'m> Reranker<'m> {
         Self { model, time, each, end, query: RefCell::default(), learnt, wanted }
     }
 
-    /// A query begins: whatever is done for it from here on takes of its time.
+    /// Begins a query: everything done for it from now on counts against its time.
     pub(super) fn begin(&self) {
         self.end.set(Instant::now().checked_add(self.time));
     }
@@ -85,7 +85,7 @@ impl<'m> Reranker<'m> {
         source.space(&SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension })
     }
 
-    /// Chunks that are nearest by this model, once its space answers.
+    /// Chunks that are nearest by this model; none until its embedding space is complete.
     pub(super) fn nearest(
         &self,
         source: &Snapshot,
@@ -102,8 +102,9 @@ impl<'m> Reranker<'m> {
         Ok(near.into_iter().map(|near| near.id).collect())
     }
 
-    /// How the model scores chunks, in order; nothing if its cosines say nothing. `table` is the background similarity
-    /// by the static embeddings, used while the index has too few vectors of the model.
+    /// Scores chunks by the model, in order; `None` for all if its cosines do not separate answers from unrelated
+    /// texts. `table` is the background similarity by the static embeddings, used while the index has too few vectors
+    /// of the model.
     pub(super) fn likeness(
         &self,
         source: &Snapshot,
@@ -139,8 +140,8 @@ impl<'m> Reranker<'m> {
         }
     }
 
-    /// How near chunks are to the query; `None` for those of the first `most` that there was no time for, and for those
-    /// after them until the model's space answers. The first come first.
+    /// Cosines of chunks to the query. The first `most` chunks are embedded in order while there is time; the others
+    /// have a cosine once the model's space is complete. `None` without a vector.
     pub(super) fn cosines(
         &self,
         source: &Snapshot,
@@ -192,7 +193,7 @@ impl<'m> Reranker<'m> {
     /// Embeds as many texts as there is time for, in order.
     fn made(&self, texts: &[(usize, Unembedded)]) -> Result<Vec<Option<Vector>>> {
         let (model, each, end, list) = (self.model, self.each, self.end.get(), WorkList::new(texts));
-        // What the slowest of these took, in nanoseconds: nothing may be known of earlier ones.
+        // The longest time of one of these texts, in nanoseconds: the time of earlier texts may not be known.
         let slowest = AtomicU64::new(0);
         let work = || -> Result<Vec<(usize, Option<Vector>)>> {
             let mut own = Vec::new();
@@ -227,7 +228,7 @@ pub(super) fn onto_table(model: &dyn Embedder) -> Option<impl Fn(f64) -> f64 + u
     Some(move |cosine| own.map_to(&table, cosine))
 }
 
-/// How near each is next to the others, 0 to 1: 1 for the nearest, 0 for the farthest.
+/// Maps cosines to 0 for the farthest and 1 for the nearest, linearly between.
 pub(super) fn shares(cosines: &[Option<f64>]) -> Vec<Option<f64>> {
     let known = || cosines.iter().flatten().copied();
     let (least, most) = (known().fold(f64::MAX, f64::min), known().fold(f64::MIN, f64::max));
@@ -235,7 +236,7 @@ pub(super) fn shares(cosines: &[Option<f64>]) -> Vec<Option<f64>> {
     cosines.iter().map(|cosine| cosine.map(share)).collect()
 }
 
-/// Puts those that have a score into the order of their scores, best first, among the ranks that they have.
+/// Sorts the items that have a score, best first, among the ranks that they have; the others keep their ranks.
 pub(super) fn reorder<T>(items: &mut Vec<T>, scores: &[Option<f64>]) {
     let scored: Vec<usize> = (0..items.len()).filter(|&at| scores.get(at).copied().flatten().is_some()).collect();
     let mut best = scored.clone();
@@ -295,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_text_that_would_not_be_ready_is_not_begun() {
-        // Nothing is known of the first that each thread begins, and then that another is too long.
+        // Each thread begins one text, because no time is known yet; then another would take too long.
         let reranker = Reranker::new(&Slow, TAKES * 3 / 2, Duration::ZERO);
         reranker.begin();
         assert!(made(&reranker, 100) <= MOST_THREADS);

@@ -4,14 +4,18 @@
 //! of the segment and nothing else. Writes are short, and others can write between them. If two processes gather at once, one
 //! sees that the other has removed its segment, and leaves the work to it.
 
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex};
+use std::thread::Builder;
 use std::time::Duration;
 
 use super::static_embeddings::if_free;
 use crate::budget::Budget;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::locked::locked;
 use crate::repository::{Repository, RootKind};
-use crate::store::{GatheredTrigrams, MAX_SLOTS, SegmentState, Store, TrigramState};
+use crate::store::{FileId, GatheredTrigrams, MAX_SLOTS, SegmentState, Store, TrigramState};
+use crate::threads::{WorkList, cores, on_threads};
 
 /// Text of one segment: its trigrams are held in memory, some bytes for each of the text.
 const SEGMENT_BYTES: u64 = 48 << 20;
@@ -25,6 +29,8 @@ const MOST_SMALL: usize = 4;
 /// Many mirrors are searched at a time, and together even small ones have much text: they get trigrams from this fraction of the
 /// usual size on.
 const MIRROR_SHARE: u64 = 64;
+/// Fewer files are not worth a thread.
+const FILES_OF_THREAD: usize = 200;
 
 /// Keeps the substring index of one repository.
 pub(in crate::update) struct Trigrams {
@@ -87,11 +93,11 @@ fn due(state: &TrigramState, from: u64) -> TrigramWork {
     if held + state.loose_bytes < from / 2 {
         return TrigramWork::DropAll;
     }
-    if is_much(state, from) { TrigramWork::Gather } else { TrigramWork::Nothing }
+    if is_much(state.loose_files, state.loose_bytes, from) { TrigramWork::Gather } else { TrigramWork::Nothing }
 }
 
-fn is_much(state: &TrigramState, from: u64) -> bool {
-    state.loose_files > LOOSE_FILES || state.loose_bytes > from / LOOSE_SHARE
+fn is_much(files: u64, bytes: u64, from: u64) -> bool {
+    files > LOOSE_FILES || bytes > from / LOOSE_SHARE
 }
 
 fn live_bytes(segment: &SegmentState) -> u64 {
@@ -110,7 +116,7 @@ fn outlived(state: &TrigramState) -> Vec<SegmentState> {
 }
 
 fn gather(store: &Store, from: u64, budget: &Budget) -> Result<()> {
-    let mut state = store.read(budget, |snapshot| snapshot.trigram_state())?;
+    let state = store.read(budget, |snapshot| snapshot.trigram_state())?;
     let due = due(&state, from);
     if due == TrigramWork::Nothing {
         return Ok(());
@@ -125,19 +131,60 @@ fn gather(store: &Store, from: u64, budget: &Budget) -> Result<()> {
     if due == TrigramWork::DropAll {
         return Ok(());
     }
-    // What changed in the meantime is as little as what changes between two calls.
-    loop {
-        let gathered =
-            store.read(budget, |snapshot| snapshot.gather_trigrams(MAX_SLOTS, SEGMENT_BYTES, || budget.check()))?;
-        if gathered.is_empty() || !write(store, &gathered, budget)? {
-            return Ok(());
+    let loose = store.read(budget, |snapshot| snapshot.loose_files())?;
+    let mut segments = segments_of(&loose, from).into_iter();
+    // While one is written, the next is gathered. What changes in the meantime is as little as what changes between two calls.
+    std::thread::scope(|scope| {
+        let mut start = || {
+            let files = segments.next()?;
+            let thread = Builder::new().name("trigrams".to_owned());
+            Some(thread.spawn_scoped(scope, move || gather_on_threads(store, files, budget)).map_err(Error::no_thread))
+        };
+        let mut next = start();
+        while let Some(gathering) = next {
+            let gathered = gathering?.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+            next = start();
+            if gathered.is_empty() || !write(store, &gathered, budget)? {
+                break;
+            }
         }
-        drop(gathered);
-        state = store.read(budget, |snapshot| snapshot.trigram_state())?;
-        if !is_much(&state, from) {
-            return Ok(());
-        }
+        Ok(())
+    })
+}
+
+/// Divides files into segments. What would not be worth a segment of its own is left over.
+fn segments_of(loose: &[(FileId, u64)], from: u64) -> Vec<&[(FileId, u64)]> {
+    let (mut segments, mut rest) = (Vec::new(), loose);
+    let size = |files: &[(FileId, u64)]| files.iter().map(|(_, size)| size).sum::<u64>();
+    while !rest.is_empty() && (segments.is_empty() || is_much(rest.len() as u64, size(rest), from)) {
+        let mut bytes = 0;
+        let fits = |(_, size): &&(FileId, u64)| {
+            bytes += size;
+            bytes <= SEGMENT_BYTES
+        };
+        let count = rest.iter().take(MAX_SLOTS).take_while(fits).count().max(1);
+        let (segment, others) = rest.split_at(count);
+        segments.push(segment);
+        rest = others;
     }
+    segments
+}
+
+fn gather_on_threads(store: &Store, files: &[(FileId, u64)], budget: &Budget) -> Result<GatheredTrigrams> {
+    let threads = cores().min(files.len().div_ceil(FILES_OF_THREAD)).max(1);
+    let parts: Vec<_> = files.chunks(files.len().div_ceil(threads).max(1)).collect();
+    let (list, parts_done) = (WorkList::new(&parts), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some((at, files)) = list.take() {
+            let part = store.read(budget, |snapshot| snapshot.gather_trigrams(files, || budget.check()))?;
+            locked(&parts_done).push((at, part));
+        }
+        Ok(())
+    };
+    on_threads(threads, work)?.into_iter().collect::<Result<()>>()?;
+    let mut parts = std::mem::take(&mut *locked(&parts_done));
+    parts.sort_unstable_by_key(|(at, _)| *at);
+    Ok(GatheredTrigrams::join(parts.into_iter().map(|(_, part)| part).collect()))
 }
 
 /// `false` when another process has swept the segment away.
@@ -189,6 +236,22 @@ mod tests {
         ] {
             assert_eq!(due(&state, from), expected, "{what}");
         }
+    }
+
+    #[test]
+    fn files_are_divided_into_segments_until_few_are_left() {
+        let lengths = |files: &[u64], from| -> Vec<usize> {
+            let files: Vec<(FileId, u64)> = files.iter().map(|size| (FileId::default(), *size)).collect();
+            segments_of(&files, from).into_iter().map(<[_]>::len).collect()
+        };
+        assert_eq!(lengths(&[], 64 * MB), [0; 0]);
+        assert_eq!(lengths(&[1], 64 * MB), [1], "the first is always made");
+        assert_eq!(lengths(&[20 * MB; 5], 64 * MB), [2, 2, 1]);
+        assert_eq!(lengths(&[60 * MB, 40 * MB, 9 * MB], 64 * MB), [1, 1, 1], "one that is larger is alone");
+        assert_eq!(lengths(&[40 * MB, 9 * MB, 1], 160 * MB), [1], "these are few");
+        assert_eq!(lengths(&[1; 4096 + 501], 64 * MB), [4096, 501]);
+        assert_eq!(lengths(&[1; 4096 + 500], 64 * MB), [4096]);
+        assert_eq!(lengths(&[1; 4097], 0), [4096, 1]);
     }
 
     #[test]

@@ -1,0 +1,183 @@
+//! Bundles of files on their way from the threads that extract them to the writer.
+//!
+//! Owns what becomes of a file, and in a first build the order in which bundles are written and the ids of their chunks. Does not
+//! own how files are extracted and written (`apply`), nor how chunks are indexed (`store`).
+//!
+//! In a first build, a thread that has extracted a bundle also indexes its chunks, of which the writer only copies the result. It
+//! reserves their ids first. As long as they are new ids when the bundle is written, and its files new files, the result is
+//! right; otherwise the writer indexes the chunks itself. To that end bundles are written in the order of their ids. Without a
+//! first build, each file is a bundle.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use crate::error::Result;
+use crate::locked::locked;
+use crate::model::{ContentHash, Extracted, RepoPath, Stat};
+use crate::store::{FileRow, IndexedChunks, SkippedFile};
+
+/// Text of a bundle, at most: FTS5 merges larger segments faster, and smaller ones take less memory.
+pub(super) const BUNDLE_BYTES: u64 = 2 << 20;
+const MIN_BUNDLE_BYTES: u64 = 64 << 10;
+const BUNDLE_FILES: usize = 250;
+/// Bundles for each thread, at least, so that none waits long for the last one.
+const BUNDLES_OF_THREAD: u64 = 8;
+
+/// Result for one file.
+pub(super) enum Outcome {
+    /// The bytes are the stored ones.
+    Same {
+        path: RepoPath,
+        stat: Stat,
+        seen_ns: i64,
+    },
+    /// The bytes are those of a file that is gone.
+    Moved {
+        from: RepoPath,
+        path: RepoPath,
+        stat: Stat,
+        seen_ns: i64,
+    },
+    Indexed {
+        path: RepoPath,
+        hash: ContentHash,
+        stat: Stat,
+        seen_ns: i64,
+        extracted: Box<Extracted>,
+    },
+    Skipped(SkippedFile),
+    /// Gone since the listing.
+    Vanished(RepoPath),
+    /// A caller needed the file first: its rows are newer than what was read since.
+    IndexedFirst,
+}
+
+impl Outcome {
+    /// The file that has rows now.
+    pub(super) fn path(&self) -> Option<&RepoPath> {
+        match self {
+            Self::Same { path, .. } | Self::Moved { path, .. } | Self::Indexed { path, .. } => Some(path),
+            Self::Skipped(_) | Self::Vanished(_) | Self::IndexedFirst => None,
+        }
+    }
+
+    /// The file that it is about.
+    pub(super) fn subject(&self) -> Option<RepoPath> {
+        match self {
+            Self::Skipped(file) => RepoPath::stored(&file.path),
+            Self::Vanished(path) => Some(path.clone()),
+            indexed => indexed.path().cloned(),
+        }
+    }
+
+    /// The row of a file that was extracted.
+    pub(super) fn row(&self, force: bool) -> Option<FileRow<'_>> {
+        match self {
+            Self::Indexed { path, hash, stat, seen_ns, extracted } => {
+                Some(FileRow { path, hash: *hash, stat: *stat, seen_ns: *seen_ns, extracted, force })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Files that are written together.
+#[derive(Default)]
+pub(super) struct Bundle {
+    number: u64,
+    pub outcomes: Vec<Outcome>,
+    /// Size of the files.
+    pub bytes: u64,
+    /// The chunks of the outcomes that have rows.
+    pub indexed: Option<IndexedChunks>,
+}
+
+impl Bundle {
+    pub(super) fn add(&mut self, outcome: Outcome, bytes: u64) {
+        self.outcomes.push(outcome);
+        self.bytes += bytes;
+    }
+
+    /// The rows of the files that were extracted.
+    pub(super) fn rows(&self, force: bool) -> Vec<FileRow<'_>> {
+        self.outcomes.iter().filter_map(|outcome| outcome.row(force)).collect()
+    }
+}
+
+/// How outcomes are bundled.
+pub(super) struct Bundling {
+    /// Text of a bundle; `None`: each file is a bundle.
+    most: Option<u64>,
+    next: Mutex<Reserved>,
+}
+
+/// Numbers that no bundle has yet.
+struct Reserved {
+    bundle: u64,
+    chunk: i64,
+}
+
+impl Bundling {
+    /// Each file is a bundle.
+    pub(super) fn single() -> Self {
+        Self { most: None, next: Mutex::new(Reserved { bundle: 0, chunk: 0 }) }
+    }
+
+    /// Bundles of a first build that adds so much text to chunks with lower ids than `chunk`.
+    pub(super) fn first_build(bytes: u64, threads: usize, chunk: i64) -> Self {
+        let most = bytes / (threads as u64 * BUNDLES_OF_THREAD).max(1);
+        let most = Some(most.clamp(MIN_BUNDLE_BYTES, BUNDLE_BYTES));
+        Self { most, next: Mutex::new(Reserved { bundle: 0, chunk }) }
+    }
+
+    pub(super) fn is_full(&self, bundle: &Bundle) -> bool {
+        self.most.is_none_or(|most| bundle.bytes >= most) || bundle.outcomes.len() >= BUNDLE_FILES
+    }
+
+    /// Gives a bundle its number, and indexes its chunks.
+    pub(super) fn complete(&self, bundle: &mut Bundle) -> Result<()> {
+        let rows = bundle.rows(false);
+        let chunks: usize = rows.iter().map(|row| row.extracted.chunks.len()).sum();
+        let (number, first) = {
+            let mut next = locked(&self.next);
+            let reserved = (next.bundle, next.chunk);
+            next.bundle += 1;
+            next.chunk += i64::try_from(chunks).unwrap_or_default();
+            reserved
+        };
+        let files = rows.iter().map(|row| (row.path, row.extracted));
+        let indexed = match self.most {
+            Some(_) if !rows.is_empty() => Some(IndexedChunks::index(first, files)?),
+            _ => None,
+        };
+        (bundle.number, bundle.indexed) = (number, indexed);
+        Ok(())
+    }
+
+    /// Others have got reserved ids. All bundles that have some get the next ones as they are written; those that will be reserved
+    /// come after.
+    pub(super) fn move_up(&self, by: i64) {
+        locked(&self.next).chunk += by;
+    }
+}
+
+/// Brings bundles into the order of their numbers.
+#[derive(Default)]
+pub(super) struct InOrder {
+    next: RefCell<u64>,
+    waiting: RefCell<BTreeMap<u64, Bundle>>,
+}
+
+impl InOrder {
+    pub(super) fn add(&self, bundle: Bundle) {
+        self.waiting.borrow_mut().insert(bundle.number, bundle);
+    }
+
+    /// The next one, if it is there.
+    pub(super) fn next(&self) -> Option<Bundle> {
+        let bundle = self.waiting.borrow_mut().remove(&self.next.borrow())?;
+        *self.next.borrow_mut() += 1;
+        Some(bundle)
+    }
+}
