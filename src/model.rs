@@ -333,7 +333,7 @@ pub struct Symbol {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct References {
     pub name: String,
-    /// call, type, inherits, implements, import or use.
+    /// call, type, inherits, implements, import, signature or use.
     pub kind: &'static str,
     /// Lines and columns in order, as they are stored: `line:column`, separated by spaces.
     positions: String,

@@ -14,7 +14,8 @@
 //! | `@member` | a definition | directly inside a type, a variable is its attribute; a field or method stays in the type around its function |
 //! | `@local` | a block | variables, constants and functions without a body are not symbols in it |
 //! | `@name.signed` | a name with `$` | as `@name`, without the sign and a scope before it (`$script:Limit`) |
-//! | `@reference.KIND` + `@name` | an occurrence | a reference: call, type or use |
+//! | `@reference.KIND` + `@name` | an occurrence | a reference: call, type or use; signature: the name in a declaration of its type, apart from its definition |
+//! | `@types` | where types are written | calls and plain references in it are references to types |
 //! | `@inherits`, `@implements` | a type's name | an edge from the definition around it, and a reference |
 //! | `@implementor` | with `@implements` | the edge's source, where it is outside its definition |
 //! | `@import.module`, `@import.name`, `@import.alias`, `@import.wildcard` | an import | an edge to the module (its name is `*` with a wildcard); a reference of kind import for the name. Several modules are the parts of one; where the name ends it, the module is what precedes |
@@ -76,6 +77,7 @@ pub(super) enum Capture {
     ImportAlias,
     ImportWildcard,
     Binding,
+    Types,
     Items,
     Misread,
     Predicate,
@@ -112,6 +114,7 @@ impl Capture {
             "import.alias" => Self::ImportAlias,
             "import.wildcard" => Self::ImportWildcard,
             "binding" => Self::Binding,
+            "types" => Self::Types,
             "items" => Self::Items,
             "misread" => Self::Misread,
             name if name.starts_with('_') => Self::Predicate,

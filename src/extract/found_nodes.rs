@@ -104,9 +104,19 @@ pub(super) struct FoundNodes {
 impl FoundNodes {
     pub(super) fn collect(compiled: &Compiled, syntax: &Syntax, text: &str) -> Self {
         let mut found = Self::default();
+        let mut types: Vec<Range<usize>> = Vec::new();
         compiled.patterns.matches(syntax, text, |pattern, captured| {
-            found.take(pattern, &Match { compiled, syntax, text, captured });
+            let matched = Match { compiled, syntax, text, captured };
+            types.extend(matched.ranges(Capture::Types));
+            found.take(pattern, &matched);
         });
+        types.sort_by_key(|range| range.start);
+        for (_, kind, name) in found.references.iter_mut().filter(|_| !types.is_empty()) {
+            let before = types.partition_point(|range| range.start <= name.start);
+            if matches!(*kind, "call" | "use") && types[..before].last().is_some_and(|range| name.start < range.end) {
+                *kind = "type";
+            }
+        }
         found
     }
 

@@ -262,7 +262,7 @@ fn references(mut found: Vec<(usize, &'static str, &str)>, text: &str, lines: &L
 fn rank(kind: &str) -> u8 {
     match kind {
         "inherits" | "implements" => 0,
-        "import" => 1,
+        "import" | "signature" => 1,
         "call" => 2,
         "type" => 3,
         _ => 4,

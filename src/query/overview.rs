@@ -1,13 +1,14 @@
 //! A first look at a repository: its largest folders, its central symbols, its latest changes.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::graph::is_open;
-use super::relations::Resolver;
+use super::relations::{Resolution, ResolutionRule, Resolver};
 use crate::error::Result;
 use crate::store::{DefinitionNode, Reference, Snapshot, StoredEntity};
 
@@ -40,8 +41,12 @@ const MAX_DEFINITIONS: usize = 4;
 /// Names whose references are resolved.
 const EXAMINED: usize = 45;
 /// References of a name that are resolved, of different files, and of how many they are taken.
-const SAMPLE: usize = 6;
+const SAMPLE: usize = 24;
 const SAMPLED_FROM: usize = 5_000;
+/// Definitions of qualified names that end in one name.
+const MAX_QUALIFIED: usize = 40;
+/// After this time, only what was found until then is listed.
+const MAX_TIME: Duration = Duration::from_secs(2);
 
 /// The largest folders, by lines. A folder that has most of the repository is shown by the folders in it.
 pub fn folders(snapshot: &Snapshot) -> Result<Vec<Folder>> {
@@ -88,18 +93,28 @@ pub fn central(snapshot: &Snapshot) -> Result<Vec<Central>> {
         "record",
         "module",
     ];
+    let end = Instant::now() + MAX_TIME;
     let mut resolver = Resolver::new(snapshot);
     let mut found: Vec<Central> = Vec::new();
+    // A reference has the last part of such a name.
+    let mut qualified: HashMap<String, Vec<String>> = HashMap::new();
+    for name in snapshot.qualified_modules()? {
+        let last = name.rsplit('.').next().unwrap_or_default().to_owned();
+        qualified.entry(last).or_default().push(name);
+    }
     let mut examined = 0;
     for (name, uses) in snapshot.most_referenced(NAMES)? {
         let least = found.get(CENTRAL - 1).map_or(0, |last| last.files);
         // The names that follow are in fewer files than this one has uses.
-        if uses <= least || examined == EXAMINED {
+        if uses <= least || examined == EXAMINED || Instant::now() > end {
             break;
         }
         let mut defined = snapshot.declared_as(&name, MAX_DEFINITIONS + 1)?;
         if defined.len() > MAX_DEFINITIONS {
             continue;
+        }
+        for name in qualified.get(&name).into_iter().flatten().take(MAX_QUALIFIED) {
+            defined.extend(snapshot.declared_as(name, MAX_DEFINITIONS)?);
         }
         defined.retain(|node| KINDS.contains(&node.definition.kind.as_str()));
         if defined.is_empty() {
@@ -108,8 +123,8 @@ pub fn central(snapshot: &Snapshot) -> Result<Vec<Central>> {
         examined += 1;
         let Some((best, files)) = referenced(&mut resolver, snapshot, &name, &defined)? else { continue };
         let definition = &defined[best].definition;
-        let (kind, file, line) = (definition.kind.clone(), definition.path.clone(), definition.line);
-        found.push(Central { name, kind, file, line, files });
+        let (name, kind) = (definition.name.clone(), definition.kind.clone());
+        found.push(Central { name, kind, file: definition.path.clone(), line: definition.line, files });
         found.sort_by_key(|one| Reverse(one.files));
     }
     found.truncate(CENTRAL);
@@ -131,7 +146,8 @@ fn referenced(
     let sample: Vec<&Reference> = references.iter().step_by(step).collect();
     let mut hits = vec![0_u64; defined.len()];
     for used in &sample {
-        let Some(resolution) = resolver.resolve(used)?.filter(|found| found.how.is_proof()) else { continue };
+        let is_it = |found: &Resolution| found.how != ResolutionRule::Ambiguous;
+        let Some(resolution) = resolver.resolve(used)?.filter(is_it) else { continue };
         let is_target = |node: &DefinitionNode| {
             node.definition.path != used.path && resolution.targets.iter().any(|target| target.id == node.id)
         };

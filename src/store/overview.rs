@@ -9,6 +9,8 @@ use crate::error::Result;
 statements! {
     LINES_OF_FILES = "SELECT path, lines FROM files WHERE path NOT LIKE '/%'";
     LATEST = "SELECT path, mtime_ns FROM files WHERE path NOT LIKE '/%' ORDER BY mtime_ns DESC, path LIMIT :limit";
+    QUALIFIED_MODULES = "SELECT DISTINCT s.name FROM files f CROSS JOIN symbols s ON s.id BETWEEN f.id << 20 AND (f.id << 20) + 1048575
+        WHERE f.language = 'elixir' AND s.kind IN ('module', 'protocol') AND instr(s.name, '.') ORDER BY s.name";
     /// Counts by the index alone: a row of `reference_rows` belongs to one file and kind.
     REFERENCED = "SELECT n.name, c.found FROM
         (SELECT name_id, count(*) AS found FROM reference_rows GROUP BY name_id ORDER BY found DESC LIMIT :limit) c
@@ -24,6 +26,11 @@ impl Snapshot<'_> {
     /// The files that were modified last, with the time in nanoseconds since 1970.
     pub fn latest_files(&self, limit: u32) -> Result<Vec<(String, i64)>> {
         self.rows(LATEST, named_params! { ":limit": limit }, |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    /// Names of modules that are qualified by themselves, as those of Elixir are.
+    pub fn qualified_modules(&self) -> Result<Vec<String>> {
+        self.rows(QUALIFIED_MODULES, (), |row| row.get(0))
     }
 
     /// The names that most files reference, with the uses: each file counts once for each kind of use.

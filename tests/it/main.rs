@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "a test that cannot run here says so, and loops say what they did")]
 #![allow(clippy::needless_pass_by_value, reason = "calls with `json!` read better")]
 
+mod affected_tests;
 mod applied;
 mod begin;
 mod blocks;
@@ -70,6 +71,7 @@ mod printed_names;
 mod projects;
 mod protocol;
 mod python_names;
+mod qualified_modules;
 mod ranking;
 mod reexports;
 mod refactor;

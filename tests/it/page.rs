@@ -771,6 +771,31 @@ fn the_overview_has_what_files_really_refer_to_and_the_latest_commits() {
 }
 
 #[test]
+fn the_overview_counts_the_files_that_refer_to_modules_and_functions_of_elixir() {
+    let repo = Repo::new(
+        "//- /lib/shop.ex\ndefmodule Shop do\nend\n\
+         //- /lib/shop/cart.ex\ndefmodule Shop.Cart do\n  def total_of(cart), do: cart\nend\n",
+    );
+    for number in 0..9 {
+        let body = match number % 3 {
+            0 => "  alias Shop.Cart\n  def go(x), do: Cart.total_of(x)\n",
+            1 => "  def go(x), do: Shop.Cart.total_of(x)\n",
+            _ => "  import Shop.Cart\n  def go(x), do: total_of(x)\n",
+        };
+        repo.write(&format!("lib/part_{number}.ex"), format!("defmodule Part{number} do\n{body}end\n"));
+    }
+    let page = Page::open(&repo);
+    let (status, overview) = page.ask("POST /api/view/overview", "{}");
+    assert_eq!(status, 200, "{overview}");
+    let symbols = overview["symbols"].as_array().unwrap();
+    let mut found: Vec<_> = symbols.iter().map(|one| (one["name"].as_str().unwrap(), one["files"].as_u64())).collect();
+    found.sort_unstable();
+    // Six files name `Shop` as the first part of a name, which says that they refer to what is in it.
+    found.retain(|(name, _)| *name != "Shop");
+    assert_eq!(found, [("Shop.Cart", Some(9)), ("total_of", Some(9))], "{overview}");
+}
+
+#[test]
 fn of_a_graph_of_thousands_the_page_gets_a_part_and_the_size_of_the_whole() {
     let repo = thousands();
     let page = Page::open(&repo);

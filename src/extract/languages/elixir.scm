@@ -85,8 +85,25 @@
   (arguments . (alias) @import.module (keywords (pair key: (keyword) @_as value: (alias) @import.alias))))
   (#eq? @_alias "alias")
   (#match? @_as "^as:"))
+((call target: (identifier) @_import (arguments . (alias) @import.module)) @import.wildcard
+  (#eq? @_import "import"))
 ((call target: (identifier) @_alias (arguments . (alias) @import.module))
   (#match? @_alias "^(alias|import|require|use)$"))
+
+; Specifications: what they name are types, but for the function that they are of.
+((unary_operator
+  operator: "@"
+  operand: (call
+    target: (identifier) @_attribute
+    (arguments . [
+      (binary_operator left: [(identifier) @name (call target: (identifier) @name)] operator: "::")
+      (binary_operator
+        left: (binary_operator left: [(identifier) @name (call target: (identifier) @name)] operator: "::")
+        operator: "when")
+    ]))) @reference.signature
+  (#eq? @_attribute "spec"))
+((unary_operator operator: "@" operand: (call target: (identifier) @_attribute (arguments) @types))
+  (#match? @_attribute "^(spec|callback|macrocallback|type|typep|opaque)$"))
 
 ; References.
 ((call target: (identifier) @name) @reference.call

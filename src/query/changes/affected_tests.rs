@@ -1,10 +1,11 @@
 //! Which files of tests are the likeliest to notice a change.
 //!
 //! Owns the ranking: tests that refer to what changed, the fewer refer to it the more it counts; tests that import a changed file;
-//! tests that have its name.
+//! tests that have its name, in a folder that corresponds to its own (`corresponding`).
 
 use std::collections::{HashMap, HashSet};
 
+use super::corresponding::corresponds;
 use super::diff::Entry;
 use crate::error::Result;
 use crate::query::relations::is_test;
@@ -75,7 +76,7 @@ impl Ranking {
             *self.scores.entry(importer.clone()).or_default() += IMPORT / rarity(importers.len());
         }
         let (name, around) = (name_words(path), path_words(path));
-        for test in &self.tests {
+        for test in self.tests.iter().filter(|test| corresponds(path, &test.path)) {
             let is_same = !name.is_empty() && test.name == name;
             let shared = around.intersection(&test.words).count();
             let score = if is_same { SAME_NAME } else { 0.0 } + SAME_WORD * super::diff::as_f64(shared);
@@ -92,7 +93,8 @@ impl Ranking {
             return Vec::new();
         }
         let around = path_words(path);
-        let mut found: Vec<&TestFile> = self.tests.iter().filter(|test| test.name == name).collect();
+        let is_one = |test: &&TestFile| test.name == name && corresponds(path, &test.path);
+        let mut found: Vec<&TestFile> = self.tests.iter().filter(is_one).collect();
         found.sort_by_key(|test| std::cmp::Reverse(around.intersection(&test.words).count()));
         found.into_iter().map(|test| &test.path).collect()
     }
@@ -111,11 +113,17 @@ fn rarity(count: usize) -> f64 {
     (1.0 + super::diff::as_f64(count)).log2().max(1.0)
 }
 
-/// Whether a file of tests is one to run, and not only what others share. Where names decide that: in Python.
+/// Whether a file of tests is one to run, and not only what others share. Where names decide that: in Python, Ruby, Go and Elixir.
 fn is_run(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let has_test_word = || lowercase_parts(name).iter().any(|word| matches!(word.as_str(), "test" | "tests"));
-    is_source(path) && (!name.ends_with(".py") || has_test_word())
+    is_source(path)
+        && match name.rsplit_once('.') {
+            Some((_, "py")) => has_test_word(),
+            Some((stem, "rb")) => stem.starts_with("test_") || ["_test", "_spec"].iter().any(|end| stem.ends_with(end)),
+            Some((stem, "go" | "ex" | "exs")) => stem.ends_with("_test"),
+            _ => true,
+        }
 }
 
 fn is_source(path: &str) -> bool {

@@ -4,11 +4,12 @@
 //! and `repository` owns which files differ.
 
 mod affected_tests;
+mod corresponding;
 mod diff;
 mod mentioned;
 mod visibility;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -241,7 +242,9 @@ fn described(
         reach.dependents.into_iter().partition(|found| is_test(&found.path));
     let (old_tests, old_callers): (Vec<Related>, Vec<Related>) =
         of_old.into_iter().flat_map(|of_old| of_old.dependents).partition(|found| is_test(&found.path));
-    let mut tests: Vec<Dependent> = tests.iter().chain(&old_tests).take(SHOWN).map(dependent).collect();
+    let mut seen = HashSet::new();
+    let tests = tests.iter().chain(&old_tests).filter(|test| seen.insert((&test.path, test.line, &test.name)));
+    let mut tests: Vec<Dependent> = tests.take(SHOWN).map(dependent).collect();
     for path in ranking.tests_named_like(&entry.path) {
         if tests.len() < SHOWN && !tests.iter().any(|test| test.file_path == *path) {
             let name = path.rsplit('/').next().unwrap_or_default().to_owned();

@@ -5,7 +5,8 @@
 use std::collections::HashSet;
 
 use super::families::Spelling;
-use super::resolution::{Declarations, NameQuery, Resolver};
+use super::ranked::shared;
+use super::resolution::{Declarations, NameQuery, OUTSIDE, Resolution, ResolutionRule, Resolver};
 use super::{kinds, modules};
 use crate::error::Result;
 use crate::extract::languages;
@@ -24,6 +25,51 @@ impl Resolver<'_> {
             is_near && terraform_addresses(&d.definition).iter().any(|address| address == path)
         });
         Ok(Some(found))
+    }
+
+    /// The definitions of a name below modules, namespaces or packages whose names are qualified: by what imports give the first part
+    /// of the path, else by the path as written.
+    pub(super) fn of_qualified_module(
+        &mut self,
+        asked: &NameQuery,
+        path: &[String],
+        bound: &[Import],
+    ) -> Result<Declarations> {
+        let family = asked.file.family;
+        if family.headers || !matches!(family.spelling, Spelling::Names | Spelling::File) {
+            return Ok(Vec::new());
+        }
+        let whole = |import: &Import| {
+            let name = import.name.iter().filter(|name| *name != "*").flat_map(|name| modules::parts(name));
+            modules::parts(&import.target).into_iter().chain(name).chain(path[1..].iter().cloned()).collect()
+        };
+        let paths: Vec<Vec<String>> = bound.iter().map(whole).chain([path.to_vec()]).collect();
+        for path in paths {
+            let mut found = self.of_dotted_module(asked, &path)?;
+            if found.is_empty() {
+                found = self.of_package(asked, &path)?;
+            }
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// The definitions of a name in a file of OCaml, which is the module that the path begins with: `Cart.Item.price`.
+    pub(super) fn of_file_module(&mut self, asked: &NameQuery, path: &[String]) -> Result<Declarations> {
+        if !matches!(asked.file.language.as_str(), "ocaml" | "ocaml_interface") {
+            return Ok(Vec::new());
+        }
+        let mut found = self.candidates(asked)?;
+        found.retain(|d| {
+            let inside = modules::parts(d.definition.container.as_deref().unwrap_or_default());
+            modules::stem(&d.definition.path).eq_ignore_ascii_case(&path[0]) && inside == path[1..]
+        });
+        // Of several libraries that have such a file, the one around comes first.
+        let nearest = found.iter().map(|d| shared(&d.definition.path, &asked.file.path)).max();
+        found.retain(|d| Some(shared(&d.definition.path, &asked.file.path)) == nearest);
+        Ok(found)
     }
 
     /// The module of which the name after a path is the last part: `Shop.Store` of Elixir.
@@ -71,5 +117,21 @@ impl Resolver<'_> {
         parts.extend(import.name.clone().filter(|name| name != "*"));
         let Some(last) = parts.pop().filter(|_| !parts.is_empty()) else { return Ok(Vec::new()) };
         self.of_dotted_module(&NameQuery { name: &last, ..*asked }, &parts)
+    }
+
+    /// The target of an import's own name.
+    pub(super) fn imported(&mut self, asked: &NameQuery) -> Result<Option<Resolution>> {
+        let fits = |import: &Import| import.name.as_deref().is_some_and(|name| name.ends_with(asked.name));
+        let nearest =
+            asked.file.imports.iter().filter(|i| fits(i)).min_by_key(|i| i.line.abs_diff(asked.line)).cloned();
+        let Some(import) = nearest else { return Ok(None) };
+        let mut found = self.through(asked, &import, asked.name, &mut HashSet::new())?;
+        if found.is_empty() {
+            found = self.by_default(asked, &import, &mut HashSet::new())?;
+        }
+        if found.is_empty() {
+            found = self.imported_module(asked, &import)?;
+        }
+        Ok(Some(Self::one(ResolutionRule::Import, found).unwrap_or(OUTSIDE)))
     }
 }

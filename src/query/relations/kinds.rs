@@ -44,6 +44,11 @@ pub(super) fn fit(used_as: &str, kind: &str) -> Option<u8> {
     }
 }
 
+/// Whether a reference depends on its definition: it is neither a stated base, nor a declaration of the definition's own type.
+pub(super) fn is_use(used_as: &str) -> bool {
+    !matches!(used_as, "inherits" | "implements" | "signature")
+}
+
 /// Whether a definition is reached through a value or type.
 pub(super) fn is_member(declared: &DefinitionNode) -> bool {
     let definition = &declared.definition;
@@ -75,13 +80,87 @@ pub(super) fn is_private_to_file(declared: &DefinitionNode) -> bool {
     source && definition.signature.as_deref().is_some_and(|signature| signature.starts_with("static "))
 }
 
+/// Folders of tests. Below a folder of sources, such as `lib`, one may be a part of the program that has that name.
+const TEST_FOLDERS: &[&str] = &["test", "tests", "spec"];
+const SOURCE_FOLDERS: &[&str] = &["lib", "main"];
+/// Languages in which the name of a type that tests ends in `Test`.
+const TEST_TYPES: &[&str] = &["java", "kt", "scala", "groovy", "cs", "swift", "php"];
+
+/// Whether a file is one of tests, by the conventions of its language.
 pub(crate) fn is_test(path: &str) -> bool {
-    let path = path.to_ascii_lowercase();
-    path.split('/').any(|part| {
-        matches!(part, "test" | "tests" | "testing" | "spec" | "__tests__" | "testdata")
-            || part.starts_with("test_")
-            || part.contains("_test.")
-            || part.contains(".test.")
-            || part.contains(".spec.")
+    let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let (stem, extension) = file.rsplit_once('.').unwrap_or((file, ""));
+    let is_named = TEST_TYPES.contains(&extension) && ends_as_test(stem);
+    let file = file.to_ascii_lowercase();
+    let is_by_name =
+        file.starts_with("test_") || ["_test.", "_spec.", ".test.", ".spec."].iter().any(|end| file.contains(end));
+    if is_named || is_by_name {
+        return true;
+    }
+    folders.split('/').enumerate().any(|(depth, written)| {
+        let folder = written.to_ascii_lowercase();
+        let is_of_source = || {
+            let mut around = folders.split('/').take(depth);
+            around.any(|outer| SOURCE_FOLDERS.iter().any(|source| outer.eq_ignore_ascii_case(source)))
+        };
+        match folder.as_str() {
+            "__tests__" | "testdata" => true,
+            // In other folders of Go, a test has the name of one.
+            _ if extension == "go" => depth == 0 && TEST_FOLDERS.contains(&folder.as_str()),
+            "testing" => depth == 0,
+            // `src/jvmTest`.
+            _ if depth > 0 && ends_as_test(written) && folders.split('/').nth(depth - 1) == Some("src") => true,
+            "tests" => true,
+            folder => folder.starts_with("test_") || (TEST_FOLDERS.contains(&folder) && !is_of_source()),
+        }
     })
+}
+
+/// Whether a name in which each word has a capital ends as those of tests do: `CartTest`, not `Latest`.
+fn ends_as_test(name: &str) -> bool {
+    let before = ["Test", "Tests", "TestCase", "IT"].iter().find_map(|end| name.strip_suffix(end));
+    before.is_some_and(|before| before.ends_with(|c: char| c.is_lowercase() || c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_a_test_by_the_convention_of_its_language() {
+        for path in [
+            "src/net/textproto/reader_test.go",
+            "src/cmd/go/testdata/a.go",
+            "test/escape.go",
+            "test/plug/conn_test.exs",
+            "test/support/case.ex",
+            "shop/tests/factory.py",
+            "test_shop.py",
+            "shop/cart_test.py",
+            "lib/matplotlib/tests/conftest.py",
+            "web/cart.test.ts",
+            "web/cart.spec.tsx",
+            "lib/web/__tests__/cart.js",
+            "src/test/java/shop/Fakes.java",
+            "okhttp/src/jvmTest/kotlin/okhttp3/Fakes.kt",
+            "src/main/java/shop/CartTest.java",
+            "spec/cart_spec.rb",
+            "lib/cart_test.rb",
+            "tests/it/main.rs",
+            "testing/conftest.py",
+        ] {
+            assert!(is_test(path), "{path}");
+        }
+        for path in [
+            "src/testing/iotest/reader.go",
+            "lib/plug/adapters/test/conn.ex",
+            "lib/plug/test.ex",
+            "src/main/java/shop/test/Probe.java",
+            "src/main/java/shop/Latest.java",
+            "src/contest.py",
+            "numpy/testing/utils.py",
+        ] {
+            assert!(!is_test(path), "{path}");
+        }
+    }
 }

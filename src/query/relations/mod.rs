@@ -42,6 +42,7 @@ pub(crate) use self::kinds::is_test;
 pub use self::occurrence::{Occurrence, Wanted};
 use self::opened::ParsedFile;
 pub(crate) use self::opened::{read_words, words_of};
+pub(crate) use self::resolution::package_of;
 pub use self::resolution::{Resolution, ResolutionRule, Resolver};
 
 /// A definition, or a position in one, that something relates to.
@@ -94,7 +95,9 @@ pub fn of_symbol(resolver: &mut Resolver, subject: &DefinitionNode, limit: usize
             None => groups.add(relation, outside(&file.path, stated.line, &stated.target, "type")),
         }
     }
-    subtypes(resolver, subject, &subject.definition.name, None, &mut groups)?;
+    for name in written_names(subject) {
+        subtypes(resolver, subject, name, None, &mut groups)?;
+    }
     implementations::implementations(resolver, subject, &mut groups)?;
     let unexamined = references(resolver, subject, &mut groups)?;
     let unstated = implementations::unstated(resolver, subject)?;
@@ -236,6 +239,13 @@ fn calls(resolver: &mut Resolver, file: &Rc<ParsedFile>, subject: &DefinitionNod
     Ok(())
 }
 
+/// The names under which heirs may state a definition: its own, and the last parts of a qualified one, which aliases give.
+fn written_names(subject: &DefinitionNode) -> Vec<&str> {
+    let name = subject.definition.name.as_str();
+    let dots = name.match_indices('.').filter(|_| kinds::contains(&subject.definition.kind));
+    std::iter::once(name).chain(dots.map(|(at, _)| &name[at + 1..])).collect()
+}
+
 /// Definitions that inherit from a definition under a name: its own, or the one that `only` this file gives it.
 fn subtypes(
     resolver: &mut Resolver,
@@ -274,10 +284,12 @@ fn subtypes(
 
 /// References to a definition; returns how many references to its name were too many to look at.
 fn references(resolver: &mut Resolver, subject: &DefinitionNode, groups: &mut Groups) -> Result<usize> {
-    let (mut references, total) = resolver.library.snapshot.references(&subject.definition.name, 0, EXAMINED)?;
+    // A reference has the last part of a qualified name.
+    let name = written_names(subject).pop().unwrap_or_default();
+    let (mut references, total) = resolver.library.snapshot.references(name, 0, EXAMINED)?;
     let unexamined = total - references.len();
-    // Those are recognized by what their files state.
-    references.retain(|used| !matches!(used.kind.as_str(), "inherits" | "implements"));
+    // Heirs are recognized by what their files state.
+    references.retain(|used| kinds::is_use(&used.kind));
     let mut imports = Vec::new();
     for used in references {
         let Some(found) = resolver.resolve(&used)?.filter(|found| means(found, subject)) else { continue };
@@ -290,7 +302,7 @@ fn references(resolver: &mut Resolver, subject: &DefinitionNode, groups: &mut Gr
     for alias in names {
         subtypes(resolver, subject, &alias.name, alias.only_in.as_deref(), groups)?;
     }
-    for (used, how) in references.iter().filter(|(used, _)| !matches!(used.kind.as_str(), "inherits" | "implements")) {
+    for (used, how) in references.iter().filter(|(used, _)| kinds::is_use(&used.kind)) {
         groups.add_use(used, *how);
     }
     // Only what is shown is worth a name.

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Groups, Related, implementations, importers, kinds, means, modules, ranked, subtypes};
+use super::{Groups, Related, implementations, importers, kinds, means, modules, ranked, subtypes, written_names};
 use super::{Resolution, ResolutionRule, Resolver};
 use crate::error::Result;
 use crate::query::qualified_name::qualified;
@@ -60,9 +60,7 @@ pub fn of_changes(
     let mut examined: Vec<(Reference, &[usize])> = Vec::new();
     for (name, numbers) in &by_name {
         let (mut references, _) = resolver.library.snapshot.references(name, 0, usize::MAX)?;
-        references.retain(|used| {
-            !is_changed(&used.path, used.line) && !matches!(used.kind.as_str(), "inherits" | "implements")
-        });
+        references.retain(|used| !is_changed(&used.path, used.line) && kinds::is_use(&used.kind));
         // They come by path.
         let mut paths: Vec<&String> = references.iter().map(|used| &used.path).collect();
         paths.dedup();
@@ -208,7 +206,9 @@ fn without_mere_imports(dependents: &mut Vec<Related>) {
 fn implementers(resolver: &mut Resolver, node: &DefinitionNode, reach: &mut Reach) -> Result<()> {
     let of_type = |resolver: &mut Resolver, node: &DefinitionNode| -> Result<Vec<Related>> {
         let mut groups = Groups::new(MAX_IMPLEMENTERS);
-        subtypes(resolver, node, &node.definition.name, None, &mut groups)?;
+        for name in written_names(node) {
+            subtypes(resolver, node, name, None, &mut groups)?;
+        }
         Ok(groups.done(0).groups.into_iter().flat_map(|group| group.items).collect())
     };
     if kinds::is_type(&node.definition.kind) {

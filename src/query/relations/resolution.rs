@@ -51,6 +51,22 @@ pub struct Resolution {
     pub targets: Vec<Rc<DefinitionNode>>,
 }
 
+impl Resolution {
+    /// Takes the definitions of a name of Go in several files for what they are: build tags decide which one is compiled.
+    pub(super) fn with_variants(mut self, from: &str) -> Self {
+        let is_test = |path: &str| path.ends_with("_test.go");
+        // What tests define is seen by tests alone.
+        if !is_test(from) && self.targets.iter().any(|target| !is_test(&target.definition.path)) {
+            self.targets.retain(|target| !is_test(&target.definition.path));
+        }
+        let is_of_several = self.targets.windows(2).any(|pair| pair[0].definition.path != pair[1].definition.path);
+        if is_of_several && self.how != ResolutionRule::Scip {
+            self.how = ResolutionRule::Ambiguous;
+        }
+        self
+    }
+}
+
 /// The resolution of an import from outside the repository.
 pub(super) const OUTSIDE: Resolution = Resolution { how: ResolutionRule::Import, targets: Vec::new() };
 
@@ -110,7 +126,7 @@ pub(super) enum Typed {
 pub(super) type Bases = Rc<[(Heritage, Option<Resolution>)]>;
 
 /// The folder of a package: that of tests next to sources is the same.
-pub(super) fn package_of(path: &str) -> &str {
+pub(crate) fn package_of(path: &str) -> &str {
     let folder = modules::folder(path);
     ["/java/", "/kotlin/", "/scala/"].iter().find_map(|root| folder.split_once(root)).map_or(folder, |(_, rest)| rest)
 }

@@ -28,7 +28,12 @@ impl<'s> Resolver<'s> {
             return Ok(Some(stated));
         }
         let Some(file) = self.library.open(&used.path)? else { return Ok(None) };
-        let asked = NameQuery { file: &file, line: used.line, name: &used.name, kind: &used.kind, depth: 0 };
+        let found = self.resolve_in(&file, used)?;
+        Ok(if file.language == "go" { found.map(|found| found.with_variants(&used.path)) } else { found })
+    }
+
+    fn resolve_in(&mut self, file: &Rc<ParsedFile>, used: &Reference) -> Result<Option<Resolution>> {
+        let asked = NameQuery { file, line: used.line, name: &used.name, kind: &used.kind, depth: 0 };
         if used.kind == "import" {
             return self.imported(&asked);
         }
@@ -36,22 +41,6 @@ impl<'s> Resolver<'s> {
         // `self::$count` of PHP.
         let before = before.strip_suffix('$').filter(|before| before.ends_with("::")).unwrap_or(&before);
         self.resolve_asked(&asked, &receiver(before, file.family))
-    }
-
-    /// The target of an import's own name.
-    fn imported(&mut self, asked: &NameQuery) -> Result<Option<Resolution>> {
-        let fits = |import: &Import| import.name.as_deref().is_some_and(|name| name.ends_with(asked.name));
-        let nearest =
-            asked.file.imports.iter().filter(|i| fits(i)).min_by_key(|i| i.line.abs_diff(asked.line)).cloned();
-        let Some(import) = nearest else { return Ok(None) };
-        let mut found = self.through(asked, &import, asked.name, &mut HashSet::new())?;
-        if found.is_empty() {
-            found = self.by_default(asked, &import, &mut HashSet::new())?;
-        }
-        if found.is_empty() {
-            found = self.imported_module(asked, &import)?;
-        }
-        Ok(Some(Self::one(ResolutionRule::Import, found).unwrap_or(OUTSIDE)))
     }
 
     pub(super) fn resolve_asked(&mut self, asked: &NameQuery, receiver: &Receiver) -> Result<Option<Resolution>> {
@@ -333,17 +322,29 @@ impl<'s> Resolver<'s> {
                 return Ok(Self::one(how, found));
             }
             if closed {
-                return Ok(Self::elsewhere(asked));
+                // A module may have the first part of another one's name.
+                let found = self.of_qualified_module(asked, path, &bound)?;
+                return Ok(Self::one(ResolutionRule::Package, found).or_else(|| Self::elsewhere(asked)));
             }
+        }
+        if outside {
+            let found = self.of_qualified_module(asked, path, &bound)?;
+            return Ok(Self::one(ResolutionRule::Package, found).or(Some(OUTSIDE)));
         }
         // Types of Java's own packages need no import.
         let is_type_name = path[0].starts_with(char::is_uppercase) && path[0].contains(char::is_lowercase);
-        if outside || (file.language == "java" && is_type_name && self.is_absent(&file.path, &path[0])?) {
+        if file.language == "java" && is_type_name && self.is_absent(&file.path, &path[0])? {
             return Ok(Some(OUTSIDE));
         }
-        let mut found = self.of_dotted_module(asked, path)?;
+        let mut found = self.of_qualified_module(asked, path, &bound)?;
+        if found.is_empty() {
+            found = self.of_dotted_module(asked, path)?;
+        }
         if found.is_empty() {
             found = self.of_package(asked, path)?;
+        }
+        if found.is_empty() {
+            found = self.of_file_module(asked, path)?;
         }
         if !found.is_empty() {
             return Ok(Self::one(ResolutionRule::Package, found));
