@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use rusqlite::{Row, named_params, params};
 
+use super::chunk_key::ChunkKey;
 use super::statements::statements;
 use super::terms::{self, Terms};
 use super::vectors::count;
@@ -322,31 +323,6 @@ fn list_of(ids: impl Iterator<Item = i64>) -> String {
     }
     list.push(']');
     list
-}
-
-/// Hash of all that is embedded of a chunk, which is the key of its vector.
-fn embedded_hash(chunk: &Chunk) -> [u8; 16] {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(chunk.text.as_bytes());
-    for context in [&chunk.lead, &chunk.headings].into_iter().filter(|context| !context.is_empty()) {
-        // No text holds a NUL.
-        hasher.update(&[0]).update(context.as_bytes());
-    }
-    let mut hash = [0; 16];
-    hasher.finalize_xof().fill(&mut hash);
-    hash
-}
-
-/// Columns of a chunk's row that are computed from its text.
-pub(super) struct ChunkKey {
-    hash: [u8; 16],
-    terms_checksum: u32,
-}
-
-impl ChunkKey {
-    pub(super) fn compute(chunk: &Chunk, terms: &Terms) -> Self {
-        Self { hash: embedded_hash(chunk), terms_checksum: terms.sum }
-    }
 }
 
 impl Batch<'_> {

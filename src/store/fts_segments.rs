@@ -14,7 +14,7 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
-use super::chunks::ChunkKey;
+use super::chunk_key::ChunkKey;
 use super::statements::statements;
 use super::terms::{self, Terms};
 use super::{Batch, migrate};

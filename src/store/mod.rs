@@ -14,6 +14,7 @@ mod audit;
 mod bitmap;
 mod by_name;
 mod candidates;
+mod chunk_key;
 mod chunks;
 mod commits;
 mod compare;

@@ -25,6 +25,10 @@ pub(crate) fn note_of_name(snapshot: &Snapshot) -> Result<Option<String>> {
 }
 
 fn of_files(snapshot: &Snapshot, is_counted: impl Fn(&str) -> bool) -> Result<Option<String>> {
+    // An index without files has a warning of its own.
+    if !snapshot.has_files()? {
+        return Ok(None);
+    }
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for (path, reason) in snapshot.skipped_texts()? {
         if is_counted(&path) {
