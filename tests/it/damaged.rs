@@ -79,7 +79,7 @@ fn rounds(round: impl Fn(&mut Random)) {
     let lasts = Duration::from_secs(60 * number("IXMCP_DAMAGED_MINUTES", 0));
     let (begun, first) = (Instant::now(), number("IXMCP_SEED", 1));
     for seed in first.. {
-        eprintln!("IXMCP_SEED={seed}");
+        println!("IXMCP_SEED={seed}");
         round(&mut Random(seed));
         if begun.elapsed() >= lasts {
             break;
