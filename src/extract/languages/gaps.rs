@@ -1,7 +1,8 @@
 //! Valid syntax that the grammars do not know, by language.
 //!
 //! Owns the patterns and what is written instead. `extract::gaps` applies them, one after another, to texts that did not
-//! parse. Bytes above the ASCII ones count as letters of no kind.
+//! parse. Bytes above the ASCII ones count as letters of no kind. findings/regex-automata-lost-match.sh says which release
+//! applies such patterns.
 
 use crate::extract::gaps::{Filling, Gap};
 
