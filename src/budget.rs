@@ -103,14 +103,14 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// The part of the work on an index that is being done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
-    /// Waits for the work of others.
+    /// Waits for other work.
     #[default]
     Waiting,
-    /// Looks which files there are, and which have changed.
+    /// Finds the files, and those that changed.
     Listing,
     /// Reads files and stores what they contain. Files and bytes are counted.
     Files,
-    /// Merges what was stored for the full-text search.
+    /// Merges segments of the full-text index.
     Merging,
     Vectors,
     History,
@@ -135,7 +135,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The work begins to do something else.
+    /// Enters a phase.
     pub fn enter(&self, phase: Phase) {
         self.phase.store(phase as u8, Ordering::Relaxed);
     }
@@ -144,7 +144,7 @@ impl Progress {
         Phase::ALL[usize::from(self.phase.load(Ordering::Relaxed))]
     }
 
-    /// Begins to read so many files.
+    /// Begins reading files of this number and size.
     pub fn begin(&self, files: u64, bytes: u64) {
         self.enter(Phase::Files);
         self.done_files.store(0, Ordering::Relaxed);

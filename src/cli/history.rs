@@ -47,11 +47,13 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let budget = Budget::unlimited();
     workspace.commits.finish(&budget)?;
     let most = usize::try_from(typed.limit).unwrap_or(usize::MAX);
+    // One more shows that there are more.
+    let asked = (most.saturating_add(1), typed.authors);
     let path = session.stored(&typed.of);
     let line = line_of(&typed.of).map(|(file, line)| (session.stored(file), line));
     let (mut found, changes_with) = session.read(|snapshot| {
         if snapshot.file(&path)?.is_some() {
-            return of_path(snapshot, &path, (most.saturating_add(1), typed.authors));
+            return of_path(snapshot, &path, asked);
         }
         if let Some((path, line)) = &line
             && snapshot.file(path)?.is_some()
@@ -62,8 +64,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
                 return Err(Error::invalid_argument(format!("{} has {lines}", printable(path)))
                     .hint("Give one of them, from 1, or the file alone."));
             }
-            let most = (most.saturating_add(1), typed.authors);
-            return of_lines(&workspace, snapshot, (path, (*line, *line)), most, &budget);
+            return of_lines(&workspace, snapshot, (path, (*line, *line)), asked, &budget);
         }
         let Some(subject) = symbols::subjects(snapshot, &typed.of)?.into_iter().next() else {
             return Err(Error::not_found(format!(
@@ -72,7 +73,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             ))
             .hint("`ixmcp files` lists the files."));
         };
-        of_definition(&workspace, snapshot, &subject.definition, (most.saturating_add(1), typed.authors), &budget)
+        of_definition(&workspace, snapshot, &subject.definition, asked, &budget)
     })?;
     let truncated = found.len() > most;
     found.truncate(most);

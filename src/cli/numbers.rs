@@ -8,10 +8,10 @@ use clap::Command;
 
 use super::shapes;
 
-/// The options, each with the least number that is of use.
+/// The options, each with its smallest useful value.
 const OPTIONS: &[(&str, u64)] = &[("limit", 1), ("offset", 0), ("context", 0)];
 
-/// The command line, with these options checked.
+/// Adds the check of these options to the command line.
 pub(super) fn checked(program: Command) -> Command {
     shapes::each(program, "", &|command, _| {
         command.mut_args(|option| match OPTIONS.iter().find(|(name, _)| option.get_id() == name) {

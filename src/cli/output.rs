@@ -76,7 +76,7 @@ pub(super) struct Announcement {
 }
 
 impl Announcement {
-    /// Announces work after an answer, for which few commands need so long.
+    /// Announces work after an answer, once it takes longer than in most commands.
     pub(super) const fn after_answer(text: String) -> Self {
         Self { text, after: Duration::from_secs(2) }
     }
@@ -163,7 +163,7 @@ pub(super) fn with_progress<T>(how_far: impl Fn() -> HowFar + Sync, work: impl F
     showing(ProgressDisplay::new(None), how_far, work)
 }
 
-/// Does `work` like [`with_progress`], of which nothing is shown before the announcement.
+/// Does `work` like [`with_progress`], but shows nothing before the announcement.
 pub(super) fn with_announced_progress<T>(
     announcement: Announcement,
     how_far: impl Fn() -> HowFar + Sync,

@@ -54,7 +54,7 @@ pub(super) struct Session {
 
 /// A command answers from a part of the index if building all of it takes longer than this.
 const PARTIAL_AFTER: Duration = Duration::from_secs(3);
-/// After its answer, a command makes vectors, history and substrings for at most so long. The next one continues.
+/// Maximum time for vectors, history and substrings after the answer of a command. The next command continues.
 const FINISHING: Duration = Duration::from_secs(5);
 
 impl Session {
@@ -250,8 +250,8 @@ impl Session {
         tools.run(plan)
     }
 
-    /// Makes the rest of the indexes that were read, unless other processes do that. An index that was never built is built, since
-    /// that cannot be done piece by piece; anything else is left to the next command after a while, as it is if something fails.
+    /// Completes the indexes that were read, unless other processes do that. An index that was never built is built to the end, since
+    /// its last step is one transaction. Any other work stops after [`FINISHING`], and the next command continues it.
     pub(super) fn finish(&self) {
         let budget = Budget::unlimited();
         let until = Instant::now() + FINISHING;

@@ -83,7 +83,11 @@ impl Objects {
     }
 
     fn ask_log(&self, ids: &[&str], with_files: bool, budget: &Budget) -> Result<Vec<LoggedCommit>> {
-        let mut arguments: Vec<&str> = log(&["mailmap.file=", "mailmap.blob="]);
+        let mut arguments = vec!["--literal-pathspecs"];
+        for setting in ["log.showSignature=false", "mailmap.file=", "mailmap.blob="] {
+            arguments.extend(["-c", setting]);
+        }
+        arguments.extend(["log", "--stdin", "--no-walk=unsorted", "--no-color", "--no-show-signature"]);
         arguments.extend(["--encoding=UTF-8", "--use-mailmap", "-z", FORMAT]);
         if with_files {
             arguments.extend(["--diff-merges=off", "--raw", "--no-abbrev"]);
@@ -104,11 +108,11 @@ impl Objects {
         Ok(logged)
     }
 
-    /// Options of `git log` about comparing a commit with its parent.
+    /// Options of git about comparing a commit with its parent.
     pub(super) fn comparison(&self) -> [&'static str; 4] {
         // Other renames are found by comparing contents, which a partial clone lacks.
         let renames = if self.is_partial() { "-M100%" } else { "-M50%" };
-        // The last option: a list of files that the settings name is not read.
+        // `-O/dev/null`: git must not read the order file that its settings may name.
         ["--no-ext-diff", renames, "-l200", "-O/dev/null"]
     }
 
@@ -139,14 +143,6 @@ impl Objects {
         hasher.update(self.prefix.as_bytes()).update(&[u8::from(self.is_partial())]);
         hasher.finalize().to_hex()[..16].to_owned()
     }
-}
-
-/// Arguments of `git log` for commits that are named on stdin, with these settings. No signature is checked.
-pub(super) fn log(settings: &[&'static str]) -> Vec<&'static str> {
-    let mut arguments = vec!["--literal-pathspecs", "-c", "log.showSignature=false"];
-    arguments.extend(settings.iter().flat_map(|setting| ["-c", *setting]));
-    arguments.extend(["log", "--stdin", "--no-walk=unsorted", "--no-color", "--no-show-signature"]);
-    arguments
 }
 
 /// The commits of a log.

@@ -22,8 +22,8 @@ pub struct Patch {
 }
 
 impl Objects {
-    /// How each commit differs from the parent next to it, in these files; from nothing, if it has none. Changes of the name alone
-    /// are left out. Shorter than `pairs` if git cannot compare one: a partial clone may lack what is compared.
+    /// Compares each commit with the parent in its pair, or with an empty tree if it has none, in these files. Changes of the name
+    /// alone are left out. Shorter than `pairs` if git cannot compare one: a partial clone may lack what is compared.
     pub fn patches(
         &self,
         pairs: &[(&str, Option<&str>)],

@@ -1,7 +1,8 @@
 //! Streams to a server: one that limits how much the server may send, and one that stays open until the server closes it.
 //!
-//! Owns that limit, and the end of a request to cancel a statement. A client keeps the message that it receives in memory, and a server says how long it is. Sockets of this machine are
-//! not limited: their server is run by someone who may do more than send a long message.
+//! Owns that limit, and the end of a request to cancel a statement. A client keeps the message that it receives in memory, and a
+//! server says how long it is. Sockets of this machine are not limited: their server is run by someone who may do more than send a
+//! long message.
 
 use std::future::Future;
 use std::io;
@@ -64,7 +65,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Limited<S> {
     }
 }
 
-/// A stream that the server closes first; also what makes such a stream of TLS. `PgBouncer` 1.18 does not survive a client that closes
+/// A stream that the server closes first; also the connector that makes such a stream of TLS. `PgBouncer` 1.18 does not survive a client that closes
 /// its request to cancel a statement while that is passed on.
 pub(super) struct UntilClosed<S>(pub S);
 

@@ -35,7 +35,7 @@ pub struct History {
 #[derive(Default)]
 struct Cache {
     trees: Vec<(String, Arc<Tree>)>,
-    /// Commits that the last commit asked for reaches, with what they were read from.
+    /// The commits that the last requested commit reaches, with the source that they were read from.
     ancestry: Option<(String, Arc<Ancestry>)>,
     /// By path: the blob that the file is equal to while it has this stat.
     equal: HashMap<String, (String, Stat)>,

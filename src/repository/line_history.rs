@@ -51,7 +51,7 @@ impl FileCommits {
 type Lines = Vec<Range<usize>>;
 
 impl History {
-    /// The newest commits that touched lines of a file, at most so many, children before their parents. The lines count from 1 and are
+    /// The newest commits that touched lines of a file, at most `most`, children before their parents. The lines count from 1 and are
     /// those of `text`, the present text of the file at `path`.
     pub fn of_lines(
         &self,
@@ -142,7 +142,7 @@ impl Search<'_> {
     fn follow(&self, lines: HashMap<String, Lines>, most: usize) -> Result<Vec<String>> {
         let mut touching = Vec::new();
         let mut patches = Patches::default();
-        // What is still to be followed, by the number of the commit.
+        // Lines that are still to be followed, by the number of the commit.
         let mut open: HashMap<usize, HashMap<String, Lines>> = HashMap::from([(0, lines)]);
         for at in 0..self.ancestry.count() {
             if open.is_empty() || touching.len() >= most {
@@ -172,7 +172,7 @@ impl Search<'_> {
             for (nth, lines) in handed {
                 let Some(parent) = parents.get(nth) else { continue };
                 for (blob, lines) in lines.into_iter().filter(|(_, lines)| !lines.is_empty()) {
-                    add(open.entry(*parent as usize).or_default().entry(blob).or_default(), &lines);
+                    add(open.entry(*parent as usize).or_default().entry(blob).or_default(), lines);
                 }
             }
         }
@@ -213,7 +213,7 @@ struct Patches {
     at_once: usize,
 }
 
-/// The lines of the parent's blobs that became these, and whether the change touched them.
+/// Maps lines of blobs back to the parent's blobs, and says whether a change touched them.
 fn before(lines: &HashMap<String, Lines>, patches: &[Patch]) -> (HashMap<String, Lines>, bool) {
     let mut earlier: HashMap<String, Lines> = HashMap::new();
     let mut is_touched = false;
@@ -222,16 +222,16 @@ fn before(lines: &HashMap<String, Lines>, patches: &[Patch]) -> (HashMap<String,
             Some(patch) => {
                 let (lines, touches) = across(lines, &patch.hunks);
                 is_touched |= touches;
-                add(earlier.entry(patch.blobs.0.clone()).or_default(), &lines);
+                add(earlier.entry(patch.blobs.0.clone()).or_default(), lines);
             }
-            None => add(earlier.entry(blob.clone()).or_default(), lines),
+            None => add(earlier.entry(blob.clone()).or_default(), lines.iter().cloned()),
         }
     }
     (earlier, is_touched)
 }
 
-/// The lines of the version before that became these, and whether the change touched them. As git does it, what was touched is followed
-/// as a whole.
+/// Maps lines back across a change: returns the lines of the older version, and whether a hunk touched them. Like git, it follows a
+/// touched hunk as a whole.
 fn across(lines: &[Range<usize>], hunks: &[[(usize, usize); 2]]) -> (Lines, bool) {
     let is_touched = |start: usize, end: usize| lines.iter().any(|lines| start < lines.end && lines.start < end);
     let touched = hunks.iter().filter(|[_, (start, count)]| is_touched(*start, start + count));
@@ -241,7 +241,7 @@ fn across(lines: &[Range<usize>], hunks: &[[(usize, usize); 2]]) -> (Lines, bool
         let (removed, added) =
             above.fold((0, 0), |(removed, added), [(_, before), (_, after)]| (removed + before, added + after));
         let start = (lines.start + removed).saturating_sub(added);
-        add(&mut earlier, std::slice::from_ref(&(start..start + lines.len())));
+        add(&mut earlier, Some(start..start + lines.len()));
     };
     for lines in lines {
         let mut rest = lines.clone();
@@ -253,13 +253,13 @@ fn across(lines: &[Range<usize>], hunks: &[[(usize, usize); 2]]) -> (Lines, bool
         }
         keep(rest);
     }
-    touched.clone().for_each(|[(start, count), _]| add(&mut earlier, std::slice::from_ref(&(*start..start + count))));
+    add(&mut earlier, touched.clone().map(|[(start, count), _]| *start..start + count));
     (earlier, touched.count() > 0)
 }
 
 /// Adds ranges of lines.
-fn add(lines: &mut Lines, more: &[Range<usize>]) {
-    lines.extend(more.iter().filter(|range| !range.is_empty()).cloned());
+fn add(lines: &mut Lines, more: impl IntoIterator<Item = Range<usize>>) {
+    lines.extend(more.into_iter().filter(|range| !range.is_empty()));
     lines.sort_unstable_by_key(|range| range.start);
     lines.dedup_by(|next, kept| {
         let is_joined = next.start <= kept.end;

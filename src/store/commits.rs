@@ -212,13 +212,13 @@ impl Snapshot<'_> {
         self.rows(FILES_OF, named_params! { ":commit": id.0, ":most": limit(most) }, |row| row.get(0))
     }
 
-    /// How many commits have a matching message, at most so many.
+    /// Counts the commits with a matching message, up to `most`.
     pub fn count_commits_with(&self, query: &FtsQuery, most: usize) -> Result<usize> {
         let count = self.number(COUNT_WITH, named_params! { ":query": query.as_str(), ":most": limit(most) })?;
         Ok(usize::try_from(count).unwrap_or(most))
     }
 
-    /// The commits of few files whose messages match, at most so many. Kept in memory: words that many commits have come back.
+    /// The commits of few files whose messages match, at most `most`. Kept in memory, because common words recur in queries.
     pub fn commits_with(&self, query: &FtsQuery, committed: &CommittedFiles, most: usize) -> Result<Arc<WordCommits>> {
         if let Some(known) = locked(&committed.matches).by_word.get(query.as_str()) {
             return Ok(Arc::clone(known));

@@ -154,7 +154,7 @@ pub(crate) fn of_lines(
     let touching = workspace.history.of_lines((path, &text), lines, &of_file, most, budget)?;
     let mut notes = Vec::with_capacity(touching.len());
     for hash in &touching {
-        // One that was made since is not stored yet.
+        // A commit that was made since the last update is not stored yet.
         notes.extend(snapshot.commit_with_prefix(hash)?.map(|commit| CommitNote::from_stored(commit, with_authors)));
     }
     Ok((notes, together))

@@ -163,7 +163,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             let disk = unindexed.map(|unindexed| Arc::clone(unindexed) as Arc<dyn DiskFiles>);
             let found = exact::search(snapshot, disk.as_ref(), &pattern, &filter, context, page, budget)?
                 .try_map(|hit| Ok((hit, None)))?;
-            // It lists every match: a part of them alone has to be named, once.
+            // This list claims to be complete, so its first page names the files that it leaves out.
             let unsearched = if page.0 == 0 { unsearched::note(snapshot, &filter)? } else { None };
             Ok((found, unsearched))
         })?;

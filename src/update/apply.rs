@@ -271,8 +271,9 @@ impl Worker<'_> {
             if self.pauses.turn.budget.is_spent() {
                 return;
             }
-            // While it waits for the budget it must not hold any of it.
-            if !(in_flight.try_take(size) || self.hand_over(&mut bundle, send) && in_flight.take(size)) {
+            // A thread that waits for the budget must not hold a part of it.
+            let is_taken = in_flight.try_take(size) || (self.hand_over(&mut bundle, send) && in_flight.take(size));
+            if !is_taken {
                 return;
             }
             bundle.add(self.outcome(task), size);
@@ -283,7 +284,7 @@ impl Worker<'_> {
         self.hand_over(&mut bundle, send);
     }
 
-    /// `false`: the writer is gone.
+    /// Sends a bundle to the writer; `false` if the writer is gone.
     fn hand_over(&self, bundle: &mut Bundle, send: &Sender<Result<Bundle>>) -> bool {
         let mut bundle = std::mem::take(bundle);
         bundle.outcomes.is_empty() || send.send(self.bundling.complete(&mut bundle).map(|()| bundle)).is_ok()

@@ -119,12 +119,12 @@ struct Reserved {
 }
 
 impl Bundling {
-    /// Each file is a bundle.
+    /// Makes each file a bundle.
     pub(super) fn single() -> Self {
         Self { most: None, next: Mutex::new(Reserved { bundle: 0, chunk: 0 }) }
     }
 
-    /// Bundles of a first build that adds so much text to chunks with lower ids than `chunk`.
+    /// Prepares bundles for a first build that adds `bytes` of text. Its first chunk gets the id `chunk`.
     pub(super) fn first_build(bytes: u64, threads: usize, chunk: i64) -> Self {
         let most = bytes / (threads as u64 * BUNDLES_OF_THREAD).max(1);
         let most = Some(most.clamp(MIN_BUNDLE_BYTES, BUNDLE_BYTES));
@@ -155,8 +155,8 @@ impl Bundling {
         Ok(())
     }
 
-    /// Others have got reserved ids. All bundles that have some get the next ones as they are written; those that will be reserved
-    /// come after.
+    /// Skips ids that other chunks took. Bundles with reserved ids get new ones when they are written; later reservations begin after
+    /// those.
     pub(super) fn move_up(&self, by: i64) {
         locked(&self.next).chunk += by;
     }

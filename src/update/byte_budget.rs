@@ -32,7 +32,7 @@ impl ByteBudget {
         !taken.is_closed
     }
 
-    /// Takes so many bytes if they are free. `false` if they are not, or the budget was closed.
+    /// Takes bytes if they are free; `false` if they are not, or the budget was closed.
     pub(super) fn try_take(&self, bytes: u64) -> bool {
         let mut taken = locked(&self.taken);
         let is_free = !taken.is_closed && (taken.bytes == 0 || taken.bytes + bytes <= self.bytes);

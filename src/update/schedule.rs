@@ -379,7 +379,7 @@ impl Updates {
     }
 
     /// Makes what no read waits for: the vectors, the history and the substring index. For a process that ends after an update; others make
-    /// it in the background. The substring index is last: what is lost of it at the end of a short budget is most.
+    /// it in the background. The substring index comes last, because it loses the most work when a short budget ends.
     pub(crate) fn finish(&self, progress: &Progress, budget: &Budget) -> Result<()> {
         progress.enter(Phase::Vectors);
         self.embeddings.embed(budget)?;

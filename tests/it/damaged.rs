@@ -22,18 +22,14 @@ use crate::wire::{Wire, initialize, request};
 /// Damaged files of one round.
 const FILES: u64 = 12;
 
-fn below(random: &mut Random, count: usize) -> usize {
-    usize::try_from(random.below(count as u64)).unwrap()
-}
-
 /// Some of the bytes changed, missing, repeated, or other numbers.
 fn damaged(random: &mut Random, mut bytes: Vec<u8>) -> Vec<u8> {
     for _ in 0..=random.below(6) {
         if bytes.is_empty() {
             break;
         }
-        let at = below(random, bytes.len());
-        let end = at + below(random, (bytes.len() - at).min(300) + 1);
+        let at = random.index(bytes.len());
+        let end = at + random.index((bytes.len() - at).min(300) + 1);
         match random.below(7) {
             0 => bytes[at] ^= 1 << random.below(8),
             1 => bytes[at] = *random.pick(&[0, 0x7f, 0xff]),
@@ -43,7 +39,7 @@ fn damaged(random: &mut Random, mut bytes: Vec<u8>) -> Vec<u8> {
                 bytes.splice(at..at, again);
             }
             4 => {
-                let to = below(random, bytes.len());
+                let to = random.index(bytes.len());
                 let again = bytes[at..end].to_vec();
                 bytes.splice(to..to, again);
             }
@@ -188,7 +184,7 @@ fn a_damaged_scip_file_hides_no_definition() {
         repo.sync();
         for _ in 0..FILES {
             repo.write("index.scip", damaged(random, whole.clone()));
-            // What it states of other positions may be read: then those are no references.
+            // A damaged file may still state valid positions, so only the definition is certain.
             let answer = repo.call("find_references", &json!({ "symbol_name": "total" }));
             let found = answer["references"].as_array().unwrap();
             assert!(found.iter().any(|one| one["line"] == 1), "{answer}");
@@ -224,7 +220,7 @@ fn damaged_requests_are_answered_or_dropped() {
             let call = random.pick(&calls).to_string();
             let mut line = damaged(random, call.into_bytes());
             line.retain(|byte| *byte != b'\n');
-            // The reader of replies, which repeat ids, has no such numbers.
+            // Replies repeat the id, and the parser of replies cannot represent such numbers.
             let parsed = serde_json::from_slice::<Value>(&line);
             if parsed.is_err_and(|error| error.to_string().starts_with("number out of range")) {
                 continue;

@@ -156,17 +156,13 @@ struct Spliced {
     bytes: Vec<u8>,
 }
 
-fn below(random: &mut Random, count: usize) -> usize {
-    usize::try_from(random.below(count as u64)).unwrap()
-}
-
 /// Some bytes of a text: now and then from the middle of a character to the middle of another.
 fn part<'t>(random: &mut Random, bytes: &'t [u8], longest: usize) -> &'t [u8] {
     if bytes.is_empty() {
         return bytes;
     }
-    let start = below(random, bytes.len());
-    let mut end = start + below(random, longest.min(bytes.len() - start) + 1);
+    let start = random.index(bytes.len());
+    let mut end = start + random.index(longest.min(bytes.len() - start) + 1);
     let mut start = start;
     if random.below(20) > 0 {
         let is_inside = |at: usize| bytes.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
@@ -185,14 +181,14 @@ fn spliced(random: &mut Random, files: &[PathBuf], longest: usize) -> Spliced {
     let other = fs::read(random.pick(files)).unwrap();
     let mut bytes = fs::read(source).unwrap();
     if bytes.len() > longest {
-        let start = below(random, bytes.len() - longest);
+        let start = random.index(bytes.len() - longest);
         bytes = bytes[start..start + longest].to_vec();
     }
     for _ in 0..random.below(24) {
-        let at = below(random, bytes.len() + 1);
+        let at = random.index(bytes.len() + 1);
         match random.below(8) {
             0 => {
-                let end = at + below(random, (bytes.len() - at).min(400) + 1);
+                let end = at + random.index((bytes.len() - at).min(400) + 1);
                 bytes.drain(at..end);
             }
             1 => drop(bytes.splice(at..at, part(random, &other, 2_000).to_vec())),
@@ -217,7 +213,7 @@ fn spliced(random: &mut Random, files: &[PathBuf], longest: usize) -> Spliced {
     }
     // With the folders that imports may name.
     let mut parts: Vec<&str> = source.iter().filter_map(|part| part.to_str()).collect();
-    parts.drain(..parts.len().saturating_sub(1 + below(random, 3)));
+    parts.drain(..parts.len().saturating_sub(1 + random.index(3)));
     let folder = *random.pick(&["", "src/", "tests/", "lib/a-b/", "src/main/java/", "größe/"]);
     Spliced { path: format!("{folder}{}", parts.join("/")), bytes }
 }
@@ -225,7 +221,7 @@ fn spliced(random: &mut Random, files: &[PathBuf], longest: usize) -> Spliced {
 /// Up to `count` of them.
 fn some<T>(random: &mut Random, mut items: Vec<T>, count: usize) -> Vec<T> {
     while items.len() > count {
-        let at = below(random, items.len());
+        let at = random.index(items.len());
         items.swap_remove(at);
     }
     items

@@ -207,7 +207,7 @@ fn help_names_the_global_options_that_a_command_follows() {
     repo.sync();
     let other = Repo::new("");
     let (here, there) = (repo.path().to_str().unwrap(), other.path().to_str().unwrap());
-    // With the number of words that are the command.
+    // Each run, with the number of its words that name the command.
     let runs: &[(usize, &[&str])] = &[
         (1, &["query", "odd"]),
         (1, &["symbol", "odd"]),

@@ -136,7 +136,7 @@
         (assignment_pattern left: (identifier) @name @definition.constant)
         (rest_pattern (identifier) @name @definition.constant)
       ])
-      ; Deeper ones; in a default value may be parameters, which are deeper still.
+      ; Names in nested patterns. Parameters in default values are nested deeper, and do not match.
       (_ (_ (_ (shorthand_property_identifier_pattern) @name @definition.constant)))
       (_ (_ (_ (_ (shorthand_property_identifier_pattern) @name @definition.constant))))
       (_ (object_pattern (shorthand_property_identifier_pattern) @name @definition.constant))
@@ -164,7 +164,7 @@
       (assignment_pattern left: (identifier) @name @definition.variable)
       (rest_pattern (identifier) @name @definition.variable)
     ])
-    ; Deeper ones; in a default value may be parameters, which are deeper still.
+    ; Names in nested patterns. Parameters in default values are nested deeper, and do not match.
     (_ (_ (_ (shorthand_property_identifier_pattern) @name @definition.variable)))
     (_ (_ (_ (_ (shorthand_property_identifier_pattern) @name @definition.variable))))
     (_ (object_pattern (shorthand_property_identifier_pattern) @name @definition.variable))
@@ -190,7 +190,7 @@
         (assignment_pattern left: (identifier) @name @definition.variable)
         (rest_pattern (identifier) @name @definition.variable)
       ])
-      ; Deeper ones; in a default value may be parameters, which are deeper still.
+      ; Names in nested patterns. Parameters in default values are nested deeper, and do not match.
       (_ (_ (_ (shorthand_property_identifier_pattern) @name @definition.variable)))
       (_ (_ (_ (_ (shorthand_property_identifier_pattern) @name @definition.variable))))
       (_ (object_pattern (shorthand_property_identifier_pattern) @name @definition.variable))

@@ -66,7 +66,7 @@ const EXPORTED: Gap = gap(
 pub(super) static CPP: [Gap; 10] = [
     CONDITIONAL,
     EXPORTED,
-    // What a thread may do with a member.
+    // Annotations for the analysis of thread safety.
     gap(
         r"[\w)>\]][ \t\n]+((?:[A-Z0-9_]*(?:LOCK|GUARDED|REQUIRES|EXCLUDES|ACQUIRE|RELEASE|THREAD|LIFETIME)[A-Z0-9_]*(?:\([^()\n]*\))?[ \t\n]*)+)[;{=]",
         "",

@@ -62,23 +62,26 @@
     path: (scoped_identifier path: (_) @import.module name: (identifier) @import.name)
     alias: (identifier) @import.alias))
 (use_declaration
-  argument: (scoped_use_list path: (_) @import.module list: (use_list (identifier) @import.name)))
-(use_declaration
   argument: (scoped_use_list
     path: (_) @import.module
-    list: (use_list (use_as_clause path: (identifier) @import.name alias: (identifier) @import.alias))))
-(use_declaration
-  argument: (scoped_use_list
-    path: (_) @import.module
-    list: (use_list (scoped_identifier path: (_) @import.module name: (identifier) @import.name))))
-(use_declaration
-  argument: (scoped_use_list
-    path: (_) @import.module
-    list: (use_list (use_as_clause
-      path: (scoped_identifier path: (_) @import.module name: (identifier) @import.name)
-      alias: (identifier) @import.alias))))
-(use_declaration
-  argument: (scoped_use_list path: (_) @import.module list: (use_list (use_wildcard (_) @import.module) @import.wildcard)))
+    list: (use_list [
+      (identifier) @import.name
+      (use_as_clause path: (identifier) @import.name alias: (identifier) @import.alias)
+      (scoped_identifier path: (_) @import.module name: (identifier) @import.name)
+      (use_as_clause
+        path: (scoped_identifier path: (_) @import.module name: (identifier) @import.name)
+        alias: (identifier) @import.alias)
+      (use_wildcard (_) @import.module) @import.wildcard
+      (scoped_use_list
+        path: (_) @import.module
+        list: (use_list [
+          (identifier) @import.name
+          (use_as_clause path: (identifier) @import.name alias: (identifier) @import.alias)
+          (scoped_identifier path: (_) @import.module name: (identifier) @import.name)
+          (use_wildcard (_) @import.module) @import.wildcard
+          (scoped_use_list path: (_) @import.module list: (use_list (identifier) @import.name))
+        ]))
+    ])))
 ; `self` in a list is the module before the list.
 (use_declaration
   argument: (scoped_use_list
@@ -94,41 +97,13 @@
     list: (use_list (scoped_use_list
       path: (scoped_identifier path: (_) @import.module name: (identifier) @import.name)
       list: (use_list (self))))))
-; Lists in lists.
 (use_declaration
-  argument: (scoped_use_list
-    path: (_) @import.module
-    list: (use_list (scoped_use_list path: (_) @import.module list: (use_list (identifier) @import.name)))))
-(use_declaration
-  argument: (scoped_use_list
-    path: (_) @import.module
-    list: (use_list (scoped_use_list
-      path: (_) @import.module
-      list: (use_list (use_as_clause path: (identifier) @import.name alias: (identifier) @import.alias))))))
-(use_declaration
-  argument: (scoped_use_list
-    path: (_) @import.module
-    list: (use_list (scoped_use_list
-      path: (_) @import.module
-      list: (use_list (scoped_identifier path: (_) @import.module name: (identifier) @import.name))))))
-(use_declaration
-  argument: (scoped_use_list
-    path: (_) @import.module
-    list: (use_list (scoped_use_list
-      path: (_) @import.module
-      list: (use_list (use_wildcard (_) @import.module) @import.wildcard)))))
-(use_declaration
-  argument: (scoped_use_list
-    path: (_) @import.module
-    list: (use_list (scoped_use_list
-      path: (_) @import.module
-      list: (use_list (scoped_use_list path: (_) @import.module list: (use_list (identifier) @import.name)))))))
-(use_declaration
-  argument: (use_list (scoped_identifier path: (_) @import.module name: (identifier) @import.name)))
-(use_declaration
-  argument: (use_list (use_as_clause
-    path: (scoped_identifier path: (_) @import.module name: (identifier) @import.name)
-    alias: (identifier) @import.alias)))
+  argument: (use_list [
+    (scoped_identifier path: (_) @import.module name: (identifier) @import.name)
+    (use_as_clause
+      path: (scoped_identifier path: (_) @import.module name: (identifier) @import.name)
+      alias: (identifier) @import.alias)
+  ]))
 (mod_item name: (identifier) @import.module !body)
 (extern_crate_declaration name: (identifier) @import.module)
 

@@ -27,8 +27,8 @@ impl Resolver<'_> {
         Ok(Some(found))
     }
 
-    /// The definitions of a name below modules, namespaces or packages whose names are qualified: by what imports give the first part
-    /// of the path, else by the path as written.
+    /// The definitions of a name in a module, namespace or package with a qualified name. Imports of the first part complete the path;
+    /// without one, the path is taken as written.
     pub(super) fn of_qualified_module(
         &mut self,
         asked: &NameQuery,

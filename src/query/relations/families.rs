@@ -56,7 +56,7 @@ pub(super) struct Family {
     pub headers: bool,
     /// A module is a folder, whatever its files are called.
     pub folders: bool,
-    /// Why it is not known which types implement an interface, if they do not name it.
+    /// Why implementers are unknown in a language whose types do not name the interfaces that they implement.
     pub unstated_implementers: Option<&'static str>,
     /// Words for the object or type that the code around belongs to, and for what that inherits from.
     pub itself: &'static [&'static str],

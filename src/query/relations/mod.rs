@@ -73,7 +73,7 @@ pub struct Relations {
     pub groups: Vec<Group>,
     /// References to the name that were too many to look at.
     pub unexamined: usize,
-    /// Why its implementers are not known, if the language does not have them stated.
+    /// Why its implementers are unknown, if the language does not state them.
     pub unstated: Option<&'static str>,
 }
 

@@ -6,6 +6,7 @@ use super::families::{Family, Scope, Spelling};
 use super::opened::local;
 use super::receiver::{Receiver, receiver};
 use super::resolution::{NameQuery, Resolution, ResolutionRule, Resolver, Typed};
+use super::variables::is_part;
 use super::{Reading, kinds, modules, types};
 use crate::error::Result;
 use crate::extract::WordRole;
@@ -58,7 +59,7 @@ impl Wanted {
         self.positions.iter().any(|one| (one.0.as_str(), one.1, one.2) == (path, line, column))
     }
 
-    /// Whether what was found is a macro of a wanted function's name, which calls it or renames it.
+    /// Whether a resolution is a macro with the name of a wanted function, which calls or renames that function.
     fn is_wrapped_by(&self, found: &Resolution) -> bool {
         let is_function = |node: &DefinitionNode| node.definition.kind == "function";
         let is_macro = |node: &DefinitionNode| matches!(node.definition.kind.as_str(), "macro" | "constant");
@@ -184,8 +185,8 @@ impl Resolver<'_> {
         Ok(Reading::Other)
     }
 
-    /// Whether the text around a name shows another kind of thing: a module of Rust; in Java a method is called, a field is
-    /// not, and imports name types.
+    /// Whether the text around a name shows a definition of another kind: a module of Rust; in Java a method is called, a
+    /// field is not, and imports name types.
     fn has_other_form(&mut self, used: &Reference, wanted: &Wanted) -> Result<bool> {
         let Some(language) = wanted.nodes.first().map(|node| node.definition.language.as_str()) else {
             return Ok(false);
@@ -397,10 +398,6 @@ fn opening(text: &str, (open, close): (char, char)) -> Option<usize> {
         }
     }
     None
-}
-
-fn is_part(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
 }
 
 /// Whether a bare name in a file cannot be a definition in another one without an import.

@@ -52,10 +52,10 @@ pub struct Resolution {
 }
 
 impl Resolution {
-    /// Takes the definitions of a name of Go in several files for what they are: build tags decide which one is compiled.
+    /// Marks a name of Go with definitions in several files as ambiguous: build tags decide which one is compiled.
     pub(super) fn with_variants(mut self, from: &str) -> Self {
         let is_test = |path: &str| path.ends_with("_test.go");
-        // What tests define is seen by tests alone.
+        // Only tests see the definitions in tests.
         if !is_test(from) && self.targets.iter().any(|target| !is_test(&target.definition.path)) {
             self.targets.retain(|target| !is_test(&target.definition.path));
         }

@@ -152,12 +152,12 @@ impl Resolver<'_> {
         Ok((Vec::new(), false))
     }
 
-    /// The resolution of a name that no type defines whose bases are all known: a member that the language gives to all types.
+    /// The resolution of a member that a type with known bases does not define: one that the language gives to all types.
     pub(super) fn elsewhere(asked: &NameQuery) -> Option<Resolution> {
         matches!(asked.file.language.as_str(), "java" | "go" | "c").then_some(OUTSIDE)
     }
 
-    /// A member of what a function of TypeScript says that `this` is: `function (this: Action) {`.
+    /// A member of the type that a function of TypeScript states for `this`: `function (this: Action) {`.
     pub(super) fn of_stated_this(&mut self, asked: &NameQuery) -> Result<Option<Resolution>> {
         if !matches!(asked.file.language.as_str(), "typescript" | "tsx") {
             return Ok(None);

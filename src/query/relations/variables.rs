@@ -67,7 +67,7 @@ pub(super) fn declares(line: &str, name: &str, language: &str) -> bool {
     })
 }
 
-fn is_part(c: char) -> bool {
+pub(super) fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 

@@ -133,7 +133,7 @@ fn gather(store: &Store, from: u64, budget: &Budget) -> Result<()> {
     }
     let loose = store.read(budget, |snapshot| snapshot.loose_files())?;
     let mut segments = segments_of(&loose, from).into_iter();
-    // While one is written, the next is gathered. What changes in the meantime is as little as what changes between two calls.
+    // The next segment is gathered while one is written. Few files change in the meantime.
     std::thread::scope(|scope| {
         let mut start = || {
             let files = segments.next()?;

@@ -201,7 +201,7 @@ impl Postgres {
         self.pooler_at(POOLER_PORT, mode, "")
     }
 
-    /// A `PgBouncer` that also listens on a port of this machine, with an own certificate in the folder of the server.
+    /// A `PgBouncer` that also listens on a port of this machine, with its own certificate in the folder of the server.
     pub fn pooler_over_tcp(&self, mode: &str, name: &str) -> (Pooler, u16) {
         let port = free_port();
         let file = |ending: &str| self.folder.join(format!("{name}.{ending}")).display().to_string();

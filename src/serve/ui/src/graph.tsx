@@ -449,7 +449,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
       if (isFirst || !isMoved.current) fit();
     } else {
       const moving = forces.alpha(0.6).on('tick', () => setTick((before) => before + 1));
-      // What came or went has moved the others.
+      // Added and removed nodes have moved the others.
       moving.on('end', () => isMoved.current || fit()).restart();
     }
     return () => void forces.stop();
