@@ -1,4 +1,4 @@
-//! Types from docstrings in the styles of Sphinx, Google and NumPy.
+//! Types from docstrings in the styles of Sphinx, Epydoc, Google and NumPy.
 //!
 //! Owns reading them. Prose is not a type: only text that parses as an annotation with classes known in the file
 //! counts. Types that are found must still pass the type checker.
@@ -48,43 +48,62 @@ fn of_function(function: &ast::StmtFunctionDef) -> Option<String> {
     }
 }
 
+/// Fields of Sphinx (8.1, Python domain) and Epydoc (3.0) that document a parameter.
+const PARAMETER_FIELDS: [&str; 6] = ["param", "parameter", "arg", "argument", "key", "keyword"];
+/// Titles of sections about parameters, of Google's style guide, Napoleon (Sphinx 8.1) and numpydoc (1.8).
+const PARAMETER_SECTIONS: [&str; 8] = [
+    "Parameters",
+    "Other Parameters",
+    "Args:",
+    "Arguments:",
+    "Parameters:",
+    "Other Parameters:",
+    "Keyword Args:",
+    "Keyword Arguments:",
+];
+
 /// The type that a docstring gives for a parameter, as written there.
 fn parameter(text: &str, name: &str) -> Option<String> {
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let section = section(text, &["Parameters", "Args:", "Arguments:", "Keyword Args:", "Other Parameters"]);
-    for line in &lines {
-        // `:type name: str`, `:param str name: …`
-        if let Some(rest) = line.strip_prefix(":type ")
-            && let Some((named, written)) = rest.split_once(':')
-            && named.trim() == name
-        {
-            return Some(written.trim().to_owned());
-        }
-        if let Some(rest) = line.strip_prefix(":param ")
-            && let Some((declared, _)) = rest.split_once(':')
-            && let Some((written, named)) = declared.trim().rsplit_once(' ')
-            && named == name
-        {
-            return Some(written.trim().to_owned());
-        }
+    // `:type name: str`, `:param str name: …`, `@type name: str`
+    let of_field = fields(text).find_map(|(field, argument, written)| match argument.rsplit_once(' ') {
+        None if field == "type" && argument == name => Some(written),
+        Some((declared, named)) if named == name && PARAMETER_FIELDS.contains(&field) => Some(declared),
+        _ => None,
+    });
+    if let Some(written) = of_field {
+        return Some(written.trim().to_owned());
     }
-    for line in section {
-        let Some(rest) = line.trim().trim_start_matches('*').strip_prefix(name) else { continue };
-        // `name : str` and `name (str): …`
-        if let Some(written) = rest.strip_prefix(" :").or_else(|| rest.strip_prefix(": ").filter(|_| is_numpy(text))) {
-            return Some(written.trim().to_owned());
-        }
-        if let Some(rest) = rest.trim_start().strip_prefix('(') {
+    for line in section(text, &PARAMETER_SECTIONS) {
+        // `name (str): …`
+        let starred = line.trim().trim_start_matches('*');
+        if let Some(rest) = starred.strip_prefix(name)
+            && let Some(rest) = rest.trim_start().strip_prefix('(')
+        {
             return Some(rest.split_once("):")?.0.trim().to_owned());
+        }
+        // `name : str`, `name, *other : str`
+        let separator = if is_numpy(text) { ":" } else { " :" };
+        if let Some((names, written)) = line.split_once(separator)
+            && names.split(',').any(|one| one.trim().trim_start_matches('*') == name)
+        {
+            return Some(written.trim().to_owned());
         }
     }
     None
 }
 
+/// The fields `:name argument: text` of Sphinx and `@name argument: text` of Epydoc, of one line each.
+fn fields(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+    text.lines().filter_map(|line| {
+        let (head, text) = line.trim().strip_prefix([':', '@'])?.split_once(':')?;
+        let (name, argument) = head.split_once(' ').unwrap_or((head, ""));
+        Some((name, argument.trim(), text.trim()))
+    })
+}
+
 fn return_type(text: &str) -> Option<String> {
-    let sphinx = text.lines().find_map(|line| line.trim().strip_prefix(":rtype:"));
-    if let Some(written) = sphinx {
-        return Some(written.trim().to_owned());
+    if let Some((_, _, written)) = fields(text).find(|(name, argument, _)| *name == "rtype" && argument.is_empty()) {
+        return Some(written.to_owned());
     }
     let section = section(text, &["Returns", "Returns:"]);
     let first = section.first()?.trim();
@@ -99,23 +118,30 @@ fn is_numpy(text: &str) -> bool {
     text.lines().any(|line| line.trim().len() >= 3 && line.trim().chars().all(|c| c == '-'))
 }
 
-/// The lines of a section, by one of its titles.
+/// The entries of all sections with one of these titles, a line each.
 fn section<'t>(text: &'t str, titles: &[&str]) -> Vec<&'t str> {
-    let mut lines = text.lines().skip_while(|line| !titles.contains(&line.trim()));
-    let Some(title) = lines.next() else { return Vec::new() };
     let indent = |line: &str| line.len() - line.trim_start().len();
     let is_numpy = is_numpy(text);
-    let rest: Vec<&str> = lines.skip_while(|line| line.trim().chars().all(|c| c == '-')).collect();
+    let mut lines = text.lines().peekable();
     let mut found = Vec::new();
-    let mut level = None;
-    for (at, line) in rest.iter().enumerate() {
-        let is_title = is_numpy && rest.get(at + 1).is_some_and(|next| next.trim().starts_with("---"));
-        if is_title || (!is_numpy && !line.trim().is_empty() && indent(line) <= indent(title)) {
-            break;
+    // The indent of the title, and that of the entries.
+    let mut levels: Option<(usize, Option<usize>)> = None;
+    while let Some(line) = lines.next() {
+        let is_underline = |line: &str| line.trim().len() >= 3 && line.trim().chars().all(|c| c == '-');
+        if titles.contains(&line.trim()) && (!is_numpy || lines.peek().is_some_and(|next| is_underline(next))) {
+            levels = Some((indent(line), None));
+            continue;
         }
-        // What is indented further continues the entry before it.
-        if !line.trim().is_empty() && indent(line) <= *level.get_or_insert(indent(line)) {
-            found.push(*line);
+        let Some((title, entries)) = &mut levels else { continue };
+        let is_title = is_numpy && lines.peek().is_some_and(|next| is_underline(next));
+        if is_title || (!is_numpy && !line.trim().is_empty() && indent(line) <= *title) {
+            levels = None;
+            continue;
+        }
+        // An entry continues in lines that are indented further.
+        let is_entry = !line.trim().is_empty() && !is_underline(line);
+        if is_entry && indent(line) <= *entries.get_or_insert(indent(line)) {
+            found.push(line);
         }
     }
     found
@@ -242,6 +268,21 @@ mod tests {
         assert_eq!(parameter(numpy, "name").as_deref(), Some("str"));
         assert_eq!(parameter(numpy, "size").map(|one| normalized(&one)).as_deref(), Some("int"));
         assert_eq!(return_type(numpy).as_deref(), Some("float"));
+    }
+
+    /// Of the numpydoc guide ("x1, x2 : array_like"), Napoleon's sections, Sphinx's field lists and Epydoc's manual.
+    #[test]
+    fn several_names_sections_and_synonyms_of_fields_are_read() {
+        let numpy = "Do it.\n\nParameters\n----------\nfirst, *rest : int\n    Numbers.\n\nOther Parameters\n----------------\nsize: str\n\nNotes\n-----\nlater : bytes\n";
+        let found = ["first", "rest", "size", "later"].map(|name| parameter(numpy, name));
+        assert_eq!(found.each_ref().map(Option::as_deref), [Some("int"), Some("int"), Some("str"), None]);
+        let google = "Do it.\n\nArgs:\n    first (int): One.\n\nKeyword Args:\n    size (str): How.\n\nRaises:\n    last (int): No.\n";
+        let found = ["first", "size", "last"].map(|name| parameter(google, name));
+        assert_eq!(found.each_ref().map(Option::as_deref), [Some("int"), Some("str"), None]);
+        let fields = ":arg int first: One.\n:keyword str size: How.\n@type last: int or None\n@rtype: bool\n:raises int other: No.\n";
+        let found = ["first", "size", "last", "other"].map(|name| parameter(fields, name));
+        assert_eq!(found.each_ref().map(Option::as_deref), [Some("int"), Some("str"), Some("int or None"), None]);
+        assert_eq!(return_type(fields).as_deref(), Some("bool"));
     }
 
     #[test]
