@@ -27,9 +27,9 @@ use crate::model::{RepoPath, SkipReason};
 pub static FORMATS: &[Format] = &[
     Format::new("csv", 2, &["csv", "tsv"], Reader::Text(csv::outline)),
     Format::new("docx", 3, &["docx", "docm", "dotx"], Reader::Bytes(docx::read)),
-    Format::new("epub", 3, &["epub"], Reader::Bytes(epub::read)),
+    Format::new("epub", 4, &["epub"], Reader::Bytes(epub::read)),
     // In a repository it is source, with tags and all.
-    Format { only_in_folders: true, ..Format::new("html", 4, &["html", "htm", "xhtml"], Reader::Bytes(html::read)) },
+    Format { only_in_folders: true, ..Format::new("html", 5, &["html", "htm", "xhtml"], Reader::Bytes(html::read)) },
     Format::new("mail", 5, &["eml"], Reader::Bytes(mail::read)),
     Format::new("notebook", 2, &["ipynb"], Reader::Bytes(notebook::read)),
     Format::new("odt", 2, &["odt", "ott"], Reader::Bytes(odt::read)),
