@@ -6,6 +6,20 @@ fn shown(name: &str, bytes: &[u8]) -> String {
     text_of(&read(name, bytes, &in_folder(4000, 0)).unwrap_or_else(|reason| panic!("{name}: {}", reason.as_str())))
 }
 
+fn headings(name: &str, bytes: &[u8]) -> Vec<String> {
+    read(name, bytes, &in_folder(4000, 0)).unwrap().symbols.into_iter().map(|symbol| symbol.name).collect()
+}
+
+fn docx(body: &str) -> Vec<u8> {
+    let body = format!("<w:document><w:body>{body}</w:body></w:document>");
+    archive(&[("word/document.xml", body.as_bytes())])
+}
+
+fn odt(body: &str) -> Vec<u8> {
+    let body = format!("<office:document-content><office:text>{body}</office:text></office:document-content>");
+    archive(&[("content.xml", body.as_bytes())])
+}
+
 const CONTAINER: &str =
     "<container><rootfile full-path=\"p.opf\" media-type=\"application/oebps-package+xml\"/></container>";
 
@@ -17,6 +31,100 @@ fn book(container: &str, manifest: &str, first: &str, chapter: &[u8]) -> Vec<u8>
 
 fn page(body: &str) -> String {
     format!("<html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title/></head><body>{body}</body></html>")
+}
+
+fn run(text: &str) -> String {
+    format!("<w:r><w:t>{text}</w:t></w:r>")
+}
+
+/// ECMA-376, part 1, 17.3.1.22 and 20.1.2.2: a box is anchored in a run, its paragraphs are not of the one around. Pandoc 3.9 reads
+/// the same headings and words around frames of an ODT, and loses those of a DOCX: findings/pandoc-box-of-text.sh.
+#[test]
+fn a_box_of_text_does_not_divide_the_paragraph_that_it_is_anchored_in() {
+    let boxed = |text: &str| {
+        format!(
+            "<w:r><mc:AlternateContent><mc:Choice><w:txbxContent><w:p>{0}</w:p></w:txbxContent></mc:Choice><mc:Fallback><w:pict>\
+             <w:txbxContent><w:p>{0}</w:p></w:txbxContent></w:pict></mc:Fallback></mc:AlternateContent></w:r>",
+            run(text)
+        )
+    };
+    let title = "<w:pPr><w:pStyle w:val=\"Heading1\"/></w:pPr>";
+    let word = docx(&format!(
+        "<w:p>{title}{}{}</w:p><w:p>{}{}{}</w:p><w:tbl><w:tr><w:tc><w:p>{}{}</w:p></w:tc></w:tr></w:tbl>",
+        boxed("boxed"),
+        run("Hives"),
+        run("wo"),
+        boxed(&format!("two{}", boxed("within"))),
+        run("rd"),
+        run("cell"),
+        boxed("three")
+    ));
+    assert_eq!(shown("x.docx", &word), "Hives\n\nboxed\n\nword\n\ntwo\n\nwithin\ncell three\n");
+    assert_eq!(headings("x.docx", &word), ["Hives"]);
+    let open = odt(
+        "<text:h text:outline-level=\"1\">Hi<draw:frame><draw:text-box><text:p>boxed</text:p></draw:text-box></draw:frame>ves</text:h>\
+         <text:p>wo<draw:custom-shape><text:p>two</text:p></draw:custom-shape>rd</text:p>",
+    );
+    assert_eq!(shown("x.odt", &open), "Hives\n\nboxed\n\nword\n\ntwo\n");
+    assert_eq!(headings("x.odt", &open), ["Hives"]);
+    // Deep ones cost no stack.
+    let deep = docx(&format!("<w:p>{}{}", "<w:txbxContent><w:p>".repeat(50_000), run("end")));
+    assert_eq!(shown("x.docx", &deep), "end\n");
+}
+
+/// By pandoc 3.9, but for readings, which it leaves out of both: HTML (4.5.12) writes them in parentheses where they cannot be above.
+#[test]
+fn symbols_readings_and_captions_of_word_and_odt_are_read() {
+    let symbol = |font: &str, code: &str| format!("<w:r><w:sym w:font=\"{font}\" w:char=\"{code}\"/></w:r>");
+    for (body, expected) in [
+        (format!("<w:p>{}{}{}</w:p>", run("20 "), symbol("Symbol", "F0B0"), run("C")), "20 °C\n"),
+        (format!("<w:p>{}{}{}</w:p>", run("a"), symbol("Symbol", "61"), symbol("Arial", "00E9")), "aαé\n"),
+        (
+            format!(
+                "<w:p><w:r><w:rPr><w:rFonts w:ascii=\"Symbol\" w:hAnsi=\"Symbol\"/></w:rPr><w:t>\u{f062}</w:t></w:r>{}</w:p>",
+                run(" rays")
+            ),
+            "β rays\n",
+        ),
+        (format!("<w:p>{}{}{}</w:p>", run("a"), symbol("Wingdings", "F0E0"), run("b")), "a b\n"),
+        (
+            format!(
+                "<w:p><w:pPr><w:framePr w:dropCap=\"drop\"/></w:pPr>{}</w:p><w:p><w:pPr><w:tabs><w:tab w:pos=\"7\"/></w:tabs></w:pPr>{}</w:p>",
+                run("D"),
+                run("rop cap")
+            ),
+            "Drop cap\n",
+        ),
+        (format!("<w:p>{}<w:r><w:ptab/></w:r>{}</w:p>", run("left"), run("right")), "left right\n"),
+        (
+            format!(
+                "<w:p><w:r><w:ruby><w:rt>{}</w:rt><w:rubyBase>{}</w:rubyBase></w:ruby></w:r>{}</w:p>",
+                run("かんじ"),
+                run("漢字"),
+                run("です")
+            ),
+            "漢字(かんじ)です\n",
+        ),
+        (
+            format!(
+                "<w:tbl><w:tblPr><w:tblCaption w:val=\"Yield\"/><w:tblDescription w:val=\"by hive\"/></w:tblPr><w:tr><w:tc><w:p>{}</w:p></w:tc></w:tr></w:tbl>",
+                run("7")
+            ),
+            "Yield by hive\n7\n",
+        ),
+    ] {
+        assert_eq!(shown("x.docx", &docx(&body)), expected, "{body}");
+    }
+    for (body, expected) in [
+        ("<text:h><text:number>1.1</text:number>Hives</text:h>", "Hives\n"),
+        ("<text:p>a<text:script script:language=\"JavaScript\">alert(1)</text:script>b</text:p>", "ab\n"),
+        (
+            "<text:p><text:ruby><text:ruby-base>漢字</text:ruby-base><text:ruby-text>かんじ</text:ruby-text></text:ruby>です</text:p>",
+            "漢字(かんじ)です\n",
+        ),
+    ] {
+        assert_eq!(shown("x.odt", &odt(body)), expected, "{body}");
+    }
 }
 
 /// OCF 3.3 and OPF 2.0.1: which root file is a package, what a chapter may be, which other form of a foreign one is read.

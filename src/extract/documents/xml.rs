@@ -68,6 +68,78 @@ pub(super) fn walk(xml: &str, visit: &mut dyn FnMut(Piece)) -> Result<(), SkipRe
     }
 }
 
+/// What reads a part whose paragraphs may have boxes of text in them.
+pub(super) trait BoxedReader {
+    fn take(&mut self, piece: Piece);
+    /// Whether an element is such a box: its text is not a part of the paragraph that it is anchored in.
+    fn begins_box(&self, name: &str) -> bool;
+}
+
+/// Shows every piece of `xml` to `reader`, those of a box once the paragraph around it has ended. A box within another is shown
+/// where it is, so that depth costs nothing.
+pub(super) fn walk_with_boxes(xml: &str, paragraphs: &[&str], reader: &mut dyn BoxedReader) -> Result<(), SkipReason> {
+    let (mut open, mut depth) = (0_usize, 0_usize);
+    let mut kept: Vec<KeptPiece> = Vec::new();
+    walk(xml, &mut |piece| {
+        let (begins, ends) = match piece {
+            Piece::Open(name, _) => (paragraphs.contains(&name), false),
+            Piece::Close(name) => (false, paragraphs.contains(&name)),
+            Piece::Text(_) => (false, false),
+        };
+        if depth > 0 {
+            depth = match piece {
+                Piece::Open(..) => depth + 1,
+                Piece::Close(_) => depth - 1,
+                Piece::Text(_) => depth,
+            };
+            kept.push(KeptPiece::from(piece));
+            return;
+        }
+        if let Piece::Open(name, _) = piece
+            && open > 0
+            && reader.begins_box(name)
+        {
+            depth = 1;
+            kept.push(KeptPiece::from(piece));
+            return;
+        }
+        open = (open + usize::from(begins)).saturating_sub(usize::from(ends));
+        reader.take(piece);
+        if open == 0 {
+            std::mem::take(&mut kept).iter().for_each(|piece| piece.show(reader));
+        }
+    })?;
+    kept.iter().for_each(|piece| piece.show(reader));
+    Ok(())
+}
+
+/// A piece that is shown later.
+enum KeptPiece {
+    Open(BytesStart<'static>),
+    Close(String),
+    Text(String),
+}
+
+impl KeptPiece {
+    fn show(&self, reader: &mut dyn BoxedReader) {
+        match self {
+            Self::Open(start) => reader.take(Piece::Open(start.local_name().into_inner(), &Attributes(start))),
+            Self::Close(name) => reader.take(Piece::Close(name)),
+            Self::Text(text) => reader.take(Piece::Text(text)),
+        }
+    }
+}
+
+impl From<Piece<'_>> for KeptPiece {
+    fn from(piece: Piece) -> Self {
+        match piece {
+            Piece::Open(_, attributes) => Self::Open(attributes.0.to_owned()),
+            Piece::Close(name) => Self::Close(name.to_owned()),
+            Piece::Text(text) => Self::Text(text.to_owned()),
+        }
+    }
+}
+
 /// Whether a text is XML all through: every element that begins ends.
 pub(super) fn is_well_formed(xml: &str) -> bool {
     let mut reader = Reader::from_str(xml);
