@@ -1,5 +1,7 @@
 //! Documents in forms that few programs write, and that their formats allow: boxes of text, readings, symbols, drawn text, reports.
 
+use serde_json::json;
+
 use crate::documents::{archive, in_folder, read, text_of};
 
 fn shown(name: &str, bytes: &[u8]) -> String {
@@ -187,4 +189,40 @@ fn pages_are_read_by_the_rules_of_their_languages() {
     let item = "<item id=\"c\" href=\"c.xml\" media-type=\"application/xhtml+xml\"/>";
     assert_eq!(shown("x.xhtml", &bytes), "łódź\n");
     assert_eq!(shown("x.epub", &book(CONTAINER, item, "c", &bytes)), "łódź\n");
+}
+
+/// By pandoc 3.9, which shows the richest form; nbformat 5.11 for the names of the forms in versions 3 and 4.
+#[test]
+fn a_display_of_a_notebook_is_read_in_the_form_that_has_words() {
+    let of_version_4 = |data: serde_json::Value| {
+        json!({ "nbformat": 4, "cells": [{ "cell_type": "code", "source": "x",
+            "outputs": [{ "output_type": "display_data", "metadata": {}, "data": data }] }] })
+    };
+    for (notebook, expected) in [
+        (
+            of_version_4(
+                json!({ "text/plain": "<IPython.core.display.Markdown object>", "text/markdown": ["The *queen*"] }),
+            ),
+            "The *queen*",
+        ),
+        (
+            of_version_4(
+                json!({ "text/plain": "<IPython.core.display.HTML object>", "text/html": "<p>The <b>queen</b></p>" }),
+            ),
+            "The queen",
+        ),
+        (of_version_4(json!({ "text/html": "<p>The queen</p>" })), "The queen"),
+        (of_version_4(json!({ "text/plain": "   a\n0  1", "text/html": "<table></table>" })), "   a\n0  1"),
+        (
+            of_version_4(json!({ "text/plain": "<Figure size 640x480 with 1 Axes>", "image/png": "eA==" })),
+            "<Figure size 640x480 with 1 Axes>",
+        ),
+        (
+            json!({ "nbformat": 3, "worksheets": [{ "cells": [{ "cell_type": "code", "input": "x",
+                "outputs": [{ "output_type": "display_data", "html": ["<p>The queen</p>"] }] }] }] }),
+            "The queen",
+        ),
+    ] {
+        assert_eq!(shown("x.ipynb", notebook.to_string().as_bytes()), format!("x\n\n{expected}\n"));
+    }
 }
