@@ -226,3 +226,88 @@ fn a_display_of_a_notebook_is_read_in_the_form_that_has_words() {
         assert_eq!(shown("x.ipynb", notebook.to_string().as_bytes()), format!("x\n\n{expected}\n"));
     }
 }
+
+fn mail(head: &str, body: &[u8]) -> String {
+    shown("x.eml", &[b"Subject: s\r\n", head.as_bytes(), b"\r\n\r\n", body].concat())
+}
+
+/// Names of encodings as Python 3.11 knows them; RFC 2046, 4.1.2: text without a name, or that is said to be ASCII.
+#[test]
+fn text_of_a_mail_is_decoded_whatever_its_encoding_is_called() {
+    let typed = |kind: &str| format!("Content-Type: {kind}");
+    let encoded = |encoding: &'static encoding_rs::Encoding, text: &str| encoding.encode(text).0.into_owned();
+    for (kind, bytes, expected) in [
+        ("text/plain; charset=cp932", encoded(encoding_rs::SHIFT_JIS, "日本語"), "日本語"),
+        ("text/plain; charset=\"CP949\"", encoded(encoding_rs::EUC_KR, "안녕하세요"), "안녕하세요"),
+        ("text/plain; charset=cp950", encoded(encoding_rs::BIG5, "你好"), "你好"),
+        ("text/plain; charset=us-ascii", "Grüße aus Köln".into(), "Grüße aus Köln"),
+        ("text/plain; charset=iso-8859-1", encoded(encoding_rs::WINDOWS_1252, "Grüße"), "Grüße"),
+        (
+            "text/plain",
+            encoded(encoding_rs::WINDOWS_1252, "Viele Grüße aus der Straße in Köln"),
+            "Viele Grüße aus der Straße in Köln",
+        ),
+        (
+            "text/html",
+            encoded(encoding_rs::WINDOWS_1251, "<meta charset=\"windows-1251\"><p>Привет мир</p>"),
+            "Привет мир",
+        ),
+        ("text/plain; charset=utf-8", b"Gr\xc3\xbc\xff\xc3\x9fe".to_vec(), "Grü\u{fffd}ße"),
+    ] {
+        assert_eq!(mail(&typed(kind), &bytes), format!("s\n\n{expected}\n"), "{kind}");
+    }
+    let quoted = "Content-Type: text/plain; charset=cp932\r\nContent-Transfer-Encoding: quoted-printable";
+    assert_eq!(mail(quoted, b"=93=FA=96{=8C=EA"), "s\n\n日本語\n");
+}
+
+/// By Python 3.11's `email`, which guesses no encoding of bytes that are not ASCII.
+#[test]
+fn the_head_of_a_mail_is_decoded_as_a_whole() {
+    let of = |subject: &[u8]| {
+        let mail = [b"From: a@b.example\r\nSubject: ", subject, b"\r\n\r\nx\r\n"].concat();
+        shown("x.eml", &mail).lines().next().unwrap().to_owned()
+    };
+    for (subject, expected) in [
+        (&b"=?utf-8?Q?caf=C3?= =?utf-8?Q?=A9?="[..], "caf\u{e9}"),
+        (b"=?utf-8?Q?caf=C3?=\r\n =?UTF-8?q?=A9_au?= lait =?utf-8?B?4oKs?=", "caf\u{e9} au lait \u{20ac}"),
+        (b"=?utf-8?B?w4M=?= =?utf-8?B?w6k=?=", "\u{c3}\u{e9}"),
+        (b"=?iso-8859-1?Q?Stra=DFe?= =?utf-8?Q?_=C3=A9?=", "Stra\u{df}e \u{e9}"),
+        (b"=?no word =?utf-8?Q?=C3=A9?= =?", "=?no word \u{e9} =?"),
+        (b"Viele Gr\xfc\xdfe aus der Stra\xdfe in K\xf6ln", "Viele Gr\u{fc}\u{df}e aus der Stra\u{df}e in K\u{f6}ln"),
+        ("Gr\u{fc}\u{df}e".as_bytes(), "Gr\u{fc}\u{df}e"),
+    ] {
+        assert_eq!(of(subject), expected, "{}", String::from_utf8_lossy(subject));
+    }
+}
+
+/// RFC 3676, 4.1 and 4.2, RFC 3464 and RFC 5322, 3.4: by Python 3.11's `email`, which does not join lines.
+#[test]
+fn broken_lines_reports_invitations_and_groups_of_a_mail_are_read() {
+    let flowed = "Content-Type: text/plain; format=flowed; delsp=yes";
+    let text = "An exam \r\nple of  \r\ntwo.\r\n> quo \r\n> ted\r\n-- \r\nsig\r\n";
+    assert_eq!(mail(flowed, text.as_bytes()), "s\n\nAn example of two.\n> quoted\n--\nsig\n");
+    let parts = |kind: &str, parts: &[(&str, &str)]| {
+        let part = |(kind, text): &(&str, &str)| format!("--b\r\nContent-Type: {kind}\r\n\r\n{text}\r\n");
+        let body = parts.iter().map(part).collect::<String>() + "--b--\r\n";
+        mail(&format!("Content-Type: multipart/{kind}; boundary=b"), body.as_bytes())
+    };
+    let report = parts(
+        "report; report-type=delivery-status",
+        &[
+            ("text/plain", "Not delivered"),
+            (
+                "message/delivery-status",
+                "Reporting-MTA: dns; mx.example\r\n\r\nFinal-Recipient: rfc822; queen@hive.example",
+            ),
+            ("text/rfc822-headers", "Subject: Swarm"),
+        ],
+    );
+    for words in ["Not delivered", "queen@hive.example", "Subject: Swarm"] {
+        assert!(report.contains(words), "{report}");
+    }
+    let invitation = [("text/plain", "Come"), ("text/calendar", "SUMMARY:Swarm")];
+    assert!(parts("mixed", &invitation).contains("SUMMARY:Swarm"));
+    assert_eq!(parts("alternative", &invitation), "s\n\nCome\n");
+    let to = mail("To: Keepers: a@b.example, Bea <b@b.example>;", b"x");
+    assert_eq!(to, "s\n\nTo: Keepers: a@b.example, Bea <b@b.example>\n\nx\n");
+}

@@ -68,7 +68,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
 }
 
 /// Decoded by its byte order mark, as UTF-8, as declared, or as detected.
-fn decoded(bytes: &[u8]) -> Result<(String, Option<&'static str>), SkipReason> {
+pub(super) fn decoded(bytes: &[u8]) -> Result<(String, Option<&'static str>), SkipReason> {
     let is_marked = Encoding::for_bom(bytes).is_some();
     if !is_marked
         && std::str::from_utf8(bytes).is_err()
