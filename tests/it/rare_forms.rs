@@ -1,5 +1,6 @@
 //! Documents in forms that few programs write, and that their formats allow: boxes of text, readings, symbols, drawn text, reports.
 
+use ixmcp::extract;
 use serde_json::json;
 
 use crate::documents::{archive, in_folder, read, text_of};
@@ -310,4 +311,37 @@ fn broken_lines_reports_invitations_and_groups_of_a_mail_are_read() {
     assert_eq!(parts("alternative", &invitation), "s\n\nCome\n");
     let to = mail("To: Keepers: a@b.example, Bea <b@b.example>;", b"x");
     assert_eq!(to, "s\n\nTo: Keepers: a@b.example, Bea <b@b.example>\n\nx\n");
+}
+
+/// Words of poppler 22.12 and PDFium: a glyph that is drawn twice in its place is one, and a soft hyphen divides a word at a line's end.
+#[test]
+fn glyphs_that_are_drawn_twice_are_read_once() {
+    let shown = |content: &str| {
+        let mut file = b"%PDF-1.5\n".to_vec();
+        let mut places = Vec::new();
+        let content =
+            [format!("<</Length {}>>\nstream\n", content.len()).as_bytes(), content.as_bytes(), b"\nendstream"]
+                .concat();
+        let objects: [&[u8]; 5] = [
+            b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Count 1/Kids[3 0 R]>>",
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 5 0 R>>>>/Contents 4 0 R>>",
+            &content,
+            b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
+        ];
+        for (object, number) in objects.iter().zip(1..) {
+            places.push(file.len());
+            file.extend([format!("{number} 0 obj\n").as_bytes(), object, b"\nendobj\n"].concat());
+        }
+        let table = file.len();
+        file.extend(b"xref\n0 6\n0000000000 65535 f \n");
+        places.iter().for_each(|place| file.extend(format!("{place:010} 00000 n \n").as_bytes()));
+        file.extend(format!("trailer<</Size 6/Root 1 0 R>>\nstartxref\n{table}\n%%EOF\n").as_bytes());
+        let path = ixmcp::model::RepoPath::new("x.pdf").unwrap();
+        extract::extract(&path, &file, &extract::Options::default()).unwrap().chunks[0].text.clone()
+    };
+    let twice = "BT /F1 12 Tf 72 700 Td (Bold) Tj ET BT /F1 12 Tf 72.3 700 Td (Bold) Tj ET BT /F1 12 Tf 110 700 Td (fall...) Tj ET";
+    assert_eq!(shown(twice), "Bold fall...\n");
+    let soft = "BT /F1 12 Tf 72 700 Td (auto\\255) Tj 0 -14 Td (matic) Tj ET";
+    assert_eq!(shown(soft), "automatic\n");
 }

@@ -34,7 +34,7 @@ pub static FORMATS: &[Format] = &[
     Format::new("mail", 6, &["eml"], Reader::Bytes(mail::read)),
     Format::new("notebook", 3, &["ipynb"], Reader::Bytes(notebook::read)),
     Format::new("odt", 3, &["odt", "ott"], Reader::Bytes(odt::read)),
-    Format { is_risky: true, ..Format::new("pdf", 6, &["pdf"], Reader::Bytes(pdf::read)) },
+    Format { is_risky: true, ..Format::new("pdf", 7, &["pdf"], Reader::Bytes(pdf::read)) },
     Format::new("restructuredtext", 2, &["rst", "rest"], Reader::Text(restructuredtext::outline)),
 ];
 
