@@ -272,6 +272,50 @@ tags:: method, [[two words]], #third
     assert_eq!(shown["title"], "The Page", "{shown}");
 }
 
+/// Paths that the links of a note lead to, by the view `links`.
+fn led_to(repo: &Repo, from: &str) -> BTreeSet<String> {
+    repo.ok(&["sync"]);
+    let query = format!(
+        "SELECT coalesce(target_path, '[' || target || ']') AS leads FROM links WHERE path = 'notes/{from}.md'"
+    );
+    let rows = repo.ok(&["sql", "--json", &query]);
+    let leads = |row: &str| serde_json::from_str::<Value>(row).unwrap()["leads"].as_str().unwrap().to_owned();
+    rows.lines().map(leads).collect()
+}
+
+/// Obsidian 1.13.6 writes Markdown links as the shortest path that is unique, or as the path in the vault, and resolves them as it does
+/// wiki links (`getLinkpathDest`). In CommonMark they are relative, which counts first: zk, Foam and forges read them so.
+#[test]
+fn a_markdown_link_without_a_note_at_its_path_names_a_file() {
+    let repo = vault(
+        "//- /notes/sub/a.md\n[N](Note.md) [M](My%20Note.md#h) [deep](x/Deep.md) [both](Both.md) [t](Title.md) [no](Nothing.md) [up](../Gone.md)\n\
+         //- /notes/Note.md\n1\n//- /notes/y/My Note.md\n2\n//- /notes/x/Deep.md\n3\n//- /notes/Both.md\n4\n//- /notes/sub/Both.md\n5\n\
+         //- /notes/z.md\n# Title\n//- /notes/x/Gone.md\n6\n",
+    );
+    let expected = [
+        "notes/Note.md",
+        "notes/sub/Both.md",
+        "notes/x/Deep.md",
+        "notes/y/My Note.md",
+        "[/gone]",
+        "[sub/nothing]",
+        "[sub/title]",
+    ];
+    assert_eq!(led_to(&repo, "sub/a"), set(&expected));
+    // The same from the other end, and where a link is missing.
+    let into = json_of(&repo, &["entity", "context", "Note"]).to_string();
+    assert!(into.contains("sub/a"), "{into}");
+    let graph = repo.ok(&["graph", "y/My Note", "--format", "text"]);
+    assert!(graph.contains("sub/a"), "{graph}");
+    let checked = String::from_utf8(repo.run(&["entity", "check"]).stdout).unwrap();
+    assert!(!checked.contains("sub/note") && checked.contains("sub/nothing"), "{checked}");
+    // A note that comes to the relative path takes the link over.
+    repo.write("notes/sub/Note.md", "7\n");
+    assert!(led_to(&repo, "sub/a").contains("notes/sub/Note.md"));
+    let into = json_of(&repo, &["entity", "context", "Note"]).to_string();
+    assert!(!into.contains("sub/a"), "{into}");
+}
+
 /// Unicode 17, UAX #15: both forms of a text are equivalent.
 #[test]
 fn names_and_tags_are_compared_in_one_form_of_unicode() {
