@@ -316,6 +316,42 @@ fn a_markdown_link_without_a_note_at_its_path_names_a_file() {
     assert!(!into.contains("sub/a"), "{into}");
 }
 
+/// `@foam/core` 0.45.1 (`aliasesPlugin`) and Logseq divide an alias at its commas; a list is as it is written.
+#[test]
+fn aliases_may_be_words_with_commas_between_them() {
+    let repo = vault(
+        "//- /notes/a.md\n---\nalias: bee, hive seven\n---\n//- /notes/b.md\n---\naliases: ['c, d']\n---\n\
+         //- /notes/from.md\n[[bee]] [[Hive seven]] [[c, d]] [[c]]\n",
+    );
+    assert_eq!(led_to(&repo, "from"), set(&["notes/a.md", "notes/b.md", "[c]"]));
+}
+
+/// Logseq's documentation of May 2026, page "Preferred journal format".
+#[test]
+fn a_journal_has_the_titles_that_logseq_may_be_set_to() {
+    let repo = vault("//- /notes/journals/2022_08_26.md\n- x\n//- /notes/journals/2022_08_07.md\n- x\n");
+    let titles = [
+        "Aug 26th, 2022",
+        "Fri, 08/26/2022",
+        "Fri, 2022/08/26",
+        "Friday, 08/26/2022",
+        "Friday, 2022/08/26",
+        "08/26/2022",
+        "08-26-2022",
+        "08_26_2022",
+        "2022/08/26",
+        "2022-08-26",
+        "2022_08_26",
+        "2022年08月26日",
+    ];
+    let links: String = titles.iter().map(|title| format!("- [[{title}]]\n")).collect();
+    repo.write("notes/pages/from.md", links);
+    assert_eq!(led_to(&repo, "pages/from"), set(&["notes/journals/2022_08_26.md"]));
+    // July, where the day comes first.
+    repo.write("notes/pages/other.md", "- [[08-07-2022]]\n");
+    assert_eq!(led_to(&repo, "pages/other"), set(&["[08-07-2022]"]));
+}
+
 /// Unicode 17, UAX #15: both forms of a text are equivalent.
 #[test]
 fn names_and_tags_are_compared_in_one_form_of_unicode() {
