@@ -259,6 +259,35 @@ fn text_of_a_mail_is_decoded_whatever_its_encoding_is_called() {
     }
     let quoted = "Content-Type: text/plain; charset=cp932\r\nContent-Transfer-Encoding: quoted-printable";
     assert_eq!(mail(quoted, b"=93=FA=96{=8C=EA"), "s\n\n日本語\n");
+    let utf_16 = "//5SAPYAcwBjAGgAZQBuACAAGyAgAFMAdAByAGEA3wBlAA==";
+    for (kind, encoding, body, expected) in [
+        (
+            "text/csv",
+            "quoted-printable",
+            "Viele Gr=FC=DFe aus der Stra=DFe in K=F6ln",
+            "Viele Grüße aus der Straße in Köln",
+        ),
+        (
+            "text/csv",
+            "base64",
+            "VmllbGUgR3L832UgYXVz\r\nIGRlciBTdHJh32UgaW4gS/Zsbg==",
+            "Viele Grüße aus der Straße in Köln",
+        ),
+        ("text/csv", "base64", utf_16, "Röschen ‛ Straße"),
+        ("text/plain; charset=cp932", "base64", "k/qWe4zq", "日本語"),
+        (
+            "text/html",
+            "quoted-printable",
+            "<meta charset=3D\"windows-1251\"><p>=CF=F0=E8=E2=E5=F2 =EC=E8=F0",
+            "Привет мир",
+        ),
+    ] {
+        let part = format!(
+            "--b\r\nContent-Type: {kind}\r\nContent-Transfer-Encoding: {encoding}\r\nContent-Disposition: attachment; filename=a\r\n\r\n{body}\r\n--b--\r\n"
+        );
+        let shown = mail("Content-Type: multipart/mixed; boundary=b", part.as_bytes());
+        assert_eq!(shown, format!("s\n\nAttachment: a\n\n{expected}\n"), "{kind} {encoding}");
+    }
 }
 
 /// By Python 3.11's `email`, which guesses no encoding of bytes that are not ASCII.

@@ -293,9 +293,18 @@ fn attached<'m>(message: &'m Message, part: &'m MessagePart) -> Option<Cow<'m, s
     if !is_text && !is_by_name() {
         return None;
     }
-    let says_charset = part.content_type().is_some_and(|kind| kind.has_attribute("charset"));
-    let bytes = if says_charset { part.contents() } else { unparted(message, part) };
-    text::decode(bytes).ok().map(|decoded| decoded.text)
+    if let PartType::Text(text) | PartType::Html(text) = &part.body
+        && part.content_type().is_some_and(|kind| kind.has_attribute("charset"))
+    {
+        let text = encoding::decoded(message, part, text);
+        return Some(text).filter(|text| text::decode(text.as_bytes()).is_ok());
+    }
+    let bytes = encoding::bytes(message, part).unwrap_or_else(|| part.contents().into());
+    let text = match is_page(part) {
+        true => html::decoded(&bytes).map(|(text, _)| text),
+        false => text::decode(&bytes).map(|decoded| decoded.text.into_owned()),
+    };
+    text.ok().map(Cow::Owned)
 }
 
 fn is_page(part: &MessagePart) -> bool {

@@ -26,6 +26,17 @@ const NAMES: &[(&str, &Charset)] = &[
 /// Names by which programs send text of any encoding.
 const ASCII: &[&str] = &["us-ascii", "ascii", "ansi_x3.4-1968", "iso646-us"];
 
+/// The bytes that a part was made of: the parser has the text that it takes them for.
+pub(super) fn bytes<'m>(message: &'m Message, part: &MessagePart) -> Option<Cow<'m, [u8]>> {
+    let place = part.raw_body_offset() as usize..part.raw_end_offset() as usize;
+    let raw = message.raw_message.get(place)?;
+    match part.encoding {
+        Encoding::None => Some(raw.into()),
+        Encoding::QuotedPrintable => quoted_printable_decode(raw).map(Cow::Owned),
+        Encoding::Base64 => base64_decode(raw).map(Cow::Owned),
+    }
+}
+
 /// The text of a part that was decoded as `parsed`. If bytes of it do not fit what it says, or if it says nothing, a page is
 /// decoded as a page and text as a file is.
 pub(super) fn decoded<'m>(message: &Message, part: &MessagePart, parsed: &'m str) -> Cow<'m, str> {
@@ -34,14 +45,7 @@ pub(super) fn decoded<'m>(message: &Message, part: &MessagePart, parsed: &'m str
     if !parsed.contains('\u{fffd}') && (parsed.is_ascii() || !is_ascii) {
         return parsed.into();
     }
-    let place = part.raw_body_offset() as usize..part.raw_end_offset() as usize;
-    let Some(raw) = message.raw_message.get(place) else { return parsed.into() };
-    let bytes = match part.encoding {
-        Encoding::None => Some(Cow::Borrowed(raw)),
-        Encoding::QuotedPrintable => quoted_printable_decode(raw).map(Cow::Owned),
-        Encoding::Base64 => base64_decode(raw).map(Cow::Owned),
-    };
-    let Some(bytes) = bytes else { return parsed.into() };
+    let Some(bytes) = bytes(message, part) else { return parsed.into() };
     let named = charset.and_then(|name| {
         let other = NAMES.iter().find(|(other, _)| name.eq_ignore_ascii_case(other)).map(|(_, charset)| *charset);
         other.or_else(|| Charset::for_label(name.as_bytes()))
