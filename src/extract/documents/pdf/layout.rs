@@ -20,6 +20,8 @@ const OVERLAP: f32 = 0.45;
 const BACK: f32 = 2.0;
 /// The same glyph this many ems from itself is drawn twice, to look bold or to have a shadow; a row of periods has more between them.
 const TWICE: f32 = 0.1;
+/// Glyphs of a page that are remembered for that: more are not text to be read.
+const MOST_DRAWN: usize = 200_000;
 /// Glyphs are looked up in squares of this many points.
 const SQUARE: f32 = 2.0;
 /// A baseline that is off by more than this many ems is another line.
@@ -198,7 +200,9 @@ impl Layout {
                 }
             }
         }
-        self.drawn.insert((first, square(x), square(y)), (x, y));
+        if self.drawn.len() < MOST_DRAWN {
+            self.drawn.insert((first, square(x), square(y)), (x, y));
+        }
         false
     }
 
