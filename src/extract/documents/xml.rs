@@ -68,7 +68,7 @@ pub(super) fn walk(xml: &str, visit: &mut dyn FnMut(Piece)) -> Result<(), SkipRe
     }
 }
 
-/// What reads a part whose paragraphs may have boxes of text in them.
+/// Reads a part whose paragraphs may have boxes of text in them.
 pub(super) trait BoxedReader {
     fn take(&mut self, piece: Piece);
     /// Whether an element is such a box: its text is not a part of the paragraph that it is anchored in.

@@ -18,7 +18,7 @@ const FEW: usize = 3;
 /// back is on another line.
 const OVERLAP: f32 = 0.45;
 const BACK: f32 = 2.0;
-/// The same glyph this many ems from itself is drawn twice, to look bold or to have a shadow; a row of periods has more between them.
+/// A glyph this many ems from another of its kind is drawn twice, to look bold or to have a shadow; a row of periods has more between them.
 const TWICE: f32 = 0.1;
 /// Glyphs of a page that are remembered for that: more are not text to be read.
 const MOST_DRAWN: usize = 200_000;
