@@ -243,7 +243,12 @@ fn note(path: &str, front: &FrontMatter, properties: &[Property], body: &str, bo
     }
     for field in ["aliases", "alias"] {
         if let Some(value) = front.get(field) {
-            front.each_text(value, |_, text| add(4, text));
+            // `alias: a, b` are two for Foam and Logseq.
+            let is_one = matches!(value.value, Value::Scalar { .. });
+            front.each_text(value, |_, text| {
+                add(4, text);
+                text.split(',').filter(|_| is_one).for_each(|part| add(4, part));
+            });
         }
         for alias in properties.iter().filter(|one| one.name == field).flat_map(|one| &one.values) {
             add(4, alias);

@@ -118,7 +118,7 @@ impl Links<'_> {
         };
         let fits = !target.is_empty() && target.len() <= MAX_ID_BYTES && (certain || may_be_id(&target, plain));
         if fits && self.seen.insert((rel.to_owned(), target.clone())) {
-            self.links.push(Link { rel: rel.to_owned(), target, certain, line });
+            self.links.push(Link { rel: rel.to_owned(), target, otherwise: None, certain, line });
         }
     }
 }
@@ -174,6 +174,13 @@ fn addressed(path: &str, address: &str) -> Option<(String, bool)> {
     .filter(|(target, _)| !matches!(target.as_str(), "" | "/"))
 }
 
+/// The name of the file that an address names, wherever that is: Obsidian writes so in Markdown links, too, unless its setting for new
+/// links is a relative path.
+fn named_by_address(address: &str) -> Option<String> {
+    let address = prose::percent_decoded(address.split('#').next()?);
+    without_extension(&address).filter(|_| !is_relative(&address)).map(comparable_name)
+}
+
 /// The name that a note has only by its whole path.
 pub(super) fn exact(path: &str) -> String {
     format!("/{}", comparable_name(path))
@@ -203,22 +210,24 @@ pub(super) fn add_of_prose(links: &mut Vec<Link>, path: &str, body: &str, body_l
     let mut seen: HashSet<(String, String)> =
         links.iter().map(|link| (link.rel.clone(), link.target.clone())).collect();
     prose::marks(body, body_line, |mark, line| {
-        let (rel, found) = match mark {
+        let (rel, found, otherwise) = match mark {
             _ if names.contains(&line) => return,
             ProseMark::Wiki { target, embeds, field } => {
                 let rel = if embeds { "embeds" } else { field.as_deref().unwrap_or("links") };
-                (rel.to_owned(), named(path, &target))
+                (rel.to_owned(), named(path, &target), None)
             }
             ProseMark::Address { address, embeds } => {
                 // Pictures and the like are shown, not linked to.
                 let found = addressed(path, &address).filter(|(_, certain)| *certain || !embeds);
-                ((if embeds { "embeds" } else { "links" }).to_owned(), found)
+                let otherwise = named_by_address(&address).filter(|_| found.is_some());
+                ((if embeds { "embeds" } else { "links" }).to_owned(), found, otherwise)
             }
             _ => return,
         };
         let Some((target, certain)) = found.filter(|(target, _)| target.len() <= MAX_ID_BYTES) else { return };
+        let otherwise = otherwise.filter(|name| *name != target && name.len() <= MAX_ID_BYTES);
         if seen.insert((rel.clone(), target.clone())) {
-            links.push(Link { rel, target, certain, line });
+            links.push(Link { rel, target, otherwise, certain, line });
         }
     });
 }

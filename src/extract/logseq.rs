@@ -69,7 +69,7 @@ pub(super) fn page_name(file: &str) -> String {
 }
 
 /// The titles by which links name a journal's page, given the path of its file without extension: as Logseq writes it by default, then
-/// in its other formats that begin with the year or spell the month. None for other files.
+/// in its other formats. None for other files.
 pub(super) fn journal_titles(stem: &str) -> Vec<String> {
     let Some((folder, file)) = stem.rsplit_once('/') else { return Vec::new() };
     let day = Date::strptime("%Y_%m_%d", file).or_else(|_| Date::strptime("%Y-%m-%d", file));
@@ -87,9 +87,19 @@ pub(super) fn journal_titles(stem: &str) -> Vec<String> {
         "%Y-%m-%d %A",
         "%a, %Y/%m/%d",
         "%A, %Y/%m/%d",
+        "%m/%d/%Y",
+        "%m_%d_%Y",
+        "%a, %m/%d/%Y",
+        "%A, %m/%d/%Y",
         "%Y年%m月%d日",
     ];
-    formats.iter().map(|format| day.strftime(&format.replace("ORD", &ordinal)).to_string()).collect()
+    // Up to the twelfth it is another day where the day comes first.
+    let by_month = Some("%m-%d-%Y").filter(|_| day.day() > 12);
+    formats
+        .into_iter()
+        .chain(by_month)
+        .map(|format| day.strftime(&format.replace("ORD", &ordinal)).to_string())
+        .collect()
 }
 
 fn suffix(day: i8) -> &'static str {

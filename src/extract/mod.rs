@@ -47,7 +47,7 @@ pub(crate) use links::is_data_field;
 pub use script_exports::ScriptExport;
 
 /// Incremented when the code of this folder would produce other rows for every language.
-const EXTRACTOR: u32 = 6;
+const EXTRACTOR: u32 = 7;
 
 /// The settings of extraction.
 #[derive(Clone, Debug, PartialEq, Eq)]

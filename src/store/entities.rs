@@ -27,7 +27,8 @@ statements! {
         (file_id, key, kind, title, status, date, created_at, updated_at, created_by, priority)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     INSERT_NAME = "INSERT OR IGNORE INTO entity_names (name, rank, path, entity_id) VALUES (?1, ?2, ?3, ?4)";
-    INSERT_LINK = "INSERT INTO edges (file_id, entity_id, kind, target, certain, line) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    INSERT_LINK = "INSERT INTO edges (file_id, entity_id, kind, target, name, certain, line)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     INTERN_TAG = "INSERT INTO tags (name) VALUES (?1) ON CONFLICT DO NOTHING";
     INSERT_TAGGED = "INSERT OR IGNORE INTO tagged (tag_id, file_id, entity_id, line, source)
         VALUES ((SELECT id FROM tags WHERE name = ?1), ?2, ?3, ?4, ?5)";
@@ -94,6 +95,7 @@ statements! {
         CROSS JOIN edges e INDEXED BY edges_certain ON e.target = d.target AND e.certain = 1
         CROSS JOIN files f ON f.id = e.file_id
         WHERE NOT EXISTS (SELECT 1 FROM entity_names n WHERE n.name = d.target)
+        AND NOT EXISTS (SELECT 1 FROM entity_names n WHERE n.name = e.name AND n.rank < 4)
         AND f.path > :from AND f.path < :to ORDER BY f.path, e.line, e.id";
     TEXT = "SELECT c.text FROM files f JOIN chunks c ON c.file_id = f.id WHERE f.path = :path ORDER BY c.start_offset";
 }
@@ -315,7 +317,7 @@ impl Batch<'_> {
         }
         let mut insert = self.connection.prepare_cached(INSERT_LINK)?;
         for link in &entity.links {
-            insert.execute(params![file.0, id, link.rel, link.target, link.certain, link.line])?;
+            insert.execute(params![file.0, id, link.rel, link.target, link.otherwise, link.certain, link.line])?;
         }
         self.elect(&entity.key)?;
         Ok(id)

@@ -11,15 +11,31 @@ use super::statements::statements;
 use crate::error::Result;
 
 /// The entity that the words of the edge `e` refer to. Of several notes, the first in or below the folder of the edge's file with the
-/// shortest path, else the one with the shortest path of all, as in Obsidian. The view `links` says the same.
+/// shortest path, else the one with the shortest path of all, as in Obsidian. Where nothing has the name of the target, the file that
+/// `e.name` names. The view `links` says the same.
 macro_rules! target {
     () => {
         "(SELECT near.id FROM (
-                SELECT n.entity_id AS id, n.path, n.rank, n.rank > 1 AND instr(n.path, (
+                SELECT 0 AS is_other, n.entity_id AS id, n.path, n.rank, n.rank > 1 AND instr(n.path, (
                     SELECT rtrim(s.path, replace(s.path, '/', '')) FROM files s WHERE s.id = e.file_id)) <> 1 AS is_away,
                 iif(n.rank > 1, length(n.path), 0) AS length
                 FROM entity_names n JOIN entities o ON o.id = n.entity_id AND o.live = 1 WHERE n.name = e.target
-            ) near ORDER BY near.rank, near.is_away, near.length, near.path LIMIT 1)"
+                UNION ALL
+                SELECT 1, n.entity_id, n.path, n.rank, n.rank > 1 AND instr(n.path, (
+                    SELECT rtrim(s.path, replace(s.path, '/', '')) FROM files s WHERE s.id = e.file_id)) <> 1,
+                iif(n.rank > 1, length(n.path), 0)
+                FROM entity_names n JOIN entities o ON o.id = n.entity_id AND o.live = 1
+                WHERE n.name = e.name AND n.rank < 4
+            ) near ORDER BY near.is_other, near.rank, near.is_away, near.length, near.path LIMIT 1)"
+    };
+}
+
+/// The edges `e` that may refer to an entity by its name `m`.
+macro_rules! named {
+    () => {
+        "edges e ON e.id IN (
+                SELECT id FROM edges WHERE target = m.name AND entity_id IS NOT NULL
+                UNION ALL SELECT id FROM edges WHERE name = m.name AND entity_id IS NOT NULL)"
     };
 }
 
@@ -29,7 +45,7 @@ statements! {
         FROM edges e LEFT JOIN entities t ON t.id = ", target!(), "
         WHERE e.entity_id = :entity AND (t.id IS NOT NULL OR e.certain = 1) ORDER BY e.line, e.id");
     LINKS_TO = concat!("SELECT DISTINCT e.kind, s.id, s.key, s.title, s.kind, s.status
-        FROM entity_names m CROSS JOIN edges e ON e.target = m.name AND e.entity_id IS NOT NULL
+        FROM entity_names m CROSS JOIN ", named!(), "
         JOIN entities s ON s.id = e.entity_id AND s.live = 1
         WHERE m.entity_id = :entity
         AND m.entity_id = ", target!(), "
@@ -44,7 +60,7 @@ statements! {
             UNION
             SELECT e.entity_id, r.distance + 1
             FROM reached r CROSS JOIN entity_names m ON m.entity_id = r.entity
-            CROSS JOIN edges e ON e.target = m.name AND e.entity_id IS NOT NULL
+            CROSS JOIN ", named!(), "
             WHERE :incoming AND r.distance < :depth AND (:rel IS NULL OR e.kind = :rel)
             AND m.entity_id = ", target!(), "
         )
@@ -54,7 +70,7 @@ statements! {
     /// Entities at the other end of one edge, one row for each edge: `REACHED` in single steps.
     STEPS_OUT = concat!("SELECT e.kind, ", target!(), " FROM edges e WHERE e.entity_id = :entity");
     STEPS_IN = concat!("SELECT e.kind, e.entity_id
-        FROM entity_names m CROSS JOIN edges e ON e.target = m.name AND e.entity_id IS NOT NULL
+        FROM entity_names m CROSS JOIN ", named!(), "
         WHERE m.entity_id = :entity AND m.entity_id = ", target!());
     EVERY_LINK = concat!("SELECT e.kind, e.target, e.line, t.id, t.key, t.title, t.kind, t.status,
             s.id, s.key, s.title, s.kind, s.status, f.path
@@ -62,8 +78,8 @@ statements! {
         LEFT JOIN entities t ON t.id = ", target!(), "
         WHERE s.live = 1 AND (t.id IS NOT NULL OR e.certain = 1) ORDER BY s.key, e.line, e.id");
     /// How many edges meet at each entity that some edge leads to.
-    WEIGHT = "SELECT count(*) FROM entity_names m CROSS JOIN edges e ON e.target = m.name AND e.entity_id IS NOT NULL
-        WHERE m.entity_id = :entity";
+    WEIGHT = concat!("SELECT count(*) FROM entity_names m CROSS JOIN ", named!(), "
+        WHERE m.entity_id = :entity");
 }
 
 /// The part of an entity that an edge shows.

@@ -73,6 +73,7 @@ mod protocol;
 mod python_names;
 mod qualified_modules;
 mod ranking;
+mod rare_forms;
 mod reexports;
 mod refactor;
 mod references_real;

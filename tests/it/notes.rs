@@ -272,6 +272,84 @@ tags:: method, [[two words]], #third
     assert_eq!(shown["title"], "The Page", "{shown}");
 }
 
+/// Paths that the links of a note lead to, by the view `links`.
+fn led_to(repo: &Repo, from: &str) -> BTreeSet<String> {
+    repo.ok(&["sync"]);
+    let query = format!(
+        "SELECT coalesce(target_path, '[' || target || ']') AS leads FROM links WHERE path = 'notes/{from}.md'"
+    );
+    let rows = repo.ok(&["sql", "--json", &query]);
+    let leads = |row: &str| serde_json::from_str::<Value>(row).unwrap()["leads"].as_str().unwrap().to_owned();
+    rows.lines().map(leads).collect()
+}
+
+/// Obsidian 1.13.6 writes Markdown links as the shortest path that is unique, or as the path in the vault, and resolves them as it does
+/// wiki links (`getLinkpathDest`). In CommonMark they are relative, which counts first: zk, Foam and forges read them so.
+#[test]
+fn a_markdown_link_without_a_note_at_its_path_names_a_file() {
+    let repo = vault(
+        "//- /notes/sub/a.md\n[N](Note.md) [M](My%20Note.md#h) [deep](x/Deep.md) [both](Both.md) [t](Title.md) [no](Nothing.md) [up](../Gone.md)\n\
+         //- /notes/Note.md\n1\n//- /notes/y/My Note.md\n2\n//- /notes/x/Deep.md\n3\n//- /notes/Both.md\n4\n//- /notes/sub/Both.md\n5\n\
+         //- /notes/z.md\n# Title\n//- /notes/x/Gone.md\n6\n",
+    );
+    let expected = [
+        "notes/Note.md",
+        "notes/sub/Both.md",
+        "notes/x/Deep.md",
+        "notes/y/My Note.md",
+        "[/gone]",
+        "[sub/nothing]",
+        "[sub/title]",
+    ];
+    assert_eq!(led_to(&repo, "sub/a"), set(&expected));
+    // The same from the other end.
+    let into = json_of(&repo, &["entity", "context", "Note"]).to_string();
+    assert!(into.contains("sub/a"), "{into}");
+    let graph = repo.ok(&["graph", "y/My Note", "--format", "text"]);
+    assert!(graph.contains("sub/a"), "{graph}");
+    // A note that comes to the relative path takes the link over.
+    repo.write("notes/sub/Note.md", "7\n");
+    assert!(led_to(&repo, "sub/a").contains("notes/sub/Note.md"));
+    let into = json_of(&repo, &["entity", "context", "Note"]).to_string();
+    assert!(!into.contains("sub/a"), "{into}");
+}
+
+/// `@foam/core` 0.45.1 (`aliasesPlugin`) and Logseq divide an alias at its commas; a list is as it is written.
+#[test]
+fn aliases_may_be_words_with_commas_between_them() {
+    let repo = vault(
+        "//- /notes/a.md\n---\nalias: bee, hive seven\n---\n//- /notes/b.md\n---\naliases: ['c, d']\n---\n\
+         //- /notes/from.md\n[[bee]] [[Hive seven]] [[c, d]] [[c]]\n",
+    );
+    assert_eq!(led_to(&repo, "from"), set(&["notes/a.md", "notes/b.md", "[c]"]));
+}
+
+/// Logseq's documentation of May 2026, page "Preferred journal format".
+#[test]
+fn a_journal_has_the_titles_that_logseq_may_be_set_to() {
+    let repo = vault("//- /notes/journals/2022_08_26.md\n- x\n//- /notes/journals/2022_08_07.md\n- x\n");
+    let titles = [
+        "Aug 26th, 2022",
+        "Fri, 08/26/2022",
+        "Fri, 2022/08/26",
+        "Friday, 08/26/2022",
+        "Friday, 2022/08/26",
+        "08/26/2022",
+        "08-26-2022",
+        "08_26_2022",
+        "2022/08/26",
+        "2022-08-26",
+        "2022_08_26",
+        "2022年08月26日",
+    ];
+    let links: String = titles.iter().map(|title| format!("- [[{title}]]\n")).collect();
+    repo.write("notes/pages/from.md", links);
+    assert_eq!(led_to(&repo, "pages/from"), set(&["notes/journals/2022_08_26.md"]));
+    // July, where the day comes first.
+    repo.write("notes/pages/other.md", "- [[08-07-2022]]\n");
+    assert_eq!(led_to(&repo, "pages/other"), set(&["[08-07-2022]"]));
+}
+
 /// Unicode 17, UAX #15: both forms of a text are equivalent.
 #[test]
 fn names_and_tags_are_compared_in_one_form_of_unicode() {

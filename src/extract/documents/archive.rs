@@ -5,9 +5,11 @@
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
 
+use encoding_rs::Encoding;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use super::xml;
 use crate::model::SkipReason;
 
 /// Text and markup of the longest books take a fraction of this; an archive of a few kilobytes may unpack to any size.
@@ -68,6 +70,13 @@ impl<'a> Archive<'a> {
         part.take(declared + 1).read_to_end(&mut bytes).map_err(|_| SkipReason::Malformed)?;
         if bytes.len() as u64 > declared {
             return Err(SkipReason::Malformed);
+        }
+        if std::str::from_utf8(&bytes).is_err()
+            && Encoding::for_bom(&bytes).is_none()
+            && let Some(declared) = xml::declared_encoding(&bytes)
+            && let Some(text) = declared.decode_without_bom_handling_and_without_replacement(&bytes)
+        {
+            return Ok(Some(text.into_owned()));
         }
         let decoded = super::super::text::decode(&bytes).map_err(|_| SkipReason::Malformed)?;
         let other = match decoded.text {

@@ -1,15 +1,18 @@
 //! DOCX: the paragraphs of a Word document, its tables row by row, its notes at the end.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Document;
 use super::archive::Archive;
 use super::flow::Flow;
-use super::xml::{self, Piece};
+use super::pdf;
+use super::xml::{self, Attributes, BoxedReader, Piece};
 use crate::model::SkipReason;
 
-/// Deleted text, field codes, fallbacks for older programs, and how a paragraph was set before.
-const NOT_SHOWN: &[&str] = &["del", "moveFrom", "instrText", "delText", "Fallback", "rPr", "sectPr", "pPrChange"];
+/// Deleted text, field codes, fallbacks for older programs, stops of tabs, and how a paragraph was set before.
+const NOT_SHOWN: &[&str] =
+    &["del", "moveFrom", "instrText", "delText", "Fallback", "rPr", "sectPr", "pPrChange", "tabs"];
 /// The outline level of text that is not a heading.
 const BODY_TEXT: u8 = 9;
 /// Styles that a style is based on, in a row.
@@ -99,70 +102,185 @@ fn level_of(style: &str) -> Option<u8> {
     }
 }
 
+/// The character of a glyph that is written by its number in a font: of those with a table of their own, only `Symbol` has letters.
+fn symbol(attributes: &Attributes) -> Option<char> {
+    let code = u32::from_str_radix(&attributes.get("char")?, 16).ok()?;
+    match code {
+        0..=0xff | 0xf000..=0xf0ff if attributes.get("font").is_some_and(|font| is_symbol(&font)) => {
+            pdf::symbol(u8::try_from(code & 0xff).ok()?)
+        }
+        // Numbers of a font alone.
+        0xe000..=0xf8ff => None,
+        _ => char::from_u32(code).filter(|c| !c.is_control()),
+    }
+}
+
+fn is_symbol(font: &str) -> bool {
+    font.eq_ignore_ascii_case("symbol")
+}
+
+/// The character of a glyph of the font `Symbol`, which Word also has at these private code points.
+fn in_symbol_font(c: char) -> Option<char> {
+    let code = u32::from(c).checked_sub(0xf000).filter(|code| (0x20..=0xff).contains(code))?;
+    pdf::symbol(u8::try_from(code).ok()?)
+}
+
+/// Adds the paragraphs of a part.
 fn take(part: &str, levels: &HashMap<String, u8>, flow: &mut Flow) -> Result<(), SkipReason> {
-    let (mut hidden, mut in_text, mut cells, mut level) = (0_usize, false, 0_usize, None);
-    // A large first letter is a paragraph of its own, of which the next one is the rest.
-    let (mut is_drop_cap, mut continues) = (false, false);
-    xml::walk(part, &mut |piece| match piece {
-        Piece::Open(name, attributes) => {
-            hidden += usize::from(NOT_SHOWN.contains(&name));
-            match name {
-                // What is in a cell stays in the line of its row.
-                "p" if cells > 0 => flow.space(),
-                "p" if std::mem::take(&mut continues) => {}
-                "p" => flow.block(),
-                "framePr" if hidden == 0 => is_drop_cap = attributes.get("dropCap").is_some_and(|kind| kind != "none"),
-                // What a picture shows.
-                "docPr" if hidden == 0 => {
-                    let shown = attributes.get("descr").filter(|shown| !shown.is_empty());
-                    flow.space();
-                    flow.words(&shown.or_else(|| attributes.get("title")).unwrap_or_default());
-                    flow.space();
+    let mut paragraphs = Paragraphs {
+        levels,
+        flow,
+        hidden: 0,
+        cells: 0,
+        in_text: false,
+        level: None,
+        is_drop_cap: false,
+        continues: false,
+        reading: String::new(),
+        in_reading: false,
+        is_symbol_font: false,
+    };
+    xml::walk_with_boxes(part, &["p"], &mut paragraphs)
+}
+
+struct Paragraphs<'f> {
+    levels: &'f HashMap<String, u8>,
+    flow: &'f mut Flow,
+    /// How many elements that are not shown are open.
+    hidden: usize,
+    cells: usize,
+    in_text: bool,
+    level: Option<u8>,
+    /// A large first letter is a paragraph of its own, of which the next one is the rest.
+    is_drop_cap: bool,
+    continues: bool,
+    /// How the words are read that follow it in the file; it comes behind them, or it would part them from those before.
+    reading: String,
+    in_reading: bool,
+    /// Whether the open run is set in the font `Symbol`.
+    is_symbol_font: bool,
+}
+
+impl BoxedReader for Paragraphs<'_> {
+    fn begins_box(&self, name: &str) -> bool {
+        name == "txbxContent" && self.hidden == 0
+    }
+
+    fn take(&mut self, piece: Piece) {
+        match piece {
+            Piece::Open(name, attributes) => {
+                match name {
+                    "r" => self.is_symbol_font = false,
+                    "rFonts" => self.is_symbol_font |= attributes.get("ascii").is_some_and(|font| is_symbol(&font)),
+                    _ => {}
                 }
-                "pPr" if hidden == 0 => level = None,
-                "pStyle" if cells == 0 && hidden == 0 => {
-                    let style = attributes.get("val").unwrap_or_default();
-                    level = levels.get(&style).copied().or_else(|| level_of(&style));
-                }
-                // What the paragraph itself says counts more than its style.
-                "outlineLvl" if cells == 0 && hidden == 0 => level = outline_level(attributes.get("val")).or(level),
-                "t" => in_text = true,
-                "tab" => flow.space(),
-                "br" | "cr" => flow.line(),
-                "noBreakHyphen" if hidden == 0 => flow.words("-"),
-                "tbl" => flow.begin_table(),
-                "tr" => flow.row(),
-                "tblHeader" => {
-                    let is_off = attributes.get("val").is_some_and(|value| matches!(value.as_str(), "0" | "false"));
-                    flow.mark_row(!is_off);
-                }
-                "tc" => {
-                    cells += 1;
-                    flow.cell();
-                }
-                _ => {}
+                self.hidden += usize::from(NOT_SHOWN.contains(&name));
+                self.open(name, attributes);
             }
-        }
-        Piece::Close(name) => {
-            hidden = hidden.saturating_sub(usize::from(NOT_SHOWN.contains(&name)));
-            match name {
-                "pPr" if hidden == 0 => {
-                    if let Some(level) = level.take().filter(|level| *level <= BODY_TEXT) {
-                        flow.begin_heading(level);
-                    }
-                }
-                "p" if std::mem::take(&mut is_drop_cap) => continues = true,
-                "p" if cells == 0 => {
-                    flow.end_heading();
-                    flow.line();
-                }
-                "tc" => cells = cells.saturating_sub(1),
-                "t" => in_text = false,
-                "tbl" => flow.end_table(),
-                _ => {}
+            Piece::Close(name) => {
+                self.hidden = self.hidden.saturating_sub(usize::from(NOT_SHOWN.contains(&name)));
+                self.close(name);
             }
+            Piece::Text(text) if self.in_text && self.hidden == 0 => self.words(text),
+            Piece::Text(_) => {}
         }
-        Piece::Text(text) if in_text && hidden == 0 => flow.words(text),
-        Piece::Text(_) => {}
-    })
+    }
+}
+
+impl Paragraphs<'_> {
+    fn words(&mut self, text: &str) {
+        let text = match self.is_symbol_font {
+            true => Cow::Owned(text.chars().map(|c| in_symbol_font(c).unwrap_or(c)).collect()),
+            false => Cow::Borrowed(text),
+        };
+        if self.in_reading { self.reading.push_str(&text) } else { self.flow.words(&text) }
+    }
+
+    fn open(&mut self, name: &str, attributes: &Attributes) {
+        if self.hidden > 0 {
+            return;
+        }
+        match name {
+            // What is in a cell stays in the line of its row.
+            "p" if self.cells > 0 => self.flow.space(),
+            "p" if std::mem::take(&mut self.continues) => {}
+            "p" => self.flow.block(),
+            "framePr" => self.is_drop_cap = attributes.get("dropCap").is_some_and(|kind| kind != "none"),
+            // What a picture shows.
+            "docPr" => {
+                let shown = attributes.get("descr").filter(|shown| !shown.is_empty());
+                let shown = shown.or_else(|| attributes.get("title")).filter(|shown| !shown.is_empty());
+                // A box of text has none, and may be anchored in a word.
+                if let Some(shown) = shown {
+                    self.flow.space();
+                    self.flow.words(&shown);
+                    self.flow.space();
+                }
+            }
+            "pPr" => self.level = None,
+            "pStyle" if self.cells == 0 => {
+                let style = attributes.get("val").unwrap_or_default();
+                self.level = self.levels.get(&style).copied().or_else(|| level_of(&style));
+            }
+            // What the paragraph itself says counts more than its style.
+            "outlineLvl" if self.cells == 0 => {
+                self.level = outline_level(attributes.get("val")).or(self.level);
+            }
+            "t" => self.in_text = true,
+            "sym" => match symbol(attributes) {
+                Some(c) => self.words(c.encode_utf8(&mut [0; 4])),
+                None => self.flow.space(),
+            },
+            "rt" => self.in_reading = true,
+            // What a table shows, as a picture does.
+            "tblCaption" | "tblDescription" => {
+                self.flow.space();
+                self.flow.words(&attributes.get("val").unwrap_or_default());
+                self.flow.space();
+            }
+            "tab" | "ptab" => self.flow.space(),
+            "br" | "cr" => self.flow.line(),
+            "noBreakHyphen" => self.words("-"),
+            "tbl" => self.flow.begin_table(),
+            "tr" => self.flow.row(),
+            "tblHeader" => {
+                let is_off = attributes.get("val").is_some_and(|value| matches!(value.as_str(), "0" | "false"));
+                self.flow.mark_row(!is_off);
+            }
+            "tc" => {
+                self.cells += 1;
+                self.flow.cell();
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, name: &str) {
+        if self.hidden > 0 {
+            return;
+        }
+        match name {
+            "pPr" => {
+                if let Some(level) = self.level.take().filter(|level| *level <= BODY_TEXT) {
+                    self.flow.begin_heading(level);
+                }
+            }
+            "p" if std::mem::take(&mut self.is_drop_cap) => self.continues = true,
+            "p" if self.cells == 0 => {
+                self.flow.end_heading();
+                self.flow.line();
+            }
+            "tc" => self.cells = self.cells.saturating_sub(1),
+            "t" => self.in_text = false,
+            "rt" => self.in_reading = false,
+            "ruby" => {
+                let reading = std::mem::take(&mut self.reading);
+                if !reading.trim().is_empty() {
+                    self.flow.words(&format!("({})", reading.trim()));
+                }
+            }
+            "tbl" => self.flow.end_table(),
+            _ => {}
+        }
+    }
 }

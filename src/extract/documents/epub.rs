@@ -10,6 +10,9 @@ use super::{Document, html};
 use crate::extract::prose::percent_decoded;
 use crate::model::SkipReason;
 
+/// The media type of a package.
+const PACKAGE: &str = "application/oebps-package+xml";
+
 pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let mut archive = Archive::open(bytes)?;
     // Fonts may be scrambled in a book that is open otherwise.
@@ -36,7 +39,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
 fn first_package(container: &str) -> Result<Option<String>, SkipReason> {
     let mut package = None;
     xml::walk(container, &mut |piece| {
-        if let Piece::Open("rootfile", attributes) = piece {
+        // The first may be of another form of the book, such as PDF.
+        if let Piece::Open("rootfile", attributes) = piece
+            && attributes.get("media-type").is_none_or(|kind| kind.trim() == PACKAGE)
+        {
             package = package.take().or_else(|| attributes.get("full-path"));
         }
     })?;
@@ -45,23 +51,39 @@ fn first_package(container: &str) -> Result<Option<String>, SkipReason> {
 
 /// The paths of the chapters, as the package has them.
 fn chapters(package: &str) -> Result<Vec<String>, SkipReason> {
+    struct Item {
+        path: String,
+        is_page: bool,
+        fallback: Option<String>,
+    }
     let mut by_id = HashMap::new();
     let mut spine = Vec::new();
     xml::walk(package, &mut |piece| match piece {
         Piece::Open("item", attributes) => {
-            let is_page = attributes.get("media-type").is_some_and(|kind| kind.contains("html"));
+            let is_page = attributes.get("media-type").is_some_and(|kind| is_page(&kind));
             let is_contents = attributes.get("properties").is_some_and(|says| says.split(' ').any(|one| one == "nav"));
-            if let (Some(id), Some(path), true) =
-                (attributes.get("id"), attributes.get("href"), is_page && !is_contents)
-            {
-                by_id.insert(id, path);
+            if let (Some(id), Some(path), false) = (attributes.get("id"), attributes.get("href"), is_contents) {
+                by_id.insert(id, Item { path, is_page, fallback: attributes.get("fallback") });
             }
         }
         Piece::Open("itemref", attributes) => spine.extend(attributes.get("idref")),
         _ => {}
     })?;
-    // A chapter is read once, however often it is listed.
-    Ok(spine.iter().filter_map(|id| by_id.remove(id)).collect())
+    // A chapter is read once, however often it is listed. One of a foreign type has another form in its place.
+    let mut page = |id: String| {
+        let mut item = by_id.remove(&id)?;
+        while !item.is_page {
+            item = by_id.remove(&item.fallback?)?;
+        }
+        Some(item.path)
+    };
+    Ok(spine.into_iter().filter_map(&mut page).collect())
+}
+
+/// Whether chapters of a type are read: XHTML, a drawn page, and the two of OPF 2.0.
+fn is_page(media_type: &str) -> bool {
+    media_type.contains("html")
+        || matches!(media_type, "image/svg+xml" | "application/x-dtbook+xml" | "text/x-oeb1-document")
 }
 
 /// The path of a part that another part names from its folder.

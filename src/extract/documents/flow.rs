@@ -18,6 +18,8 @@ pub(super) struct Flow {
     gap: Gap,
     /// White space that counts where more text follows on the line.
     held: String,
+    /// Whether the last word ends with a soft hyphen: the next line goes on with it.
+    is_divided: bool,
     heading: Option<(u8, usize)>,
     table: OpenTable,
     is_overfull: bool,
@@ -66,7 +68,7 @@ impl Flow {
             && text.starts_with(char::is_lowercase);
         if is_divided {
             self.text.pop();
-        } else {
+        } else if self.gap != Gap::Nothing || !self.is_divided {
             self.line();
         }
         self.words(text);
@@ -217,6 +219,7 @@ impl Flow {
             return;
         }
         self.break_now();
+        self.is_divided = piece.ends_with('\u{ad}');
         // Characters that only say how to set the text, and would keep words from being found.
         self.text.extend(piece.chars().filter(|c| !matches!(c, '\u{ad}' | '\u{200b}' | '\u{feff}' | '\0')));
     }

@@ -15,9 +15,10 @@ use crate::model::SkipReason;
 /// The namespace of XHTML.
 const XHTML: &str = "http://www.w3.org/1999/xhtml";
 
-/// Elements that are not shown.
+/// Elements that are not shown: those of an EPUB's `switch` are for programs that know more than XHTML, and parentheses around a
+/// reading are written in any case.
 const NOT_SHOWN: &[&str] =
-    &["script", "style", "template", "noscript", "svg", "iframe", "object", "select", "datalist"];
+    &["script", "style", "template", "noscript", "iframe", "select", "datalist", "case", "epub:case", "rp"];
 
 const BLOCKS: &[&str] = &[
     "address",
@@ -39,15 +40,22 @@ const BLOCKS: &[&str] = &[
     "form",
     "header",
     "hr",
+    "legend",
+    "listing",
     "main",
     "nav",
     "ol",
     "p",
     "pre",
+    "search",
     "section",
     "summary",
     "ul",
+    "xmp",
 ];
+
+/// Longer text is not how a few words are read.
+const MAX_READING_BYTES: usize = 1000;
 
 /// A page declares its encoding within this many bytes.
 const DECLARED_WITHIN: usize = 2048;
@@ -60,7 +68,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
 }
 
 /// Decoded by its byte order mark, as UTF-8, as declared, or as detected.
-fn decoded(bytes: &[u8]) -> Result<(String, Option<&'static str>), SkipReason> {
+pub(super) fn decoded(bytes: &[u8]) -> Result<(String, Option<&'static str>), SkipReason> {
     let is_marked = Encoding::for_bom(bytes).is_some();
     if !is_marked
         && std::str::from_utf8(bytes).is_err()
@@ -74,6 +82,9 @@ fn decoded(bytes: &[u8]) -> Result<(String, Option<&'static str>), SkipReason> {
 }
 
 fn declared(head: &[u8]) -> Option<&'static Encoding> {
+    if let Some(declared) = xml::declared_encoding(head) {
+        return Some(declared);
+    }
     let head = String::from_utf8_lossy(head).to_ascii_lowercase();
     let (_, after) = head.split_once("charset=")?;
     let name: String = after
@@ -98,6 +109,7 @@ pub(super) fn take(text: &str, flow: &mut Flow) {
     } else {
         take_tags(text, &mut page, flow);
     }
+    page.end_ruby(flow);
     flow.end_heading();
     flow.block();
 }
@@ -143,6 +155,12 @@ struct Page {
     in_heading: bool,
     in_note_reference: bool,
     after_note_reference: bool,
+    /// Open drawings, and their open elements with text to be read: the rest of a drawing is lines, styles and names.
+    in_drawing: usize,
+    in_drawn_text: usize,
+    /// How the words of the open `ruby` are read: behind them, or it would part them.
+    reading: Option<String>,
+    in_reading: bool,
 }
 
 impl Page {
@@ -152,11 +170,28 @@ impl Page {
             *depth += usize::from(hiding == name && !is_empty);
             return;
         }
+        if self.reading.is_some() && (BLOCKS.contains(&name) || matches!(name, "li" | "tr" | "td" | "th")) {
+            self.end_ruby(flow);
+        }
         if NOT_SHOWN.contains(&name) && !is_empty {
             self.hidden = Some((name.to_owned(), 1));
             return;
         }
         match name {
+            "svg" => {
+                self.in_drawing += 1;
+                flow.space();
+            }
+            "text" | "foreignobject" | "foreignObject" if self.in_drawing > 0 => {
+                self.in_drawn_text += 1;
+                flow.line();
+            }
+            // A part of a drawn text that has its own position is a line or a column.
+            "tspan" if value("x").or_else(|| value("y")).is_some() => flow.space(),
+            "ruby" => self.reading = self.reading.take().or_else(|| Some(String::new())),
+            "rt" => self.in_reading = self.reading.is_some(),
+            "rb" => self.in_reading = false,
+            _ if self.in_drawing > 0 && self.in_drawn_text == 0 => {}
             "title" => {
                 self.in_title = true;
                 self.title = Some(String::new());
@@ -216,6 +251,20 @@ impl Page {
             return;
         }
         match name {
+            "svg" => {
+                self.in_drawing = self.in_drawing.saturating_sub(1);
+                if self.in_drawing == 0 {
+                    self.in_drawn_text = 0;
+                }
+                flow.space();
+            }
+            "text" | "foreignobject" | "foreignObject" if self.in_drawing > 0 => {
+                self.in_drawn_text = self.in_drawn_text.saturating_sub(1);
+                flow.line();
+            }
+            "rt" => self.in_reading = false,
+            "ruby" => self.end_ruby(flow),
+            _ if self.in_drawing > 0 && self.in_drawn_text == 0 => {}
             "title" => self.in_title = false,
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 flow.end_heading();
@@ -234,8 +283,25 @@ impl Page {
         }
     }
 
+    /// Adds the reading of the words before it, in parentheses as HTML has them for programs that set none above (4.5.12).
+    fn end_ruby(&mut self, flow: &mut Flow) {
+        self.in_reading = false;
+        if let Some(reading) = self.reading.take().filter(|reading| !reading.trim().is_empty()) {
+            flow.words(&format!("({})", reading.trim()));
+        }
+    }
+
     fn show(&mut self, text: &str, flow: &mut Flow) {
-        if self.hidden.is_some() {
+        if self.hidden.is_some() || self.in_drawing > 0 && self.in_drawn_text == 0 {
+            return;
+        }
+        if self.in_reading
+            && let Some(reading) = &mut self.reading
+        {
+            reading.push_str(text);
+            if reading.len() > MAX_READING_BYTES {
+                self.end_ruby(flow);
+            }
             return;
         }
         if self.in_title {

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use mail_parser::{Address, ContentType, Encoding, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use mail_parser::{Addr, Address, ContentType, Encoding, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 use memchr::memmem;
 
 use super::flow::Flow;
+use super::mail_encoding as encoding;
 use super::{Document, FORMATS, Format, html};
 use crate::extract::{self, text};
 use crate::model::SkipReason;
@@ -29,6 +30,8 @@ const MOST_ATTACHED: usize = 8 << 20;
 const NOT_FOR_READING: &[&str] = &["rtf", "svg"];
 
 pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
+    let readable = encoding::with_readable_head(bytes);
+    let bytes = readable.as_ref();
     let message = parsed(bytes)?;
     if message.headers().is_empty() {
         return Err(SkipReason::Malformed);
@@ -128,8 +131,8 @@ fn take(message: &Message, depth: usize, budget: &mut usize, flow: &mut Flow) {
     }
     for text in shown {
         match text {
-            Shown::Plain(text) => flow.verbatim(text),
-            Shown::Page(text) => html::take(text, flow),
+            Shown::Plain(text) => flow.verbatim(&text),
+            Shown::Page(text) => html::take(&text, flow),
         }
         flow.block();
     }
@@ -155,8 +158,8 @@ fn take(message: &Message, depth: usize, budget: &mut usize, flow: &mut Flow) {
 
 /// A part of the body.
 enum Shown<'m> {
-    Plain(&'m str),
-    Page(&'m str),
+    Plain(Cow<'m, str>),
+    Page(Cow<'m, str>),
 }
 
 impl Shown<'_> {
@@ -197,11 +200,45 @@ fn add_shown<'m>(message: &'m Message, part: u32, depth: usize, shown: &mut Vec<
             }
             shown.append(&mut best);
         }
-        PartType::Text(text) if is_body() => shown.push(Shown::Plain(text)),
-        PartType::Html(text) if is_body() => shown.push(Shown::Page(text)),
+        PartType::Text(text) if is_body() => {
+            let text = encoding::decoded(message, found, text);
+            shown.push(Shown::Plain(flowed(found, text)));
+        }
+        PartType::Html(text) if is_body() => shown.push(Shown::Page(encoding::decoded(message, found, text))),
         _ => {}
     }
     true
+}
+
+/// Text whose lines were broken within words to be sent, which a space at their end and `DelSp` say (RFC 3676, 4.1).
+fn flowed<'m>(part: &MessagePart, text: Cow<'m, str>) -> Cow<'m, str> {
+    let says = |name: &str, value: &str| {
+        part.content_type().and_then(|kind| kind.attribute(name)).is_some_and(|is| is.eq_ignore_ascii_case(value))
+    };
+    if !says("format", "flowed") || !says("delsp", "yes") {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    // How deep the line that goes on is quoted.
+    let mut open: Option<usize> = None;
+    for line in text.lines() {
+        let content = line.trim_start_matches('>');
+        let depth = line.len() - content.len();
+        let content = content.strip_prefix(' ').unwrap_or(content);
+        match open.take() {
+            Some(above) if above == depth => {}
+            Some(_) => out.push_str(&format!("\n{}", &line[..line.len() - content.len()])),
+            None => out.push_str(&line[..line.len() - content.len()]),
+        }
+        match content.strip_suffix(' ').filter(|_| content != "-- ") {
+            Some(begun) => {
+                out.push_str(begun);
+                open = Some(depth);
+            }
+            None => out.push_str(&format!("{content}\n")),
+        }
+    }
+    out.into()
 }
 
 /// The name of an attachment, and its text where it has one. Archives and PDF are named alone: what they unpack to is
@@ -210,7 +247,7 @@ fn attach(message: &Message, part: &MessagePart, budget: &mut usize, flow: &mut 
     if let Some(name) = part.attachment_name() {
         flow.line();
         flow.words(&format!("Attachment: {name}"));
-    } else if !message.text_body.is_empty() && !part.content_disposition().is_some_and(ContentType::is_attachment) {
+    } else if is_alternative(message, part) {
         // Another form of what was shown, such as an invitation's.
         return;
     }
@@ -229,6 +266,18 @@ fn attach(message: &Message, part: &MessagePart, budget: &mut usize, flow: &mut 
     flow.block();
 }
 
+/// Whether a part is one of several forms of the same content.
+fn is_alternative(message: &Message, part: &MessagePart) -> bool {
+    let is_it = |number: &u32| message.parts.get(*number as usize).is_some_and(|other| std::ptr::eq(other, part));
+    message.parts.iter().any(|around| match &around.body {
+        PartType::Multipart(parts) => {
+            let kind = around.content_type().and_then(ContentType::subtype).unwrap_or_default();
+            kind.eq_ignore_ascii_case("alternative") && parts.iter().any(is_it)
+        }
+        _ => false,
+    })
+}
+
 /// The text of an attachment that is one by its type or by its name.
 fn attached<'m>(message: &'m Message, part: &'m MessagePart) -> Option<Cow<'m, str>> {
     let (kind, below) = part.content_type().map_or(("text", None), |kind| (kind.ctype(), kind.subtype()));
@@ -239,12 +288,23 @@ fn attached<'m>(message: &'m Message, part: &'m MessagePart) -> Option<Cow<'m, s
         return None;
     }
     let is_by_name = || kind.eq_ignore_ascii_case("application") && is_text_by_name(&extension);
-    if !kind.eq_ignore_ascii_case("text") && !is_by_name() {
+    // A report that a message was not delivered, a part of one: what is a message itself is not an attachment of this kind.
+    let is_text = ["text", "message"].iter().any(|name| kind.eq_ignore_ascii_case(name));
+    if !is_text && !is_by_name() {
         return None;
     }
-    let says_charset = part.content_type().is_some_and(|kind| kind.has_attribute("charset"));
-    let bytes = if says_charset { part.contents() } else { unparted(message, part) };
-    text::decode(bytes).ok().map(|decoded| decoded.text)
+    if let PartType::Text(text) | PartType::Html(text) = &part.body
+        && part.content_type().is_some_and(|kind| kind.has_attribute("charset"))
+    {
+        let text = encoding::decoded(message, part, text);
+        return Some(text).filter(|text| text::decode(text.as_bytes()).is_ok());
+    }
+    let bytes = encoding::bytes(message, part).unwrap_or_else(|| part.contents().into());
+    let text = match is_page(part) {
+        true => html::decoded(&bytes).map(|(text, _)| text),
+        false => text::decode(&bytes).map(|decoded| decoded.text.into_owned()),
+    };
+    text.ok().map(Cow::Owned)
 }
 
 fn is_page(part: &MessagePart) -> bool {
@@ -279,9 +339,21 @@ fn unparted<'m>(message: &'m Message, part: &'m MessagePart) -> &'m [u8] {
 }
 
 fn named(people: &Address) -> String {
-    let shown = people.iter().map(|one| match (one.name(), one.address()) {
-        (Some(name), Some(address)) => format!("{name} <{address}>"),
-        (name, address) => name.or(address).unwrap_or_default().to_owned(),
-    });
-    shown.collect::<Vec<_>>().join(", ")
+    let shown = |all: &[Addr]| {
+        let shown = all.iter().map(|one| match (one.name(), one.address()) {
+            (Some(name), Some(address)) => format!("{name} <{address}>"),
+            (name, address) => name.or(address).unwrap_or_default().to_owned(),
+        });
+        shown.collect::<Vec<_>>().join(", ")
+    };
+    match people {
+        Address::List(all) => shown(all),
+        Address::Group(groups) => {
+            let groups = groups.iter().map(|group| match &group.name {
+                Some(name) => format!("{name}: {}", shown(&group.addresses)),
+                None => shown(&group.addresses),
+            });
+            groups.collect::<Vec<_>>().join(", ")
+        }
+    }
 }

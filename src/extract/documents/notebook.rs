@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::Document;
 use super::flow::Flow;
+use super::html;
 use crate::extract::{heading_text, markdown};
 use crate::model::SkipReason;
 
@@ -134,8 +135,31 @@ fn printed(output: &Value) -> String {
             let says_it = traceback[..traceback.floor_char_boundary(MOST_OUTPUT)].contains(&error);
             if says_it { traceback } else { format!("{error}\n{traceback}") }
         }
-        _ => joined(output.get("text").or_else(|| output.get("data")?.get("text/plain"))),
+        _ => displayed(output),
     }
+}
+
+/// Returns what a display shows as text: if its plain form only names an object, as that of `IPython.display.Markdown` does, or if
+/// there is none, that of another form. Before version 4 their names are not types.
+fn displayed(output: &Value) -> String {
+    let data = output.get("data").unwrap_or(output);
+    let form = |names: [&str; 2]| names.iter().find_map(|name| data.get(name));
+    let plain = joined(output.get("text").or_else(|| form(["text/plain", "text"])));
+    let name = plain.trim();
+    let is_name = name.starts_with('<')
+        && name.ends_with('>')
+        && !name.contains('\n')
+        && (name.contains(" object") || name.contains(" at 0x"));
+    if !name.is_empty() && !is_name {
+        return plain;
+    }
+    let markdown = joined(form(["text/markdown", "markdown"]));
+    let mut page = Flow::default();
+    html::take(&joined(form(["text/html", "html"])), &mut page);
+    let page = page.finish().map(|page| page.text).unwrap_or_default();
+    let latex = joined(form(["text/latex", "latex"]));
+    let json = data.get("application/json").map(Value::to_string).unwrap_or_default();
+    [markdown, page, latex, json].into_iter().find(|text| !text.trim().is_empty()).unwrap_or(plain)
 }
 
 /// Without the control sequences of terminals (ECMA-48), such as those for colours.

@@ -3,11 +3,29 @@
 use super::Document;
 use super::archive::Archive;
 use super::flow::Flow;
-use super::xml::{self, Piece};
+use super::xml::{self, Attributes, BoxedReader, Piece};
 use crate::model::SkipReason;
 
-/// Text that was taken back, remarks of readers, and what is made from the headings elsewhere.
-const NOT_SHOWN: &[&str] = &["tracked-changes", "annotation", "table-of-content", "forms"];
+/// Text that was taken back, remarks of readers, what is made from the headings elsewhere, programs, and numbers of headings and
+/// items, which programs count themselves.
+const NOT_SHOWN: &[&str] = &["tracked-changes", "annotation", "table-of-content", "forms", "script", "number"];
+
+/// Text that is anchored in a paragraph, in a frame or in a drawn shape.
+const BOXES: &[&str] = &[
+    "text-box",
+    "custom-shape",
+    "rect",
+    "ellipse",
+    "circle",
+    "line",
+    "polyline",
+    "polygon",
+    "regular-polygon",
+    "path",
+    "connector",
+    "caption",
+    "measure",
+];
 
 pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let mut archive = Archive::open(bytes)?;
@@ -23,81 +41,127 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
 
 /// Adds the text without its notes, whose numbers are in brackets, or the notes alone.
 fn take(content: &str, of_notes: bool, flow: &mut Flow) -> Result<(), SkipReason> {
-    let (mut hidden, mut cells, mut notes, mut frames) = (0_usize, 0_usize, 0_usize, 0_usize);
-    let (mut in_number, mut in_header, mut in_heading) = (false, false, false);
-    xml::walk(content, &mut |piece| {
+    let mut paragraphs = Paragraphs { flow, of_notes, state: State::default() };
+    xml::walk_with_boxes(content, &["p", "h"], &mut paragraphs)
+}
+
+struct Paragraphs<'f> {
+    flow: &'f mut Flow,
+    of_notes: bool,
+    state: State,
+}
+
+/// Which elements are open.
+#[derive(Default)]
+struct State {
+    hidden: usize,
+    cells: usize,
+    notes: usize,
+    frames: usize,
+    in_number: bool,
+    in_header: bool,
+    in_heading: bool,
+    /// How the words before it are read.
+    reading: String,
+    in_reading: bool,
+}
+
+impl BoxedReader for Paragraphs<'_> {
+    fn begins_box(&self, name: &str) -> bool {
+        self.state.hidden == 0 && self.state.notes == 0 && BOXES.contains(&name)
+    }
+
+    fn take(&mut self, piece: Piece) {
         // A heading is named without the numbers of its notes.
-        let has_number = !of_notes && !in_heading && hidden == 0;
-        let is_shown = hidden == 0 && ((notes > 0) == of_notes || (in_number && has_number));
+        let has_number = !self.of_notes && !self.state.in_heading && self.state.hidden == 0;
+        let is_shown =
+            self.state.hidden == 0 && ((self.state.notes > 0) == self.of_notes || (self.state.in_number && has_number));
         match piece {
             Piece::Open(name, attributes) => {
-                hidden += usize::from(NOT_SHOWN.contains(&name));
-                match name {
-                    "note" => notes += 1,
-                    "note-citation" => {
-                        in_number = true;
-                        if has_number {
-                            flow.words("[");
-                        } else if of_notes && hidden == 0 {
-                            flow.block();
-                        }
-                    }
-                    "note-body" if of_notes => flow.space(),
-                    "frame" => frames += 1,
-                    _ if !is_shown || hidden > 0 => {}
-                    "h" => {
-                        let level = attributes.get("outline-level").and_then(|level| level.parse().ok());
-                        flow.begin_heading(level.unwrap_or(1));
-                        in_heading = true;
-                    }
-                    // What is in a cell stays in the line of its row, what is in a note in its line.
-                    "p" if cells > 0 || of_notes => flow.space(),
-                    "p" => flow.block(),
-                    "s" | "tab" => flow.space(),
-                    // Of a picture.
-                    "title" | "desc" if frames > 0 => flow.space(),
-                    "line-break" => flow.line(),
-                    "table" => flow.begin_table(),
-                    "table-header-rows" => in_header = true,
-                    "table-row" => {
-                        flow.row();
-                        if in_header {
-                            flow.mark_row(true);
-                        }
-                    }
-                    "table-cell" => {
-                        cells += 1;
-                        flow.cell();
-                    }
-                    _ => {}
-                }
+                self.state.hidden += usize::from(NOT_SHOWN.contains(&name));
+                self.open(name, attributes, has_number, is_shown);
             }
             Piece::Close(name) => {
-                match name {
-                    "note" => notes = notes.saturating_sub(1),
-                    "note-citation" => {
-                        in_number = false;
-                        if has_number {
-                            flow.words("]");
-                        }
-                    }
-                    "frame" => frames = frames.saturating_sub(1),
-                    _ if !is_shown => {}
-                    "h" => {
-                        flow.end_heading();
-                        in_heading = false;
-                    }
-                    "p" if cells == 0 && !of_notes => flow.line(),
-                    "title" | "desc" if frames > 0 => flow.space(),
-                    "table-header-rows" => in_header = false,
-                    "table-cell" => cells = cells.saturating_sub(1),
-                    "table" => flow.end_table(),
-                    _ => {}
-                }
-                hidden = hidden.saturating_sub(usize::from(NOT_SHOWN.contains(&name)));
+                self.close(name, has_number, is_shown);
+                self.state.hidden = self.state.hidden.saturating_sub(usize::from(NOT_SHOWN.contains(&name)));
             }
-            Piece::Text(text) if is_shown => flow.words(text),
+            Piece::Text(text) if is_shown && self.state.in_reading => self.state.reading.push_str(text),
+            Piece::Text(text) if is_shown => self.flow.words(text),
             Piece::Text(_) => {}
         }
-    })
+    }
+}
+
+impl Paragraphs<'_> {
+    fn open(&mut self, name: &str, attributes: &Attributes, has_number: bool, is_shown: bool) {
+        match name {
+            "note" => self.state.notes += 1,
+            "note-citation" => {
+                self.state.in_number = true;
+                if has_number {
+                    self.flow.words("[");
+                } else if self.of_notes && self.state.hidden == 0 {
+                    self.flow.block();
+                }
+            }
+            "note-body" if self.of_notes => self.flow.space(),
+            "frame" => self.state.frames += 1,
+            _ if !is_shown || self.state.hidden > 0 => {}
+            "h" => {
+                let level = attributes.get("outline-level").and_then(|level| level.parse().ok());
+                self.flow.begin_heading(level.unwrap_or(1));
+                self.state.in_heading = true;
+            }
+            // What is in a cell stays in the line of its row, what is in a note in its line.
+            "p" if self.state.cells > 0 || self.of_notes => self.flow.space(),
+            "p" => self.flow.block(),
+            "s" | "tab" => self.flow.space(),
+            // Of a picture.
+            "title" | "desc" if self.state.frames > 0 => self.flow.space(),
+            "ruby-text" => self.state.in_reading = true,
+            "line-break" => self.flow.line(),
+            "table" => self.flow.begin_table(),
+            "table-header-rows" => self.state.in_header = true,
+            "table-row" => {
+                self.flow.row();
+                if self.state.in_header {
+                    self.flow.mark_row(true);
+                }
+            }
+            "table-cell" => {
+                self.state.cells += 1;
+                self.flow.cell();
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, name: &str, has_number: bool, is_shown: bool) {
+        match name {
+            "note" => self.state.notes = self.state.notes.saturating_sub(1),
+            "note-citation" => {
+                self.state.in_number = false;
+                if has_number {
+                    self.flow.words("]");
+                }
+            }
+            "frame" => self.state.frames = self.state.frames.saturating_sub(1),
+            _ if !is_shown => {}
+            "h" => {
+                self.flow.end_heading();
+                self.state.in_heading = false;
+            }
+            "ruby-text" => {
+                self.state.in_reading = false;
+                let reading = std::mem::take(&mut self.state.reading);
+                self.flow.words(&format!("({reading})"));
+            }
+            "p" if self.state.cells == 0 && !self.of_notes => self.flow.line(),
+            "title" | "desc" if self.state.frames > 0 => self.flow.space(),
+            "table-header-rows" => self.state.in_header = false,
+            "table-cell" => self.state.cells = self.state.cells.saturating_sub(1),
+            "table" => self.flow.end_table(),
+            _ => {}
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Layout analysis: glyphs on a page to lines, and lines to paragraphs and headings.
 
+use std::collections::HashMap;
+
 use hayro_syntax::object::Rect;
 use unicode_normalization::UnicodeNormalization;
 
@@ -16,6 +18,12 @@ const FEW: usize = 3;
 /// back is on another line.
 const OVERLAP: f32 = 0.45;
 const BACK: f32 = 2.0;
+/// A glyph this many ems from another of its kind is drawn twice, to look bold or to have a shadow; a row of periods has more between them.
+const TWICE: f32 = 0.1;
+/// Glyphs of a page that are remembered for that: more are not text to be read.
+const MOST_DRAWN: usize = 200_000;
+/// Glyphs are looked up in squares of this many points.
+const SQUARE: f32 = 2.0;
 /// A baseline that is off by more than this many ems is another line.
 const OTHER_LINE: f32 = 0.5;
 /// A glyph whose size is at most this share of its neighbour's, and whose baseline is this many ems of that higher, is raised.
@@ -53,6 +61,8 @@ pub(super) struct Line {
 pub(super) struct Layout {
     lines: Vec<Line>,
     open: Option<OpenLine>,
+    /// Where glyphs are.
+    drawn: HashMap<(char, i32, i32), (f32, f32)>,
     /// Glyphs outside of it are not seen.
     page: Option<Rect>,
     unknown: usize,
@@ -90,7 +100,7 @@ struct Joint {
 
 impl Layout {
     pub fn new(left: usize) -> Self {
-        Self { lines: Vec::new(), open: None, page: None, unknown: 0, left }
+        Self { lines: Vec::new(), open: None, drawn: HashMap::new(), page: None, unknown: 0, left }
     }
 
     /// Leaves out what is outside of `page`.
@@ -132,6 +142,9 @@ impl Layout {
             return;
         };
         let is_space = shown.chars().all(char::is_whitespace);
+        if !is_space && self.is_there(shown, &pen) {
+            return;
+        }
         let is_backward = || is_space || shown.contains(bidi::is_right_to_left);
         let backward = self.open.as_ref().and_then(|open| pen.joint(&open.pen, height)).filter(|gap| gap.abs() < 1.0);
         let backward = backward.filter(|_| joint.is_none_or(|gap| gap < -OVERLAP) && is_backward());
@@ -168,6 +181,29 @@ impl Layout {
         open.line.text.push_str(&written(shown));
         open.line.size = open.line.size.max(height);
         open.line.is_bold &= is_bold;
+    }
+
+    /// Whether a glyph is where it was drawn before. Remembers it.
+    #[expect(clippy::cast_possible_truncation, reason = "a position far outside of the page is any position there")]
+    fn is_there(&mut self, shown: &str, pen: &Pen) -> bool {
+        let Some(first) = shown.chars().next() else { return false };
+        let (x, y) = pen.from;
+        let near = (pen.height * TWICE).min(SQUARE / 2.0);
+        let square = |at: f32| (at / SQUARE).floor() as i32;
+        for across in square(x - near)..=square(x + near) {
+            for up in square(y - near)..=square(y + near) {
+                if let Some((other_x, other_y)) = self.drawn.get(&(first, across, up))
+                    && (other_x - x).abs() < near
+                    && (other_y - y).abs() < near
+                {
+                    return true;
+                }
+            }
+        }
+        if self.drawn.len() < MOST_DRAWN {
+            self.drawn.insert((first, square(x), square(y)), (x, y));
+        }
+        false
     }
 
     fn end_line(&mut self) {

@@ -35,6 +35,11 @@ const MOST_GLYPHS: usize = 8_000_000;
 /// Notes and fields of one page.
 const MOST_ANNOTATIONS: usize = 10_000;
 
+/// The character that a code is in the font `Symbol`.
+pub(super) fn symbol(code: u8) -> Option<char> {
+    names::Base::Symbol.character(code)
+}
+
 pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     match text(bytes, has_table(bytes)) {
         Err(SkipReason::Malformed) => text(&repair::repaired(bytes).ok_or(SkipReason::Malformed)?, false),
