@@ -42,8 +42,9 @@ impl Match<'_> {
     fn name(&self) -> Option<Range<usize>> {
         let signed = || {
             let range = self.range(Capture::SignedName)?;
-            let sign = self.text[range.clone()].rfind(['$', ':']).map_or(0, |at| at + 1);
-            Some(range.start + sign..range.end).filter(|range| !range.is_empty())
+            let name = self.text[range].rsplit(['$', ':']).next().unwrap_or_default().trim_matches(['{', '}']);
+            let start = name.as_ptr().addr() - self.text.as_ptr().addr();
+            Some(start..start + name.len()).filter(|range| !range.is_empty())
         };
         self.range(Capture::Name).or_else(signed)
     }
@@ -134,7 +135,16 @@ impl FoundNodes {
                         .first(Capture::Body)
                         .or_else(|| compiled.body.and_then(|field| syntax.child(start, field)));
                     let body = body.map(|body| syntax.range(body).start);
-                    let range = syntax.range(start);
+                    let mut range = syntax.range(start);
+                    // A description before the name says nothing of the signature.
+                    let is_comment = |child: &syntax::Node| {
+                        compiled.comments.get(usize::from(syntax.kind(*child))).is_some_and(|is_comment| *is_comment)
+                    };
+                    if syntax.children(start).next().is_some_and(|first| is_comment(&first))
+                        && let Some(first) = syntax.children(start).find(|child| !is_comment(child))
+                    {
+                        range.start = syntax.range(first).start.min(name.start);
+                    }
                     let mut head = Head::find(&range, body, text, name.end, compiled.whole_heads);
                     head.comments = syntax.comments(start, head.end, &compiled.comments);
                     let arity = matched.first(Capture::Arity);

@@ -7,6 +7,7 @@ mod blocks;
 mod captures;
 mod chunk;
 mod code_words;
+mod columns;
 pub(crate) mod documents;
 pub(crate) mod entity;
 pub(crate) mod entity_kinds;

@@ -8,7 +8,7 @@
 //!
 //! Work is bounded: at most [`BUDGET`] times the text, and [`MIN_BUDGET`] bytes, are parsed again.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::iter;
 use std::ops::Range;
 use std::slice;
@@ -19,6 +19,7 @@ use regex_automata::{Anchored, Input};
 
 use super::blocks::Blocks;
 use super::captures::Compiled;
+use super::columns::{Column, columns};
 use super::found_nodes::FoundNodes;
 use super::languages::heads::{self, Layout};
 use super::scopes::Scope;
@@ -88,6 +89,9 @@ pub(super) fn recover(
     let damaged = if is_damaged { parts } else { damaged_items.as_slice() };
     if !damaged.is_empty() {
         again.read_missing(damaged, syntax, found);
+        if heads.layout == Layout::Statement {
+            again.read_columns(damaged, found);
+        }
     }
 }
 
@@ -189,6 +193,43 @@ impl PartParser<'_> {
             found.append(piece);
         }
         self.end_by_indent(&blocks, found);
+    }
+
+    /// Columns of tables are those that their statements list.
+    fn read_columns(&self, damaged: &[Range<usize>], found: &mut FoundNodes) {
+        // By the name of the table: the end of the statement, and its columns.
+        let mut tables: BTreeMap<usize, (usize, Vec<Column>)> = BTreeMap::new();
+        for head in damaged.iter().flat_map(|range| self.heads_in(range.clone())) {
+            let is_quoted = self.text[head.name.end..].starts_with(['"', '`', ']']);
+            let list = columns(self.text, head.name.end + usize::from(is_quoted));
+            if let Some(list) = list.filter(|_| head.kind == Some("table")) {
+                tables.insert(head.name.start, (statement_end(self.text, head.name.end), list));
+            }
+        }
+        let table_of = |at: usize| tables.range(..at).next_back().filter(|(_, (end, _))| at < *end);
+        let mut known: HashSet<usize, RandomState> = HashSet::default();
+        found.scopes.retain_mut(|(_, scope)| {
+            let at = scope.name.start;
+            if let Some((end, _)) = tables.get(&at) {
+                scope.range.end = scope.range.end.max(*end);
+                return true;
+            }
+            let is_column = scope.kind == Some("field");
+            let is_listed = |list: &[Column]| list.iter().any(|column| column.name.start == at);
+            if is_column && table_of(at).is_some_and(|(_, (_, list))| !is_listed(list)) {
+                return false;
+            }
+            known.insert(at);
+            true
+        });
+        for column in tables.into_values().flat_map(|(_, list)| list) {
+            if column.has_type && !known.contains(&column.name.start) {
+                let mut scope = Scope::without_symbol(column.item.clone(), column.name.clone());
+                scope.kind = Some("field");
+                scope.head = Some(source::Head::find(&column.item, None, self.text, column.name.end, false));
+                found.scopes.push((usize::MAX, scope));
+            }
+        }
     }
 
     /// Definitions next to errors end where their lines do, if indents show that.

@@ -44,11 +44,20 @@ const last = (names) => names.at(-1).String.sval;
 
 for (const path of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
   const text = readFileSync(path, "utf8");
+  const breaks = [...text.matchAll(/\n/g)].map((found) => found.index);
+  const lineAt = (offset) => {
+    let [low, high] = [0, breaks.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (breaks[middle] < offset) low = middle + 1;
+      else high = middle;
+    }
+    return low + 1;
+  };
   for (const [start, end] of statements(text)) {
     const own = text.slice(start, end);
     const head = own.replace(/^(?:\s+|--[^\n]*\n?|\/\*[^]*?\*\/)+/, "");
     const from = start + own.length - head.length;
-    const lineAt = (offset) => text.slice(0, offset).split("\n").length;
     for (const body of head.matchAll(/\$([A-Za-z_]\w*)?\$[^]*?\$\1\$/g)) {
       const [first, last] = [lineAt(from + body.index) + 1, lineAt(from + body.index + body[0].length)];
       if (last >= first) process.stdout.write(`${path}\t${first}\tinside\t${last}\t\n`);
@@ -74,37 +83,40 @@ for (const path of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
       const found = head.slice(after).search(word);
       return from + after + Math.max(found, 0);
     };
-    const [kind, node] = Object.entries(tree)[0] ?? [];
-    // A byte offset of the parser.
-    const byte = (offset) => from + Buffer.from(head).subarray(0, offset).toString().length;
-    const relation = (kind, relation) => print(kind, relation.relname, find(relation.relname, byte(relation.location ?? 0) - from));
-    const after = (word) => head.search(new RegExp(`\\b${word}\\b`, "i")) + word.length;
-    if (kind === "CreateStmt" || kind === "CreateForeignTableStmt") {
-      const table = node.base ?? node.baseStmt ?? node;
-      relation("table", table.relation);
-      for (const { ColumnDef: column } of table.tableElts ?? []) {
-        if (column?.typeName) print("column", column.colname, byte(column.location ?? 0), table.relation.relname);
-      }
-    } else if (kind === "CreateTableAsStmt") relation(node.objtype === "OBJECT_MATVIEW" ? "view" : "table", node.into.rel);
-    else if (kind === "ViewStmt") relation("view", node.view);
-    else if (kind === "IndexStmt" && node.idxname) print("index", node.idxname, find(node.idxname, after("index")));
-    else if (kind === "CreateSeqStmt") relation("sequence", node.sequence);
-    else if (kind === "CreateFunctionStmt") {
-      const word = node.is_procedure ? "procedure" : "function";
-      print(word, last(node.funcname), find(last(node.funcname), after(word)));
-    } else if (kind === "CreateEnumStmt" || kind === "CreateRangeStmt") print("type", last(node.typeName), find(last(node.typeName), after("type")));
-    else if (kind === "CompositeTypeStmt") relation("type", node.typevar);
-    else if (kind === "DefineStmt" && node.kind === "OBJECT_TYPE") print("type", last(node.defnames), find(last(node.defnames), after("type")));
-    else if (kind === "DefineStmt" && node.kind === "OBJECT_AGGREGATE") print("function", last(node.defnames), find(last(node.defnames), after("aggregate")));
-    else if (kind === "CreateDomainStmt") print("domain", last(node.domainname), find(last(node.domainname), after("domain")));
-    else if (kind === "CreateTrigStmt" || kind === "CreateEventTrigStmt") print("trigger", node.trigname, find(node.trigname, after("trigger")));
-    else if (kind === "CreatePolicyStmt") print("policy", node.policy_name, find(node.policy_name, after("policy")));
-    else if (kind === "CreateSchemaStmt" && node.schemaname) print("schema", node.schemaname, find(node.schemaname, after("schema")));
-    else if (kind === "AlterTableStmt") {
-      for (const { AlterTableCmd: command } of node.cmds) {
-        const column = command?.subtype === "AT_AddColumn" && command.def.ColumnDef;
-        if (column) print("column", column.colname, byte(column.location ?? 0), node.relation.relname);
-      }
-    } else if (kind === "RuleStmt") print("rule", node.rulename, find(node.rulename, after("rule")));
+    // A schema may contain the statements of its elements.
+    const trees = [tree, ...(tree.CreateSchemaStmt?.schemaElts ?? [])];
+    for (const [kind, node] of trees.map((tree) => Object.entries(tree)[0] ?? [])) {
+      // A byte offset of the parser.
+      const byte = (offset) => from + Buffer.from(head).subarray(0, offset).toString().length;
+      const relation = (kind, relation) => print(kind, relation.relname, find(relation.relname, byte(relation.location ?? 0) - from));
+      const after = (word) => head.search(new RegExp(`\\b${word}\\b`, "i")) + word.length;
+      if (kind === "CreateStmt" || kind === "CreateForeignTableStmt") {
+        const table = node.base ?? node.baseStmt ?? node;
+        relation("table", table.relation);
+        for (const { ColumnDef: column } of table.tableElts ?? []) {
+          if (column?.typeName) print("column", column.colname, byte(column.location ?? 0), table.relation.relname);
+        }
+      } else if (kind === "CreateTableAsStmt") relation(node.objtype === "OBJECT_MATVIEW" ? "view" : "table", node.into.rel);
+      else if (kind === "ViewStmt") relation("view", node.view);
+      else if (kind === "IndexStmt" && node.idxname) print("index", node.idxname, find(node.idxname, after("index")));
+      else if (kind === "CreateSeqStmt") relation("sequence", node.sequence);
+      else if (kind === "CreateFunctionStmt") {
+        const word = node.is_procedure ? "procedure" : "function";
+        print(word, last(node.funcname), find(last(node.funcname), after(word)));
+      } else if (kind === "CreateEnumStmt" || kind === "CreateRangeStmt") print("type", last(node.typeName), find(last(node.typeName), after("type")));
+      else if (kind === "CompositeTypeStmt") relation("type", node.typevar);
+      else if (kind === "DefineStmt" && node.kind === "OBJECT_TYPE") print("type", last(node.defnames), find(last(node.defnames), after("type")));
+      else if (kind === "DefineStmt" && node.kind === "OBJECT_AGGREGATE") print("function", last(node.defnames), find(last(node.defnames), after("aggregate")));
+      else if (kind === "CreateDomainStmt") print("domain", last(node.domainname), find(last(node.domainname), after("domain")));
+      else if (kind === "CreateTrigStmt" || kind === "CreateEventTrigStmt") print("trigger", node.trigname, find(node.trigname, after("trigger")));
+      else if (kind === "CreatePolicyStmt") print("policy", node.policy_name, find(node.policy_name, after("policy")));
+      else if (kind === "CreateSchemaStmt" && node.schemaname) print("schema", node.schemaname, find(node.schemaname, after("schema")));
+      else if (kind === "AlterTableStmt") {
+        for (const { AlterTableCmd: command } of node.cmds) {
+          const column = command?.subtype === "AT_AddColumn" && command.def.ColumnDef;
+          if (column) print("column", column.colname, byte(column.location ?? 0), node.relation.relname);
+        }
+      } else if (kind === "RuleStmt") print("rule", node.rulename, find(node.rulename, after("rule")));
+    }
   }
 }

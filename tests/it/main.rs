@@ -48,6 +48,7 @@ mod inferred;
 mod inferred_together;
 mod installed_ty;
 mod known;
+mod language_forms;
 mod languages;
 mod line_history;
 mod long;

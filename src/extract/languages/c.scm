@@ -62,6 +62,11 @@
   (array_declarator declarator: (type_identifier) @name)
   (pointer_declarator declarator: [
     (type_identifier) @name
+    (pointer_declarator declarator: [
+      (type_identifier) @name
+      (pointer_declarator declarator: (type_identifier) @name)
+      (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name)))
+    ])
     (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name)))
   ])
   (function_declarator declarator: [
@@ -143,9 +148,10 @@
         (array_declarator declarator: (identifier) @name)
         (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
       ])
-      (array_declarator declarator: (identifier) @name)
+      (array_declarator declarator: [(identifier) @name (array_declarator declarator: (identifier) @name)])
       (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
     ])
+    (array_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
     (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: [
       (identifier) @name
       (array_declarator declarator: (identifier) @name)
@@ -159,9 +165,10 @@
       (array_declarator declarator: (identifier) @name)
       (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
     ])
-    (array_declarator declarator: (identifier) @name)
+    (array_declarator declarator: [(identifier) @name (array_declarator declarator: (identifier) @name)])
     (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
   ])
+  (array_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
   (parenthesized_declarator (identifier) @name)
   (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
 ]) @definition.variable

@@ -16,7 +16,7 @@
 ((normal_command (identifier) @_command (argument_list . (argument) @name)) @definition.package
   (#match? @_command "^(?i)project$"))
 ((normal_command (identifier) @_command (argument_list . (argument) @name)) @definition.variable
-  (#match? @_command "^(?i)(set|option)$")
+  (#match? @_command "^(?i)(set|option|cmake_dependent_option)$")
   (#not-match? @name "[$}]"))
 
 ; Imports.

@@ -52,7 +52,7 @@ impl Compiled {
         let heads = heads.map_err(|fault| format!("the heads of {} cannot be read: {fault}", language.name))?;
         let gaps = gaps::Compiled::new(language.gaps);
         let gaps = gaps.map_err(|fault| format!("the gaps of {} cannot be read: {fault}", language.name))?;
-        let comments = syntax::named_like(&grammar, &["comment"]);
+        let comments = syntax::named_like(&grammar, &["comment", "description"]);
         Ok(Self { grammar, patterns, heads, gaps, captures, body, comments, whole_heads: language.whole_heads })
     }
 }

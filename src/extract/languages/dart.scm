@@ -2,7 +2,8 @@
 (class_declaration name: (identifier) @name) @definition.class
 (mixin_declaration name: (identifier) @name) @definition.mixin
 (extension_declaration name: (identifier) @name) @definition.extension
-(extension_type_declaration name: (_) @name) @definition.extension
+(extension_type_declaration name: (_ . (identifier) @name)) @definition.extension
+(extension_type_declaration name: (identifier) @name) @definition.extension
 (extension_declaration !name class: (type . (type_identifier) @name)) @scope
 (extension_type_representation name: (identifier) @name) @definition.field
 (enum_declaration name: (identifier) @name) @definition.enum
@@ -17,6 +18,7 @@
   (getter_signature name: (identifier) @name)
   (setter_signature name: (identifier) @name)
   (operator_signature operator: (_) @name)
+  (operator_signature ["[]" "[]=" "~" "-"] @name)
 ])) @definition.method
 (method_declaration signature: (method_signature [
   (constructor_signature name: (identifier) @name . parameters: (_))
@@ -27,6 +29,7 @@
   (getter_signature name: (identifier) @name)
   (setter_signature name: (identifier) @name)
   (operator_signature operator: (_) @name)
+  (operator_signature ["[]" "[]=" "~" "-"] @name)
 ]) @definition.method
 (declaration [
   (constructor_signature name: (identifier) @name . parameters: (_))
@@ -35,6 +38,7 @@
   (redirecting_factory_constructor_signature name: (identifier) @name . parameters: (_))
 ]) @definition.constructor
 (declaration (initialized_identifier_list (initialized_identifier name: (identifier) @name))) @definition.field
+(declaration (identifier_list (identifier) @name) @definition.field)
 (declaration (static_final_declaration_list (static_final_declaration name: (identifier) @name))) @definition.field
 (top_level_variable_declaration
   modifier: "const"
@@ -43,6 +47,9 @@
   (static_final_declaration_list (static_final_declaration name: (identifier) @name))) @definition.variable
 (top_level_variable_declaration
   (initialized_identifier_list (initialized_identifier name: (identifier) @name))) @definition.variable
+(external_function_declaration signature: (function_signature name: (identifier) @name)) @definition.function
+(external_getter_declaration signature: (getter_signature name: (identifier) @name)) @definition.function
+(external_setter_declaration signature: (setter_signature name: (identifier) @name)) @definition.function
 (getter_declaration (getter_signature name: (identifier) @name)) @definition.function
 (setter_declaration (setter_signature name: (identifier) @name)) @definition.function
 

@@ -15,6 +15,12 @@
   (do_block)) @scope
   (#eq? @_define "defimpl"))
 
+((call
+  target: (identifier) @_define
+  (arguments . (alias) (keywords (pair value: (list) @name)))
+  (do_block)) @scope
+  (#eq? @_define "defimpl"))
+
 ; Functions and macros: clauses in a row are one.
 ((call
   target: (identifier) @_define
@@ -62,7 +68,10 @@
   operator: "@"
   operand: (call
     target: (identifier) @_attribute
-    (arguments . (binary_operator left: (call target: (identifier) @name))))) @definition.function
+    (arguments . (binary_operator left: [
+      (call target: (identifier) @name)
+      (binary_operator left: (call target: (identifier) @name))
+    ])))) @definition.function
   (#match? @_attribute "^(callback|macrocallback)$"))
 ((unary_operator operator: "@" operand: (call target: (identifier) @name (arguments))) @definition.constant
   (#not-match? @name "^(moduledoc|doc|typedoc|spec|type|typep|opaque|callback|macrocallback|behaviour|impl|derive|dialyzer|optional_callbacks|compile|external_resource|enforce_keys|before_compile|after_compile|on_load|on_definition|shortdoc|deprecated|since|tag|moduletag|describetag|vsn)$"))

@@ -10,6 +10,7 @@
 (record_decl fields: (record_field name: (atom) @name) @definition.field)
 (type_alias name: (type_name name: (atom) @name)) @definition.type
 (opaque name: (type_name name: (atom) @name)) @definition.type
+(nominal name: (type_name name: (atom) @name)) @definition.type
 (pp_define lhs: (macro_lhs name: [(atom) (var)] @name !args)) @definition.constant
 (pp_define lhs: (macro_lhs name: [(atom) (var)] @name)) @definition.macro
 

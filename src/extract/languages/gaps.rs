@@ -12,9 +12,15 @@ const fn gap(pattern: &'static str, words: &'static str) -> Gap {
 
 const CONDITIONAL: Gap = Gap { pattern: r"^[ \t]*#[ \t]*if", filling: Filling::Conditional };
 
-pub(super) static C: [Gap; 19] = [
+pub(super) static C: [Gap; 23] = [
     CONDITIONAL,
     EXPORTED,
+    // Enumerations as Apple's frameworks declare them: `typedef NS_ENUM(NSInteger, Level) { … };`
+    gap(
+        r"^[ \t]*(typedef\s+(?:NS|CF)_(?:CLOSED_|ERROR_)?(?:ENUM|OPTIONS)\s*\(\s*[\w \t]+,\s*)[A-Za-z_]\w*\s*\)",
+        "enum",
+    ),
+    gap(r"^[ \t]*enum[ \t]{12,}\s*[A-Za-z_]\w*\s*(\))[^;{]*\{", ""),
     // Attributes of a type, as macros.
     gap(r"\b(?:struct|union|enum)[ \t]+((?:[A-Za-z_]\w*(?:\([^()\n]*\))?[ \t]+)+)[A-Za-z_]\w*\s*\{", ""),
     // Comments in the text of macros.
@@ -24,16 +30,21 @@ pub(super) static C: [Gap; 19] = [
     gap(r"^([A-Z_]*(?:BEGIN|END)[A-Z_]*)[ \t\r]*$", ""),
     gap(r"^([A-Z][A-Z0-9_]*(?:\([^()\n]*\))?\s+)@(?:interface|protocol)", ""),
     // Parameters as old headers write them: `int inflate OF((z_streamp strm, int flush));`
-    gap(r"^[A-Za-z_][\w \t*]*[ \t*](?:\w+|\([\w \t]*\*[ \t]*\w+\))[ \t]+([A-Z_][A-Z0-9_]*[ \t]*\()\(", ""),
+    gap(r"^[ \t]*[A-Za-z_][\w \t*]*[ \t*](?:\w+|\([\w \t]*\*[ \t]*\w+\))[ \t]+([A-Z_][A-Z0-9_]*[ \t]*\()\(", ""),
     gap(
-        r"^[A-Za-z_][\w \t*]*[ \t*](?:\w+|\([\w \t]*\*[ \t]*\w+\))[ \t]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(\))\s*;",
+        r"^[ \t]*[A-Za-z_][\w \t*]*[ \t*](?:\w+|\([\w \t]*\*[ \t]*\w+\))[ \t]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(\))\s*;",
         "",
     ),
     // Macros after parameters, and between a type and a name.
     gap(r"^[A-Za-z_][^=;{}#]*\)\s*((?:[A-Z][A-Z0-9_]*(?:[ \t]*\((?:[^()\n]|\([^()\n]*\))*\))?\s*)+)[;{]", ""),
     gap(r"^[A-Za-z_][\w \t*]*[ \t*]([a-z_]\w*\([^()\n]*\)[ \t]+)\**[a-z_]\w*[ \t]*\(", ""),
     gap(
-        r"^(?:[A-Z][A-Z0-9_]*[ \t]+)?(?:(?:static|extern|inline|const|local|struct|enum|unsigned)[ \t]+)*(?:int|void|char|long|short|float|double|bool|unsigned|[A-Z]\w*|[a-z]+[A-Z_0-9]\w*)[ \t]*(?:\*[ \t]*)*[ \t*]([A-Z][A-Z0-9_]*[ \t]+)[A-Za-z_]\w*[ \t]*(?:OF[ \t]*)?\(",
+        r"^(?:[A-Z][A-Z0-9_]*[ \t]+)?[A-Za-z_]\w*[ \t*]+([A-Z][A-Z0-9_]*\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)\s+)\**[a-z_]\w*[ \t]*\(",
+        "",
+    ),
+    gap(r"^typedef[ \t][^;{}()\n]*\*[ \t]*([A-Z][A-Z0-9_]*[ \t]+)\w+[ \t]*;", ""),
+    gap(
+        r"^[ \t]*(?:[A-Z][A-Z0-9_]*[ \t]+)?(?:(?:static|extern|inline|const|local|struct|enum|unsigned)[ \t]+)*(?:int|void|char|long|short|float|double|bool|unsigned|[A-Z]\w*|[a-z]+[A-Z_0-9]\w*)[ \t]*(?:\*[ \t]*)*[ \t*]([A-Z][A-Z0-9_]*[ \t]+)[A-Za-z_]\w*[ \t]*(?:OF[ \t]*)?\(",
         "",
     ),
     gap(r"\(([A-Z][A-Z0-9_]*[ \t]*)\*+[ \t]*\w+[ \t]*\)[ \t]*(?:OF[ \t]*)?\(", ""),
@@ -42,7 +53,10 @@ pub(super) static C: [Gap; 19] = [
         r"^((?:[A-Z][A-Z0-9_]*|local)\s+)(?:extern|static|inline|const|struct|enum|union|unsigned|signed|int|void|char|long|short|float|double|bool|size_t)\b",
         "",
     ),
-    gap(r"^((?:[A-Z][A-Z0-9_]*|local)[ \t]+)[A-Za-z_]\w*[ \t]*(?:\*[ \t]*)*(?:\([*\s]*\w+\)|[ \t*]\w+)[ \t]*\(", ""),
+    gap(
+        r"^[ \t]*((?:[A-Z][A-Z0-9_]*|local)(?:[ \t]+|[ \t]*\n))[A-Za-z_]\w*[ \t]*(?:\*[ \t]*)*(?:\([*\s]*\w+\)|[ \t*]\w+)[ \t]*\(",
+        "",
+    ),
     // C23.
     gap(r"\[\[[^\[\]\n]*\]\]", ""),
     gap(r"\b(_BitInt\s*\([^()\n]*\))", "int"),
@@ -93,7 +107,7 @@ pub(super) static CPP: [Gap; 10] = [
     gap(r"^[ \t]*(?:class|struct|union|enum)\s+(\[\[[^\[\]\n]*\]\])", ""),
 ];
 
-pub(super) static CSHARP: [Gap; 6] = [
+pub(super) static CSHARP: [Gap; 8] = [
     CONDITIONAL,
     // What is left of conditionals: where a list goes on in a branch, it is whole with it.
     gap(r"^[ \t]*#[ \t]*(?:if|elif|else|endif|region|endregion)[^\n]*", ""),
@@ -101,7 +115,9 @@ pub(super) static CSHARP: [Gap; 6] = [
     gap(r"\b(ref\s+)partial\s+struct\b", ""),
     // findings/csharp-conditional-assignment.sh
     gap(r"(\?)(?:\.\w+|\[[^\[\]\n]*\])(?:\??\.\w+|\[[^\[\]\n]*\])*\s*(?:\?\?|<<|>>>?|[-+*/%&|^])?=[^=>]", ""),
-    gap(r"\boperator\s+(?:checked\s+)?(?:<<|>>>?|[-+*/%&|^])(=)\s*\(", ""),
+    gap(r"\boperator\s+(?:checked\s+)?([-+*/%&|^]=)\s*\(", "=="),
+    gap(r"\boperator\s+(?:checked\s+)?((?:<<|>>)=)\s*\(", ">>>"),
+    gap(r"\boperator\s+(?:checked\s+)?>>>(=)\s*\(", ""),
 ];
 
 pub(super) static GO: [Gap; 1] = [
@@ -111,7 +127,7 @@ pub(super) static GO: [Gap; 1] = [
 
 pub(super) static JULIA: [Gap; 1] = [gap(r"^[ \t]+(const)\s+\w+[ \t]*(?:::[^=\n]*)?(?:=[^\n]*)?$", "")];
 
-pub(super) static KOTLIN: [Gap; 7] = [
+pub(super) static KOTLIN: [Gap; 9] = [
     // A constructor with annotations and modifiers on a line of its own.
     gap(
         r"\bclass\s+\w+[ \t]*(?:<[^(){};]*>)?[ \t]*\n\s*((?:@[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?\s+)+)(?:public|internal|private|protected)\s+constructor\b",
@@ -125,12 +141,17 @@ pub(super) static KOTLIN: [Gap; 7] = [
     // Calls that look like accessors of the variable before them.
     gap(r"^[ \t]+(get)\([^)\s]", "got"),
     gap(r"^[ \t]+(set)\([^(),{}\n]*(?:\([^()\n]*\)[^(),{}\n]*)*,[ \t]*[^\s)]", "sat"),
-    // The last statement of a line may end with the block.
+    // A statement may end with its block.
+    gap(r"\b(?:fun|va[lr])\s[^\n{}=;]*=[ \t][^\n{};]*[^\s{};]([ \t])\}", ";"),
+    gap(r"\bfun\s+[\w.<>]+\s*\([^(){}\n]*\)(?:[ \t]*:[ \t]*[\w.<>?, ]*[\w>?])?([ \t])\}", ";"),
     gap(r"=[ \t][^\n{};]*[^\s{};]([ \t])\}[ \t]*[,;]?[ \t]*$", ";"),
 ];
 
-pub(super) static POWERSHELL: [Gap; 2] =
-    [gap(r"\)\s*(:\s*base\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*\{", ""), gap(r"\$\w+\s*=\s*(\{\s*\})", "0")];
+pub(super) static POWERSHELL: [Gap; 3] = [
+    gap(r"(?i)\benum\s+\w+\s*(:\s*\w+)\s*\{", ""),
+    gap(r"\)\s*(:\s*base\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*\{", ""),
+    gap(r"\$\w+\s*=\s*(\{\s*\})", "0"),
+];
 
 pub(super) static SHELL: [Gap; 1] = [Gap {
     pattern: r#"(<<-?[ \t]*["'\\]?\w+["']?)[^\n]*\|[ \t]*(?:while|until|for|if|case|\{|\()"#,
@@ -139,7 +160,10 @@ pub(super) static SHELL: [Gap; 1] = [Gap {
 
 pub(super) static SQL: [Gap; 8] = [
     // What defines no symbol.
-    gap(r"(?i)^[ \t]*(CREATE\s+(?:OPERATOR\s+(?:CLASS|FAMILY)|ACCESS\s+METHOD)\s[^;]*;)", ""),
+    gap(
+        r"(?i)^[ \t]*((?:CREATE|ALTER)\s+(?:OPERATOR\s+(?:CLASS|FAMILY)|ACCESS\s+METHOD|PUBLICATION|SUBSCRIPTION)\s[^;]*;)",
+        "",
+    ),
     // Constraints that exclude, and where a table is stored.
     gap(
         r"(?i)(,\s*(?:CONSTRAINT\s+\w+\s+)?EXCLUDE\s+(?:USING\s+\w+\s*)?\((?:[^()]|\([^()]*\))*\)(?:\s*WHERE\s*\((?:[^()]|\([^()]*\))*\))?)",

@@ -27,6 +27,24 @@
     ]) @definition.field))))
 (type_declaration
   (type_spec type: (interface_type (method_elem name: (field_identifier) @name) @definition.method)))
+; Fields of types without a name: of a package's variables, and of other fields.
+(source_file (var_declaration (var_spec type: [
+  (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))
+  (pointer_type (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+  (slice_type element: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+  (map_type value: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+])))
+(source_file (var_declaration (var_spec value: (expression_list (composite_literal type: [
+  (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))
+  (slice_type element: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+  (map_type value: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+])))))
+(field_declaration type: [
+  (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))
+  (pointer_type (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+  (slice_type element: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+  (map_type value: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+])
 (const_spec name: (identifier) @name) @definition.constant
 (var_spec name: (identifier) @name) @definition.variable
 

@@ -2,17 +2,28 @@
 (data_type name: (name) @name) @definition.type
 (newtype name: (name) @name) @definition.type
 (type_synonym name: (name) @name) @definition.type
+(type_synonym (infix operator: [(operator) @name (constructor_operator) @name (infix_id (_) @name)])) @definition.type
+(type_synonym name: (prefix_id (_) @name)) @definition.type
+(data_type (infix operator: [(constructor_operator) @name (infix_id (_) @name)])) @definition.type
+(data_type name: (prefix_id (_) @name)) @definition.type
 (type_family name: (name) @name) @definition.type
 (data_family name: (name) @name) @definition.type
 (class name: (name) @name declarations: (_) @body) @definition.class
 (class name: (name) @name) @definition.class
 (data_constructor constructor: [(prefix name: (constructor) @name) (record name: (constructor) @name)]) @definition.variant
-(data_constructor constructor: (infix operator: (constructor_operator) @name)) @definition.variant
+(data_constructor constructor: (infix operator: [(constructor_operator) @name (infix_id (constructor) @name)])) @definition.variant
+(data_constructor constructor: (prefix name: (prefix_id (_) @name))) @definition.variant
 (foreign_import signature: (signature name: (variable) @name)) @definition.function
 (newtype_constructor name: (constructor) @name) @definition.variant
 (gadt_constructor name: (constructor) @name) @definition.variant
+(gadt_constructor names: (binding_list name: (constructor) @name @definition.variant)) @signature
 (field name: (field_name (variable) @name)) @definition.field
-(pattern_synonym (equation synonym: (apply function: (constructor) @name))) @definition.constant
+(pattern_synonym (equation synonym: [
+  (apply function: (constructor) @name)
+  (constructor) @name
+  (record constructor: (constructor) @name)
+  (infix operator: (constructor_operator) @name)
+])) @definition.constant
 
 ; An instance is not a symbol itself, but its type contains what is in it.
 (instance name: (name) @implements patterns: (type_patterns . (_) @implementor))
@@ -29,17 +40,25 @@
 (declarations (signature names: (binding_list name: (variable) @name)) @definition.function)
 (declarations (function name: (variable) @name) @definition.function @clause)
 (declarations (function name: (prefix_id (operator) @name)) @definition.function @clause)
-(declarations (function (infix operator: (operator) @name)) @definition.function @clause)
+(declarations (function (infix operator: [(operator) @name (infix_id (variable) @name)])) @definition.function @clause)
+(declarations (function parens: (function_head_parens
+  (infix operator: [(operator) @name (infix_id (variable) @name)]))) @definition.function @clause)
+(declarations (bind pattern: [
+  (tuple element: (variable) @name @definition.function)
+  (list element: (variable) @name @definition.function)
+  (apply argument: (variable) @name @definition.function)
+  (strict pattern: (variable) @name @definition.function)
+]) @signature)
 (declarations (bind name: (variable) @name) @definition.function @clause)
 (class_declarations (signature name: (variable) @name) @definition.function @clause)
 (class_declarations (signature name: (prefix_id (operator) @name)) @definition.function @clause)
 (class_declarations (signature names: (binding_list name: (variable) @name)) @definition.function)
 (class_declarations (function name: (variable) @name) @definition.function @clause)
-(class_declarations (function (infix operator: (operator) @name)) @definition.function @clause)
+(class_declarations (function (infix operator: [(operator) @name (infix_id (variable) @name)])) @definition.function @clause)
 (class_declarations (bind name: (variable) @name) @definition.function @clause)
 (instance_declarations (function name: (variable) @name) @definition.function @clause)
 (instance_declarations (function name: (prefix_id (operator) @name)) @definition.function @clause)
-(instance_declarations (function (infix operator: (operator) @name)) @definition.function @clause)
+(instance_declarations (function (infix operator: [(operator) @name (infix_id (variable) @name)])) @definition.function @clause)
 (instance_declarations (bind name: (prefix_id (operator) @name)) @definition.function @clause)
 (instance_declarations (bind name: (variable) @name) @definition.function @clause)
 

@@ -18,6 +18,15 @@
   (#match? @_block "^(variable|output)$"))
 (config_file (body (block
   . (identifier) . (string_lit (template_literal) @name) . (block_start) @body) @definition.block))
+; A label may be a plain word.
+((config_file (body (block
+  . (identifier) @_block . [(identifier) (string_lit)] @container . (identifier) @name . (block_start) @body) @definition.resource))
+  (#match? @_block "^(resource|data|ephemeral)$"))
+((config_file (body (block . (identifier) @_block . (identifier) @name . (block_start) @body) @definition.module))
+  (#eq? @_block "module"))
+((config_file (body (block . (identifier) @_block . (identifier) @name . (block_start) @body) @definition.variable))
+  (#match? @_block "^(variable|output)$"))
+(config_file (body (block . (identifier) . (identifier) @name . (block_start) @body) @definition.block))
 ((config_file (body (block
   . (identifier) @_block . (block_start) (body (attribute . (identifier) @name) @definition.variable))))
   (#eq? @_block "locals"))

@@ -379,6 +379,15 @@ pub(super) static SQL: Heads = Heads::new(
         ),
         (Some("variable"), concat!(sql_create!(), r"(?:TEMP(?:ORARY)?\s+)?SEQUENCE\s+", sql_name!())),
         (Some("namespace"), concat!(sql_create!(), r"SCHEMA\s+", sql_name!())),
+        (
+            Some("field"),
+            concat!(
+                r"^[ \t]*(?i:ALTER\s+(?:FOREIGN\s+)?TABLE\s+(?:IF\s+EXISTS\s+)?(?:ONLY\s+)?)(?i)",
+                sql_name!(),
+                r#"["`\]]?\s*\*?\s*ADD\s+COLUMN\s+"#,
+                sql_name!()
+            ),
+        ),
     ],
 );
 

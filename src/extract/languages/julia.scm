@@ -16,10 +16,14 @@
 (struct_definition (assignment . [(identifier) @name (typed_expression . (identifier) @name)]) @definition.field)
 (struct_definition (const_statement
   (assignment . [(identifier) @name (typed_expression . (identifier) @name)])) @definition.field)
+(struct_definition (macrocall_expression
+  (macro_identifier (identifier) @_macro)
+  (macro_argument_list . (typed_expression . (identifier) @name) @definition.field))
+  (#eq? @_macro "atomic"))
 (struct_definition (identifier) @name @definition.field)
 ((macrocall_expression
   (macro_identifier (identifier) @_macro)
-  (macro_argument_list . (identifier) @name)) @definition.enum
+  (macro_argument_list . [(identifier) @name (typed_expression . (identifier) @name)])) @definition.enum
   (#eq? @_macro "enum"))
 ((macrocall_expression
   (macro_identifier (identifier) @_macro)
@@ -74,7 +78,12 @@
   (where_expression . [
     (call_expression . [(identifier) @name (field_expression (identifier) @name .) (parametrized_type_expression . (identifier) @name)])
     (typed_expression . (call_expression . [(identifier) @name (field_expression (identifier) @name .)]))
+    (where_expression . [
+      (call_expression . (identifier) @name)
+      (typed_expression . (call_expression . (identifier) @name))
+    ])
   ])
+  (call_expression . (prefixed_string_literal (content) @name))
   (identifier) @name
 ])) @definition.function
 (assignment . [
@@ -87,9 +96,18 @@
       (parametrized_type_expression . (identifier) @name)
     ])
     (typed_expression . (call_expression . [(identifier) @name (field_expression (identifier) @name .)]))
+    (where_expression . [
+      (call_expression . (identifier) @name)
+      (typed_expression . (call_expression . (identifier) @name))
+    ])
   ])
+  (call_expression . (prefixed_string_literal (content) @name))
+  (binary_expression . (_) . (operator) @name)
 ]) @definition.function
-(macro_definition (signature (call_expression . (identifier) @name))) @definition.macro
+(macro_definition (signature (call_expression . [
+  (identifier) @name
+  (prefixed_string_literal (content) @name)
+]))) @definition.macro
 
 ; Constants and variables; those of functions and blocks are dropped.
 (function_definition (signature) (_) @local)
@@ -99,10 +117,11 @@
 (while_statement) @local
 (const_statement (assignment . (identifier) @name)) @definition.constant
 (const_statement (assignment . (typed_expression . (identifier) @name))) @definition.constant
+(const_statement (assignment . (parametrized_type_expression . (identifier) @name))) @definition.constant
 (const_statement (assignment . (open_tuple (identifier) @name @definition.constant))) @signature
 (source_file (assignment . [(identifier) @name (typed_expression . (identifier) @name)]) @definition.variable)
 (global_statement (assignment . [(identifier) @name (typed_expression . (identifier) @name)])) @definition.variable
-(module_definition (assignment . (identifier) @name) @definition.variable)
+(module_definition (assignment . [(identifier) @name (typed_expression . (identifier) @name)]) @definition.variable)
 (source_file (assignment . (open_tuple (identifier) @name @definition.variable))) @signature
 (module_definition (assignment . (open_tuple (identifier) @name @definition.variable))) @signature
 

@@ -1,4 +1,15 @@
-; Functions, by name or by what they are assigned to.
+; Functions, by name or by what they are assigned to. One without statements has no body.
+(function_declaration name: (identifier) @name !body "end" @body) @definition.function
+(function_declaration
+  name: (dot_index_expression table: (_) @container field: (identifier) @name) !body "end" @body) @definition.function
+(function_declaration
+  name: (method_index_expression table: (_) @container method: (identifier) @name) !body "end" @body) @definition.method
+(assignment_statement
+  (variable_list . name: (identifier) @name .)
+  (expression_list . value: (function_definition !body "end" @body))) @definition.function
+(assignment_statement
+  (variable_list . name: (dot_index_expression table: (_) @container field: (identifier) @name) .)
+  (expression_list . value: (function_definition !body "end" @body))) @definition.function
 (function_declaration name: (identifier) @name) @definition.function
 (function_declaration
   name: (dot_index_expression table: (_) @container field: (identifier) @name)) @definition.function
@@ -15,7 +26,7 @@
     . name: (bracket_index_expression table: (_) @container field: (string content: (string_content) @name)) .)
   (expression_list . value: (function_definition))) @definition.function
 (field name: (identifier) @name value: (function_definition body: (_) @body)) @definition.method
-(field name: (identifier) @name value: (function_definition !body)) @definition.method
+(field name: (identifier) @name value: (function_definition !body "end" @body)) @definition.method
 (field
   name: (string content: (string_content) @name)
   value: (function_definition)) @definition.method

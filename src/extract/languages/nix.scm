@@ -2,7 +2,7 @@
 ; looked for just as well. Of a path of attributes the last one is the name.
 (binding attrpath: (attrpath attr: (identifier) @name .) expression: (function_expression)) @definition.function
 (binding attrpath: (attrpath attr: (identifier) @name .)) @definition.key
-(binding attrpath: (attrpath attr: (string_expression (string_fragment) @name) .)) @definition.key
+((binding attrpath: (attrpath attr: (string_expression (string_fragment) @name) @_whole .)) @definition.key (#not-match? @_whole "[$][{]"))
 
 ; Imports: a file that is read, and those that a list or a call names.
 ((binding

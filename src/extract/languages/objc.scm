@@ -1,9 +1,9 @@
 ; Classes, categories, protocols.
-(class_interface . (identifier) @name category: (_)) @definition.extension
-(class_interface . (identifier) @name) @definition.class
-(class_implementation . (identifier) @name category: (_)) @definition.extension
-(class_implementation . (identifier) @name) @definition.implementation
-(protocol_declaration . (identifier) @name) @definition.protocol
+(class_interface "@interface" . (identifier) @name category: (_)) @definition.extension
+(class_interface "@interface" . (identifier) @name) @definition.class
+(class_implementation "@implementation" . (identifier) @name category: (_)) @definition.extension
+(class_implementation "@implementation" . (identifier) @name) @definition.implementation
+(protocol_declaration "@protocol" . (identifier) @name) @definition.protocol
 
 ; Methods by the first word of their selector.
 (method_declaration (method_type) . (identifier) @name) @definition.method
@@ -72,6 +72,7 @@
   (type_identifier) @name
   (pointer_declarator declarator: [
     (type_identifier) @name
+    (pointer_declarator declarator: (type_identifier) @name)
     (function_declarator declarator: (parenthesized_declarator [
       (pointer_declarator declarator: (type_identifier) @name)
       (block_pointer_declarator declarator: (type_identifier) @name)

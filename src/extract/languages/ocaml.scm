@@ -20,6 +20,11 @@
     (value_name) @name
     (tuple_pattern (value_name) @name)
     (parenthesized_pattern (tuple_pattern (value_name) @name))
+    (constructor_pattern pattern: (value_name) @name)
+    (record_pattern (field_pattern !pattern (field_path (field_name) @name)))
+    (record_pattern (field_pattern pattern: (value_name) @name))
+    (parenthesized_pattern (cons_pattern (value_name) @name))
+    (parenthesized_pattern (lazy_pattern pattern: (value_name) @name))
   ]) @definition.variable))
 (structure (value_definition (let_binding
   pattern: [
@@ -30,8 +35,8 @@
 (external (value_name) @name) @definition.function
 
 ; Modules, types, exceptions. What a module's own signature repeats is not defined twice.
-(module_definition (module_binding (module_name) @name body: (_) @body)) @definition.module
-(module_definition (module_binding (module_name) @name)) @definition.module
+(module_definition (module_binding (module_name) @name body: (_) @body) @definition.module) @signature
+(module_definition (module_binding (module_name) @name) @definition.module) @signature
 (module_type_definition (module_type_name) @name) @definition.signature
 (module_type_definition body: (signature
   (value_specification [(value_name) @name (parenthesized_operator (_) @name)]) @definition.function))
@@ -43,6 +48,7 @@
 ; Classes.
 (class_binding (class_name) @name body: (_) @body) @definition.class
 (class_type_binding (class_type_name) @name) @definition.class
+(signature (class_definition (class_binding (class_name) @name) @definition.class))
 (method_definition (method_name) @name) @definition.method
 (instance_variable_definition (instance_variable_name) @name) @definition.field
 (inheritance_definition class: [

@@ -6,13 +6,15 @@
 (external (value_name) @name) @definition.function
 
 ; Modules, types, exceptions, classes.
-(module_definition (module_binding (module_name) @name)) @definition.module
+(module_definition (module_binding (module_name) @name) @definition.module) @signature
 (module_type_definition (module_type_name) @name) @definition.signature
 (type_binding name: (type_constructor) @name) @definition.type
 (exception_definition (constructor_declaration (constructor_name) @name)) @definition.exception
 (constructor_declaration (constructor_name) @name) @definition.variant
 (field_declaration (field_name) @name) @definition.field
 (class_binding (class_name) @name) @definition.class
+(class_type_binding (class_type_name) @name) @definition.class
+(instance_variable_specification (instance_variable_name) @name) @definition.field
 (method_specification (method_name) @name) @definition.method
 
 ; Imports.

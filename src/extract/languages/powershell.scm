@@ -1,7 +1,11 @@
 (function_statement (function_name) @name.signed "{" @body) @definition.function
+(class_statement . (simple_name) @name "{" @body) @definition.class
 (class_statement . (simple_name) @name) @definition.class
-(class_method_definition (simple_name) @name) @definition.method
+((class_statement . (simple_name) @_class (class_method_definition (simple_name) @name "{" @body) @definition.constructor)
+  (#eq? @_class @name))
+(class_method_definition (simple_name) @name "{" @body) @definition.method
 (class_property_definition (variable) @name.signed) @definition.property
+(enum_statement (simple_name) @name "{" @body) @definition.enum
 (enum_statement (simple_name) @name) @definition.enum
 (enum_member (simple_name) @name) @definition.variant
 
@@ -11,6 +15,10 @@
   (left_assignment_expression (logical_expression (bitwise_expression (comparison_expression (additive_expression
     (multiplicative_expression (format_expression (range_expression (array_literal_expression (unary_expression
       (variable) @name.signed))))))))))) @definition.variable
+(assignment_expression
+  (left_assignment_expression (logical_expression (bitwise_expression (comparison_expression (additive_expression
+    (multiplicative_expression (format_expression (range_expression (array_literal_expression (unary_expression
+      (expression_with_unary_operator (cast_expression (unary_expression (variable) @name.signed)))))))))))))) @definition.variable
 
 ; Imports: modules, and scripts that are read in place.
 ((command

@@ -1,6 +1,7 @@
 ; Definitions.
 (package (full_ident) @name) @definition.package
 (message (message_name (identifier) @name) (message_body) @body) @definition.message
+(group (message_name (identifier) @name) (message_body) @body) @definition.message
 (enum (enum_name (identifier) @name) (enum_body) @body) @definition.enum
 (enum_field . (identifier) @name) @definition.variant
 (field (type) . (identifier) @name) @definition.field

@@ -4,6 +4,10 @@
   lhs: [(identifier) @name (string content: (_) @name)]
   operator: ["<-" "=" "<<-"]
   rhs: (function_definition body: (_) @body)) @definition.function
+(binary_operator
+  lhs: (extract_operator lhs: (identifier) @container rhs: (identifier) @name)
+  operator: ["<-" "=" "<<-"]
+  rhs: (function_definition body: (_) @body)) @definition.function
 (call
   function: (identifier) @_list
   arguments: (arguments
@@ -31,6 +35,7 @@
 
 ; Variables of the file.
 (program (binary_operator lhs: (identifier) @name operator: ["<-" "=" "<<-"]) @definition.variable)
+(program (binary_operator rhs: (binary_operator lhs: (identifier) @name operator: ["<-" "=" "<<-"]) @definition.variable @member))
 
 ; Imports.
 (call

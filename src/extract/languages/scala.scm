@@ -9,11 +9,20 @@
 (package_object name: (_) @name) @definition.object
 (type_definition name: (type_identifier) @name) @definition.type
 (given_definition name: (identifier) @name) @definition.instance
+((function_definition name: (identifier) @name) @definition.constructor (#eq? @name "this"))
 (function_definition name: (_) @name) @definition.function
 (function_declaration name: (_) @name) @definition.function
+
+; An extension is not a symbol itself, but its type contains what is in it.
+(extension_definition . (type_parameters)? . (parameters (parameter type: [
+  (type_identifier) @name
+  (generic_type type: (type_identifier) @name)
+]))) @scope
 (class_parameter name: (identifier) @name) @definition.field
 (template_body (val_definition pattern: (identifier) @name) @definition.field)
 (template_body (var_definition pattern: (identifier) @name) @definition.field)
+(enum_body (val_definition pattern: (identifier) @name) @definition.field)
+(enum_body (var_definition pattern: (identifier) @name) @definition.field)
 (template_body (val_definition
   pattern: [
     (identifiers (identifier) @name @definition.field)

@@ -8,7 +8,9 @@
 (create_table [(keyword_table) (keyword_exists)]
   . (object_reference schema: (identifier) @container name: (identifier) @name)) @definition.table
 (create_table [(keyword_table) (keyword_exists)] . (object_reference name: (identifier) @name)) @definition.table
-(create_table (column_definitions (column_definition name: [(identifier) (literal)] @name) @definition.field))
+(create_table (column_definitions (column_definition name: (identifier) @name) @definition.field))
+((create_table (column_definitions (column_definition name: (literal) @name) @definition.field))
+  (#not-match? @name "^'"))
 (create_view [(keyword_view) (keyword_exists)]
   . (object_reference schema: (identifier) @container name: (identifier) @name)) @definition.view
 (create_view [(keyword_view) (keyword_exists)] . (object_reference name: (identifier) @name)) @definition.view
@@ -29,7 +31,7 @@
 (create_sequence (object_reference name: (identifier) @name)) @definition.variable
 (create_schema [(keyword_schema) (keyword_exists)] . (identifier) @name) @definition.namespace
 (alter_table (add_column (column_definition name: [(identifier) (literal)] @name) @definition.field)
-  (#not-match? @name "^(?i)(enable|disable|force|no|cluster|inherit|attach|detach|validate|replica|set|reset|owner)$"))
+  (#not-match? @name "^(?i)(enable|disable|force|no|cluster|inherit|attach|detach|validate|replica|set|reset|owner|generated)$"))
 
 ; References.
 (invocation (object_reference name: (identifier) @name)) @reference.call

@@ -7,6 +7,9 @@
 (class_declaration
   declaration_kind: "extension"
   name: (user_type (type_identifier) @name . (type_arguments) .)) @definition.extension
+(class_declaration
+  declaration_kind: "extension"
+  name: [(array_type) (dictionary_type) (optional_type) (tuple_type)] @name) @definition.extension
 (protocol_declaration name: (type_identifier) @name) @definition.protocol
 (typealias_declaration "typealias" . name: (type_identifier) @name) @definition.type
 (associatedtype_declaration name: (type_identifier) @name) @definition.type
@@ -14,8 +17,14 @@
 (function_declaration name: (custom_operator) @name) @definition.function
 (function_declaration name: ["==" "!=" "<" ">" "<=" ">=" "+" "-" "*" "/" "%"] @name) @definition.function
 (protocol_function_declaration name: (simple_identifier) @name) @definition.function
+(protocol_function_declaration
+  ["==" "!=" "<" ">" "<=" ">=" "+" "-" "*" "/" "%"] @name . (parameter)) @definition.function
+(protocol_function_declaration (custom_operator) @name) @definition.function
+(operator_declaration (custom_operator) @name) @definition.operator
+(precedence_group_declaration "precedencegroup" . (simple_identifier) @name) @definition.operator
 (init_declaration "init" @name) @definition.constructor
 (deinit_declaration "deinit" @name) @definition.method
+(subscript_declaration "subscript" @name (computed_property) @body) @definition.method
 (subscript_declaration "subscript" @name) @definition.method
 (enum_entry name: (simple_identifier) @name) @definition.variant
 (protocol_property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @definition.property
@@ -25,7 +34,13 @@
 (class_body (property_declaration
   name: (pattern bound_identifier: (simple_identifier) @name)) @definition.property)
 (enum_class_body (property_declaration
+  name: (pattern bound_identifier: (simple_identifier) @name)
+  computed_value: (_) @body) @definition.property)
+(enum_class_body (property_declaration
   name: (pattern bound_identifier: (simple_identifier) @name)) @definition.property)
+(property_declaration
+  name: (pattern bound_identifier: (simple_identifier) @name)
+  computed_value: (_) @body) @definition.variable
 (property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @definition.variable
 (property_declaration
   name: (pattern [

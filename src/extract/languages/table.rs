@@ -33,11 +33,12 @@ static TABLE: [Language; 49] = [
         .scopes(&[include_str!("scopes/c.scm")])
         .extensions(&["c", "h"])
         .heads(&heads::C)
-        .version(6)
+        .version(7)
         .whole_heads()
         .gaps(&gaps::C),
     // CMake: functions, macros, targets, options and set variables.
     Language::new("cmake", || tree_sitter_cmake::LANGUAGE.into(), include_str!("cmake.scm"))
+        .version(2)
         .extensions(&["cmake"])
         .file_names(&["CMakeLists.txt"])
         .overfills(nesting::cmake),
@@ -58,7 +59,7 @@ static TABLE: [Language; 49] = [
         .scopes(&[include_str!("scopes/csharp.scm")])
         .extensions(&["cs", "csx", "cake"])
         .interpreters(&["dotnet-script"])
-        .version(2)
+        .version(3)
         .whole_heads()
         .gaps(&gaps::CSHARP)
         .heads(&heads::CSHARP),
@@ -69,7 +70,7 @@ static TABLE: [Language; 49] = [
         .scopes(&[include_str!("scopes/dart.scm")])
         .extensions(&["dart"])
         .interpreters(&["dart"])
-        .version(2)
+        .version(3)
         .whole_heads()
         .heads(&heads::DART),
     // Devicetree: nodes and their labels, macros, includes.
@@ -84,34 +85,36 @@ static TABLE: [Language; 49] = [
         .extensions(&["ex", "exs"])
         .file_names(&["mix.lock"])
         .interpreters(&["elixir"])
-        .version(4)
+        .version(5)
         .heads(&heads::ELIXIR),
     // Erlang: modules, functions, records, types, macros, callbacks.
     Language::new("erlang", || tree_sitter_erlang::LANGUAGE.into(), include_str!("erlang.scm"))
         .extensions(&["erl", "hrl", "escript"])
         .interpreters(&["escript"])
         .separator(":")
-        .version(3),
+        .version(4),
     // Go: functions, methods by receiver, types, fields, package-level variables and constants.
     Language::new("go", || tree_sitter_go::LANGUAGE.into(), include_str!("go.scm"))
         .scopes(&[include_str!("scopes/go.scm")])
         .extensions(&["go"])
-        .version(2)
+        .version(3)
         .whole_heads()
         .gaps(&gaps::GO)
         .heads(&heads::GO),
     // GraphQL: types of schemas and their fields, operations, fragments.
     Language::new("graphql", || tree_sitter_graphql::LANGUAGE.into(), include_str!("graphql.scm"))
+        .version(2)
         .extensions(&["graphql", "gql", "graphqls"]),
     // Haskell: functions, data types, classes, instances.
     Language::new("haskell", || tree_sitter_haskell::LANGUAGE.into(), include_str!("haskell.scm"))
         .extensions(&["hs", "hs-boot", "hsc"])
         .interpreters(&["runhaskell", "runghc", "stack"])
         .overfills(nesting::haskell)
-        .version(3)
+        .version(4)
         .heads(&heads::HASKELL),
     // HCL (Terraform and kin): blocks by their labels, and attributes of `locals`.
     Language::new("hcl", || tree_sitter_hcl::LANGUAGE.into(), include_str!("hcl.scm"))
+        .version(2)
         .extensions(&["hcl", "tf", "tfvars", "nomad"]),
     // HTML: elements with an id, headings, scripts and style sheets.
     Language::new("html", || tree_sitter_html::LANGUAGE.into(), include_str!("html.scm"))
@@ -155,14 +158,14 @@ static TABLE: [Language; 49] = [
     Language::new("julia", || tree_sitter_julia::LANGUAGE.into(), include_str!("julia.scm"))
         .extensions(&["jl"])
         .interpreters(&["julia"])
-        .version(2)
+        .version(3)
         .gaps(&gaps::JULIA),
     // Kotlin: classes, objects, interfaces, functions, properties, scripts too.
     Language::new("kotlin", || tree_sitter_kotlin_ng::LANGUAGE.into(), include_str!("kotlin.scm"))
         .scopes(&[include_str!("scopes/kotlin.scm")])
         .extensions(&["kt", "kts"])
         .heads(&heads::KOTLIN)
-        .version(4)
+        .version(5)
         .interpreters(&["kotlin"])
         .whole_heads()
         .gaps(&gaps::KOTLIN),
@@ -172,7 +175,7 @@ static TABLE: [Language; 49] = [
         .extensions(&["lua", "luau", "rockspec"])
         .file_names(&[".luacheckrc"])
         .interpreters(&["lua", "luajit"])
-        .version(2)
+        .version(3)
         .heads(&heads::LUA),
     // Makefiles: targets, variables, includes.
     Language::new("make", || tree_sitter_make::LANGUAGE.into(), include_str!("make.scm"))
@@ -187,16 +190,17 @@ static TABLE: [Language; 49] = [
     // MATLAB, where the text of a `.m` shows it. Chunks, no symbols.
     Language::without_syntax("matlab"),
     // Nix: the attributes and functions of a file.
-    Language::new("nix", || tree_sitter_nix::LANGUAGE.into(), include_str!("nix.scm")).extensions(&["nix"]),
+    Language::new("nix", || tree_sitter_nix::LANGUAGE.into(), include_str!("nix.scm")).version(2).extensions(&["nix"]),
     // Objective-C: interfaces, protocols, methods, properties, and what C has.
     Language::new("objc", || tree_sitter_objc::LANGUAGE.into(), include_str!("objc.scm"))
         .extensions(&["m", "mm"])
-        .version(3)
+        .version(4)
         .whole_heads()
         .gaps(&gaps::C)
         .heads(&heads::OBJC),
     // OCaml implementations: values, types, modules, classes.
     Language::new("ocaml", || tree_sitter_ocaml::LANGUAGE_OCAML.into(), include_str!("ocaml.scm"))
+        .version(2)
         .extensions(&["ml", "eliom"])
         .file_names(&[".ocamlinit"])
         .interpreters(&["ocaml"]),
@@ -206,6 +210,7 @@ static TABLE: [Language; 49] = [
         || tree_sitter_ocaml::LANGUAGE_OCAML_INTERFACE.into(),
         include_str!("ocaml_interface.scm"),
     )
+    .version(2)
     .extensions(&["mli", "eliomi"]),
     // PHP: classes, interfaces, traits, enums, functions, and the HTML around them.
     Language::new("php", || tree_sitter_php::LANGUAGE_PHP.into(), include_str!("php.scm"))
@@ -219,12 +224,14 @@ static TABLE: [Language; 49] = [
     // PowerShell: functions, classes, enums, variables of the script.
     Language::new("powershell", || tree_sitter_powershell::LANGUAGE.into(), include_str!("powershell.scm"))
         .extensions(&["ps1", "psm1", "psd1"])
-        .version(4)
+        .version(5)
         .interpreters(&["pwsh", "powershell"])
         .gaps(&gaps::POWERSHELL)
         .heads(&heads::POWERSHELL),
     // Protocol buffers: messages, fields, enums, services and their calls.
-    Language::new("proto", || tree_sitter_proto::LANGUAGE.into(), include_str!("proto.scm")).extensions(&["proto"]),
+    Language::new("proto", || tree_sitter_proto::LANGUAGE.into(), include_str!("proto.scm"))
+        .version(2)
+        .extensions(&["proto"]),
     // Python: modules, classes, functions, methods, and assignments to names at module and class level.
     Language::new("python", || tree_sitter_python::LANGUAGE.into(), include_str!("python.scm"))
         .scopes(&[include_str!("scopes/python.scm")])
@@ -236,6 +243,7 @@ static TABLE: [Language; 49] = [
         .heads(&heads::PYTHON),
     // R: functions and variables of the file level, S4 and R6 classes by their calls.
     Language::new("r", || tree_sitter_r::LANGUAGE.into(), include_str!("r.scm"))
+        .version(2)
         .extensions(&["r"])
         .file_names(&[".Rprofile"])
         .interpreters(&["Rscript"])
@@ -277,7 +285,7 @@ static TABLE: [Language; 49] = [
         .scopes(&[include_str!("scopes/scala.scm")])
         .extensions(&["scala", "sc", "sbt"])
         .interpreters(&["scala"])
-        .version(2)
+        .version(3)
         .heads(&heads::SCALA),
     // Shell scripts, as bash reads them: functions, file-level variables, aliases, sourced files.
     Language::new("shell", || tree_sitter_bash::LANGUAGE.into(), include_str!("shell.scm"))
@@ -304,7 +312,7 @@ static TABLE: [Language; 49] = [
             "zshrc",
         ])
         .interpreters(&["sh", "bash", "zsh", "ksh", "dash", "ash", "bats"])
-        .version(2)
+        .version(3)
         .gaps(&gaps::SHELL)
         .heads(&heads::SHELL),
     // Solidity: contracts, libraries, functions, events, errors, types.
@@ -315,7 +323,7 @@ static TABLE: [Language; 49] = [
     // SQL: tables and columns, views, functions, indexes, types, triggers.
     Language::new("sql", || tree_sitter_sequel::LANGUAGE.into(), include_str!("sql.scm"))
         .extensions(&["sql", "ddl", "dml", "psql", "pgsql"])
-        .version(3)
+        .version(4)
         .gaps(&gaps::SQL)
         .heads(&heads::SQL),
     // Components of Svelte: their scripts, as TypeScript.
@@ -336,7 +344,7 @@ static TABLE: [Language; 49] = [
     Language::new("swift", || tree_sitter_swift::LANGUAGE.into(), include_str!("swift.scm"))
         .scopes(&[include_str!("scopes/swift.scm")])
         .extensions(&["swift"])
-        .version(3)
+        .version(4)
         .interpreters(&["swift"])
         .whole_heads()
         .heads(&heads::SWIFT),
@@ -401,7 +409,7 @@ static TABLE: [Language; 49] = [
 /// Objective-C++: C++ outside of interfaces, implementations and protocols. Its version is that of Objective-C.
 pub(super) static OBJECTIVE_CPP: Language =
     Language::new("objc", || tree_sitter_objc::LANGUAGE.into(), include_str!("objc.scm"))
-        .version(3)
+        .version(4)
         .whole_heads()
         .gaps(&gaps::C)
         .heads(&heads::OBJC)

@@ -1,0 +1,127 @@
+//! The columns of a `CREATE TABLE` that the grammar of SQL cannot read.
+//!
+//! Owns how a list of columns is split. `recover` decides which statements are read so.
+
+use std::ops::Range;
+
+/// First words of items that are not columns.
+const CONSTRAINTS: [&str; 12] = [
+    "CONSTRAINT",
+    "PRIMARY",
+    "UNIQUE",
+    "FOREIGN",
+    "CHECK",
+    "EXCLUDE",
+    "LIKE",
+    "KEY",
+    "INDEX",
+    "FULLTEXT",
+    "SPATIAL",
+    "PERIOD",
+];
+
+/// A column, with its item in the list.
+pub(super) struct Column {
+    pub(super) name: Range<usize>,
+    pub(super) item: Range<usize>,
+    pub(super) has_type: bool,
+}
+
+/// Returns the columns in the brackets that follow the name of a table, with or without types. `None`: no list follows.
+pub(super) fn columns(text: &str, from: usize) -> Option<Vec<Column>> {
+    let open = skip_blank(text, from);
+    if text.as_bytes().get(open) != Some(&b'(') {
+        return None;
+    }
+    let mut columns = Vec::new();
+    let mut at = open + 1;
+    loop {
+        let start = skip_blank(text, at);
+        let end = item_end(text, start)?;
+        if let Some(name) = name_at(text, start) {
+            let word = &text[name.clone()];
+            let is_quoted = name.start > start;
+            let next = skip_blank(text, name.end + usize::from(is_quoted));
+            let has_type = text[next..].starts_with(|c: char| c.is_alphabetic() || matches!(c, '"' | '_' | '['));
+            if is_quoted || !CONSTRAINTS.iter().any(|known| word.eq_ignore_ascii_case(known)) {
+                columns.push(Column { name, item: start..end, has_type });
+            }
+        }
+        if text.as_bytes()[end] == b')' {
+            return Some(columns);
+        }
+        at = end + 1;
+    }
+}
+
+/// Behind white space and comments.
+fn skip_blank(text: &str, mut at: usize) -> usize {
+    loop {
+        let rest = &text[at..];
+        at += rest.len() - rest.trim_start().len();
+        let rest = &text[at..];
+        at = if rest.starts_with("--") {
+            at + rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            at + rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else {
+            return at;
+        };
+    }
+}
+
+/// The name that starts here, without its quotes.
+fn name_at(text: &str, at: usize) -> Option<Range<usize>> {
+    let rest = &text[at..];
+    let close = match rest.chars().next()? {
+        '"' => '"',
+        '`' => '`',
+        '[' => ']',
+        c if c.is_alphabetic() || c == '_' => {
+            let length = rest.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$')).unwrap_or(rest.len());
+            return Some(at..at + length);
+        }
+        _ => return None,
+    };
+    let length = rest[1..].find(close).filter(|length| *length > 0)?;
+    Some(at + 1..at + 1 + length)
+}
+
+/// The comma or bracket that ends an item.
+fn item_end(text: &str, from: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let (mut depth, mut at) = (0_usize, from);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'(' | b'[' => depth += 1,
+            b',' | b')' if depth == 0 => return Some(at),
+            b')' | b']' => depth = depth.saturating_sub(1),
+            b';' if depth == 0 => return None,
+            quote @ (b'\'' | b'"' | b'`') => at += 1 + memchr::memchr(quote, &bytes[at + 1..])?,
+            b'-' | b'/' => {
+                let next = skip_blank(text, at);
+                if next > at {
+                    at = next;
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::columns;
+
+    #[test]
+    fn a_column_is_the_first_word_of_its_item() {
+        let text = "t (\n  id int, -- the (first\n  \"a b\" numeric(10, 2) DEFAULT ';,' /* , */,\n  CONSTRAINT c CHECK (id > 0), plain)";
+        let found: Vec<_> = columns(text, 1).unwrap().into_iter().map(|one| (&text[one.name], one.has_type)).collect();
+        assert_eq!(found, [("id", true), ("a b", true), ("plain", false)]);
+        assert!(columns("t AS SELECT 1", 1).is_none());
+        assert!(columns("t (a int", 1).is_none());
+    }
+}
