@@ -81,7 +81,7 @@ class Server:
             self.arrived.wait_for(lambda: not self.busy, timeout=600)
 
 
-files = sorted(p for p in root.rglob("*") if p.is_file() and p.suffix[1:] in extensions.split(",") and not {"target", ".git", "node_modules"} & set(p.parts))
+files = sorted(p for p in root.rglob("*") if p.is_file() and p.suffix[1:] in extensions.split(",") and not {"target", ".git", "node_modules"} & set(p.relative_to(root).parts))
 files = [p for p in files if "generated" not in p.read_text(encoding="utf-8", errors="replace")[:1000].lower()]
 texts = {p: p.read_text(encoding="utf-8", errors="replace").split("\n") for p in files}
 

@@ -113,6 +113,9 @@ fn references_are_those_of_each_languages_own_service() {
         let output = String::from_utf8_lossy(&output.stdout);
         let mut lines = output.lines();
         let scope = Scope::from_line(lines.next().unwrap());
+        assert!(!scope.files.is_empty(), "{command} reads no files");
+        let mut lines = lines.peekable();
+        assert!(lines.peek().is_some(), "{command} has no definitions");
         for line in lines {
             let definition: Value = serde_json::from_str(line).unwrap();
             let kind = definition["kind"].as_str().unwrap().to_owned();
