@@ -14,7 +14,11 @@
 (function_declaration name: (_) @name) @definition.function
 
 ; An extension is not a symbol itself, but its type contains what is in it.
-(extension_definition . (type_parameters)? . (parameters (parameter type: [
+(extension_definition . (parameters (parameter type: [
+  (type_identifier) @name
+  (generic_type type: (type_identifier) @name)
+]))) @scope
+(extension_definition . (type_parameters) . (parameters (parameter type: [
   (type_identifier) @name
   (generic_type type: (type_identifier) @name)
 ]))) @scope
