@@ -370,3 +370,37 @@ fn the_calls_of_a_symbol_are_drawn_from_callers_to_callees() {
         ixmcp: INVALID_ARGUMENT: 2 symbols are called `pay`. Give Class.method or module::name; they are at other.py:1, shop.py:1.
     "#]].assert_eq(&repo.failures(&[&["graph", "--symbol", "pay"]], &[]));
 }
+
+/// Expects what the language service of TypeScript 5.9.3 finds, and the references through the names that modules are bound to.
+#[test]
+fn modules_that_are_loaded_where_they_are_used_give_their_names() {
+    let repo = Repo::new(
+        "\
+//- /a.ts
+export function build(n: number) { return n; }
+//- /b.ts
+async function one() {
+  const { build } = await import('./a');
+  return build(1);
+}
+async function two() {
+  const { build: make } = await import('./a');
+  make(2);
+  const module = await import('./a');
+  module.build(3);
+  (await import('./a')).build(4);
+}
+import('./a').then(({ build }) => build(5));
+import('./a').then(({ build: made }) => { made(7); });
+function three(build: () => void) { build(); }
+//- /c.js
+const { build } = require('./a');
+build(8);
+require('./a').build(9);
+",
+    );
+    let (found, answer) = references(&repo, "build");
+    let lines: std::collections::BTreeSet<&str> = found.iter().map(|one| one.split(' ').next().unwrap()).collect();
+    let all = ["a.ts:1", "b.ts:10", "b.ts:12", "b.ts:13", "b.ts:2", "b.ts:3", "b.ts:6", "b.ts:7", "b.ts:9"];
+    assert_eq!(lines.into_iter().collect::<Vec<_>>(), [&all[..], &["c.js:1", "c.js:2", "c.js:3"]].concat(), "{answer}");
+}

@@ -233,17 +233,38 @@
     arguments: (arguments . (string) @import.module))
   (#eq? @_require "require"))
 (variable_declarator
-  name: (object_pattern (shorthand_property_identifier_pattern) @import.name)
-  value: (call_expression
-    function: (identifier) @_require
-    arguments: (arguments . (string) @import.module))
-  (#eq? @_require "require"))
+  name: (identifier) @import.alias
+  value: (await_expression (call_expression
+    function: (import)
+    arguments: (arguments . (string) @import.module)) @import.wildcard))
 (variable_declarator
-  name: (object_pattern (pair_pattern key: (property_identifier) @import.name value: (identifier) @import.alias))
-  value: (call_expression
-    function: (identifier) @_require
-    arguments: (arguments . (string) @import.module))
-  (#eq? @_require "require"))
+  name: (object_pattern [
+    (shorthand_property_identifier_pattern) @import.name
+    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @import.name)
+  ])
+  value: [
+    (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.module))
+    (await_expression
+      (call_expression function: (import) @_require arguments: (arguments . (string) @import.module)))
+  ]
+  (#match? @_require "^(require|import)$"))
+(variable_declarator
+  name: (object_pattern (pair_pattern key: (property_identifier) @import.name value: [
+    (identifier) @import.alias
+    (assignment_pattern left: (identifier) @import.alias)
+  ]))
+  value: [
+    (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.module))
+    (await_expression
+      (call_expression function: (import) @_require arguments: (arguments . (string) @import.module)))
+  ]
+  (#match? @_require "^(require|import)$"))
+(call_expression
+  function: (member_expression
+    object: (call_expression function: (import) arguments: (arguments . (string) @import.module))
+    property: (property_identifier) @_then)
+  arguments: (arguments . (arrow_function parameter: (identifier) @import.alias) @import.wildcard)
+  (#eq? @_then "then"))
 (call_expression
   function: [(identifier) (import)] @_require
   arguments: (arguments . (string) @import.module)

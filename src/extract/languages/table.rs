@@ -21,7 +21,7 @@ static TABLE: [Language; 49] = [
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
     .scopes(SCOPES_OF_TYPESCRIPT)
-    .version(2)
+    .version(3)
     .extensions(&["astro"])
     .parts(parts::of_astro)
     .whole_heads()
@@ -137,7 +137,7 @@ static TABLE: [Language; 49] = [
     .extensions(&["js", "jsx", "mjs", "cjs", "es6"])
     .file_names(&["Jakefile"])
     .interpreters(&["node", "bun", "deno"])
-    .version(3)
+    .version(4)
     .whole_heads()
     .heads(&heads::ECMASCRIPT),
     // JSON: keys of the first two levels.
@@ -333,7 +333,7 @@ static TABLE: [Language; 49] = [
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
     .scopes(SCOPES_OF_TYPESCRIPT)
-    .version(2)
+    .version(3)
     .extensions(&["svelte"])
     .parts(parts::of_component)
     .whole_heads()
@@ -362,7 +362,7 @@ static TABLE: [Language; 49] = [
     )
     .scopes(SCOPES_OF_TSX)
     .extensions(&["tsx"])
-    .version(3)
+    .version(4)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
@@ -375,7 +375,7 @@ static TABLE: [Language; 49] = [
     .scopes(SCOPES_OF_TYPESCRIPT)
     .extensions(&["ts", "mts", "cts"])
     .interpreters(&["ts-node", "tsx"])
-    .version(3)
+    .version(4)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
@@ -386,7 +386,7 @@ static TABLE: [Language; 49] = [
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
     .scopes(SCOPES_OF_TYPESCRIPT)
-    .version(2)
+    .version(3)
     .extensions(&["vue"])
     .parts(parts::of_component)
     .whole_heads()
@@ -423,7 +423,7 @@ pub(super) static FLOW: Language = Language::new(
     concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm"), include_str!("jsx.scm")),
 )
 .scopes(SCOPES_OF_TSX)
-.version(3)
+.version(4)
 .whole_heads()
 .gaps(&gaps::FLOW)
 .heads(&heads::ECMASCRIPT);

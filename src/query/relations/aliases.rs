@@ -9,7 +9,7 @@ use super::families::{Family, Spelling};
 use super::implementations;
 use super::modules;
 use super::opened::local;
-use super::resolution::{ResolutionRule, Resolver};
+use super::resolution::{NameQuery, ResolutionRule, Resolver};
 use super::{STATED, kinds, means};
 use crate::error::Result;
 use crate::extract::ScriptExport;
@@ -239,6 +239,35 @@ impl Resolver<'_> {
     pub fn imports(&mut self, path: &str, name: &str) -> Result<bool> {
         let Some(file) = self.library.open(path)? else { return Ok(false) };
         Ok(file.imports.iter().any(|import| local(file.family, import) == Some(name)))
+    }
+
+    /// Whether what a block binds at a line holds what an import gives, and is not another variable of the name.
+    pub(super) fn gives_at(&mut self, path: &str, import: &Import, line: u32) -> Result<bool> {
+        if import.line.abs_diff(line) > IMPORT_LINES {
+            return Ok(false);
+        }
+        let text = self.library.text(path)?;
+        let is_list = |line: u32| !text.line(line).contains([';', '(']);
+        // The names are after their module only in `import(module).then((names) => …)`.
+        let is_then = |line: u32| text.line(line).contains("then(");
+        Ok(match import.line >= line {
+            true => (line..import.line).all(is_list),
+            false => (import.line..=line).any(is_then) && (import.line + 1..line).all(is_list),
+        })
+    }
+
+    /// The imports of a file that give the name of a value with members: not what hides it in a block.
+    pub(super) fn bound_root(&mut self, asked: &NameQuery, name: &str) -> Result<Vec<Import>> {
+        let found = self.bound(asked.file, name);
+        // Deeper queries are for types, not for the variable.
+        let Some((line, _)) = self.root_at.filter(|_| asked.depth == 0) else { return Ok(found) };
+        let mut given = Vec::new();
+        for import in found {
+            if self.gives_at(&asked.file.path, &import, line)? {
+                given.push(import);
+            }
+        }
+        Ok(given)
     }
 
     /// Whether a file has a name by an import, or passes it on.

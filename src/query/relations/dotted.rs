@@ -121,9 +121,10 @@ impl Resolver<'_> {
 
     /// The target of an import's own name.
     pub(super) fn imported(&mut self, asked: &NameQuery) -> Result<Option<Resolution>> {
-        let fits = |import: &Import| import.name.as_deref().is_some_and(|name| name.ends_with(asked.name));
-        let nearest =
-            asked.file.imports.iter().filter(|i| fits(i)).min_by_key(|i| i.line.abs_diff(asked.line)).cloned();
+        let ends = |import: &&Import| import.name.as_deref().is_some_and(|name| name.ends_with(asked.name));
+        let is_whole = |import: &Import| import.name.as_deref() == Some(asked.name);
+        let imports = asked.file.imports.iter().filter(ends);
+        let nearest = imports.min_by_key(|import| (import.line.abs_diff(asked.line), !is_whole(import))).cloned();
         let Some(import) = nearest else { return Ok(None) };
         let mut found = self.through(asked, &import, asked.name, &mut HashSet::new())?;
         if found.is_empty() {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::families::Spelling;
 use super::opened::{ParsedFile, is_wildcard, local};
-use super::resolution::{DEEPEST, Declarations, NameQuery, Resolver};
+use super::resolution::{DEEPEST, Declarations, NameQuery, OUTSIDE, Resolution, ResolutionRule, Resolver};
 use crate::error::Result;
 use crate::extract::CodeWords;
 use crate::store::{Import, Reference};
@@ -35,6 +35,21 @@ impl Resolver<'_> {
             }
         }
         Ok(Vec::new())
+    }
+
+    /// Resolves a name of a module that is loaded where it is used: `require("./a").name`.
+    pub(super) fn of_loaded_module(&mut self, asked: &NameQuery, written: &str) -> Result<Option<Resolution>> {
+        let (target, name) = (written.to_owned(), Some(asked.name.to_owned()));
+        let import = Import { target, name, alias: None, line: asked.line };
+        let found = self.through(asked, &import, asked.name, &mut HashSet::new())?;
+        if found.is_empty() {
+            for module in self.library.modules(asked.file, written, asked.line)? {
+                if !self.library.files_of(asked.file, &module)?.is_empty() {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Self::one(ResolutionRule::Import, found).or(Some(OUTSIDE)))
     }
 
     /// Whether the import that gives a name is from a module of this repository.

@@ -102,11 +102,11 @@ impl Resolver<'_> {
         }
         match word.role {
             Some(WordRole::Outside | WordRole::Declared) => Ok(Reading::Other),
-            Some(WordRole::Local { line, column }) => Ok(certain(wanted.has(&used.path, line, column))),
+            Some(WordRole::Local { line, column }) => self.reads_local(used, (line, column), wanted),
             Some(WordRole::Key { of }) => self.reads_key(used, of, wanted),
             Some(WordRole::Shorthand { of, bound_at }) => {
                 let as_variable = match bound_at {
-                    Some((line, column)) => certain(wanted.has(&used.path, line, column)),
+                    Some(bound_at) => self.reads_local(used, bound_at, wanted)?,
                     None => self.reads_free(word, wanted)?,
                 };
                 match as_variable {
@@ -116,6 +116,24 @@ impl Resolver<'_> {
             }
             Some(WordRole::Free) | None => self.reads_free(word, wanted),
         }
+    }
+
+    /// Whether the variable of a block is wanted, or holds what an import in that block gives.
+    fn reads_local(&mut self, used: &Reference, (line, column): (u32, u32), wanted: &Wanted) -> Result<Reading> {
+        if wanted.has(&used.path, line, column) {
+            return Ok(Reading::Does);
+        }
+        let Some(file) = self.library.open(&used.path)? else { return Ok(Reading::Other) };
+        for import in self.bound(&file, &used.name) {
+            let name = import.name.clone().filter(|name| name != "*");
+            if let Some(name) = name.filter(|_| file.family.spelling == Spelling::Script)
+                && self.gives_at(&file.path, &import, line)?
+            {
+                let given = Reference { name, kind: "import".to_owned(), line: import.line, ..used.clone() };
+                return super::reading(self, &given, &wanted.positions);
+            }
+        }
+        Ok(Reading::Other)
     }
 
     /// Whether the name of a field or parameter is that of a wanted member.
@@ -160,11 +178,40 @@ impl Resolver<'_> {
         }
         let kind = if word.is_indexed { used.kind.as_str() } else { ANY_KIND };
         let asked = NameQuery { file: &file, line: used.line, name: &used.name, kind, depth: 0 };
-        if let Some(reading) = self.reads_by_type(&asked, &before, &receiver, wanted)? {
+        self.root_at = self.binder_of_root(&asked, &before, &receiver)?;
+        let reading = self.reads_asked(word, &asked, &before, &receiver, wanted);
+        self.root_at = None;
+        reading
+    }
+
+    /// Where a block binds the variable that a path of names begins with.
+    fn binder_of_root(&mut self, asked: &NameQuery, before: &str, receiver: &Receiver) -> Result<Option<(u32, u32)>> {
+        let Receiver::Path(path) = receiver else { return Ok(None) };
+        let Some(start) = root_of(before, path) else { return Ok(None) };
+        // No variable has members after `::`.
+        if before[start + path[0].len()..].starts_with("::") {
+            return Ok(None);
+        }
+        let column = u32::try_from(before[..start].chars().count() + 1).unwrap_or(u32::MAX);
+        let words = self.library.words(&asked.file.path)?;
+        Ok((*words).as_ref().and_then(|words| words.at(asked.line, column)).and_then(|root| root.binder()))
+    }
+
+    fn reads_asked(
+        &mut self,
+        word: &Occurrence,
+        asked: &NameQuery,
+        before: &str,
+        receiver: &Receiver,
+        wanted: &Wanted,
+    ) -> Result<Reading> {
+        let used = &word.used;
+        let file = asked.file;
+        if let Some(reading) = self.reads_by_type(asked, before, receiver, wanted)? {
             return Ok(reading);
         }
         self.is_free = matches!(word.role, Some(WordRole::Free));
-        let found = self.resolve_asked(&asked, &receiver);
+        let found = self.resolve_asked(asked, receiver);
         self.is_free = false;
         let found = found?;
         let is_target = found.as_ref().is_some_and(|found| wanted.is_target(found));
@@ -178,7 +225,7 @@ impl Resolver<'_> {
             return Ok(Reading::Other);
         }
         for node in &wanted.nodes {
-            if !self.is_beyond(&asked, &before, &receiver, node, wanted)? {
+            if !self.is_beyond(asked, before, receiver, node, wanted)? {
                 return Ok(Reading::May);
             }
         }
@@ -230,16 +277,9 @@ impl Resolver<'_> {
     ) -> Result<Option<Reading>> {
         let (written, fields) = match receiver {
             Receiver::Path(path) => {
-                let Some(start) = root_of(before, path) else { return Ok(None) };
-                // No variable has members after `::`.
-                if before[start + path[0].len()..].starts_with("::") {
-                    return Ok(None);
-                }
-                let column = u32::try_from(before[..start].chars().count() + 1).unwrap_or(u32::MAX);
+                let Some((line, column)) = self.root_at else { return Ok(None) };
                 let words = self.library.words(&asked.file.path)?;
-                let Some(words) = &*words else { return Ok(None) };
-                let bound_at = words.at(asked.line, column).and_then(|root| root.binder());
-                let binder = bound_at.and_then(|(line, column)| words.at(line, column));
+                let binder = (*words).as_ref().and_then(|words| words.at(line, column));
                 let Some(written) = binder.and_then(|binder| binder.stated_type) else { return Ok(None) };
                 (written.to_owned(), &path[1..])
             }
@@ -316,6 +356,7 @@ impl Resolver<'_> {
         let root = match receiver {
             Receiver::Path(path) => path.first().map(String::as_str),
             Receiver::Itself => Some("this"),
+            Receiver::Module(_) => return Ok(false),
             _ => None,
         };
         let is_imported =

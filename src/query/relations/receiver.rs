@@ -17,6 +17,8 @@ pub(super) enum Receiver {
     Path(Vec<String>),
     /// Fields of the object around it, first to last: `this.a.b.`
     Fields(Vec<String>),
+    /// A module of a script, loaded where it is used: `require("./a").`
+    Module(String),
     /// An expression whose type is unknown.
     Expression,
 }
@@ -33,6 +35,9 @@ pub(super) fn receiver(before: &str, family: &Family) -> Receiver {
         let word = last_word(rest);
         if word.is_empty() {
             let above = path.is_empty() && family.above.iter().any(|word| ends_with_call(rest, word));
+            if let Some(module) = loaded_module(rest, family).filter(|_| path.is_empty()) {
+                return Receiver::Module(module.to_owned());
+            }
             let rooted = !path.is_empty() && matches!(accessor, "::" | "\\") && !rest.ends_with(['>', ')']);
             return match (above, rooted) {
                 (true, _) => Receiver::Above,
@@ -80,6 +85,19 @@ fn last_word(text: &str) -> &str {
     &text[word.len()..]
 }
 
+/// The module that the expression loads which `text` ends with: `require("./a")`, `(await import("./a"))`.
+fn loaded_module<'t>(text: &'t str, family: &Family) -> Option<&'t str> {
+    let inside = text.strip_suffix(')').filter(|_| family.spelling == Spelling::Script)?;
+    let open = inside.rfind("(await ").filter(|open| last_word(&inside[..*open]).is_empty());
+    let awaited = open.map(|open| inside[open + "(await ".len()..].trim());
+    let call = awaited.filter(|call| call.starts_with("import")).and_then(|call| call.strip_suffix(')'));
+    let (callee, argument) = call.unwrap_or(inside).rsplit_once('(')?;
+    let is_load = last_word(callee) == if call.is_some() { "import" } else { "require" };
+    let argument = argument.trim();
+    let module = argument.strip_prefix(['"', '\'', '`'])?.strip_suffix(['"', '\'', '`'])?;
+    (is_load && !module.contains(['"', '\'', '`', '$'])).then_some(module)
+}
+
 /// Whether `text` ends with a call of `word`, which is written with its parentheses: `super(A, self)` for `super()`.
 fn ends_with_call(text: &str, word: &str) -> bool {
     let Some(name) = word.strip_suffix("()") else { return false };
@@ -108,6 +126,14 @@ mod tests {
         assert_eq!(receiver("x = f(1).", python), Receiver::Expression);
         assert_eq!(receiver("        .", python), Receiver::Expression);
         assert_eq!(receiver("x = f(1).all.", python), Receiver::Expression);
+        let script = Family::for_language("typescript");
+        let module = |path: &str| Receiver::Module(path.to_owned());
+        assert_eq!(receiver("x = require('./a').", script), module("./a"));
+        assert_eq!(receiver("(await import(\"./a\"))?.", script), module("./a"));
+        assert_eq!(receiver("f(await import('./a')).", script), Receiver::Expression);
+        assert_eq!(receiver("import('./a').", script), Receiver::Expression);
+        assert_eq!(receiver("require('./a').b.", script), Receiver::Expression);
+        assert_eq!(receiver("require(').", script), Receiver::Expression);
         let rust = Family::for_language("rust");
         assert_eq!(receiver("let x = Self::", rust), Receiver::Itself);
         assert_eq!(receiver("let x = crate::a::", rust), path(&["crate", "a"]));

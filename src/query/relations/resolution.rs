@@ -87,6 +87,8 @@ pub struct Resolver<'s> {
     pub(super) homes: HashMap<(SymbolId, &'static str, bool), Rc<DefiningModule>>,
     /// Whether the name that is resolved now is known to be no variable of a block.
     pub(super) is_free: bool,
+    /// Where a block binds the variable through which the name is reached.
+    pub(super) root_at: Option<(u32, u32)>,
     /// Whether any SCIP file is loaded, once that was asked.
     pub(super) has_scip: Option<bool>,
 }
@@ -108,6 +110,7 @@ impl<'s> Resolver<'s> {
             heritage: HashMap::new(),
             homes: HashMap::new(),
             is_free: false,
+            root_at: None,
             has_scip: None,
         }
     }

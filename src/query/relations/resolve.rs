@@ -77,6 +77,7 @@ impl<'s> Resolver<'s> {
             }
             Receiver::Path(path) => self.below(asked, path),
             Receiver::Fields(names) => self.of_fields(asked, names),
+            Receiver::Module(module) => self.of_loaded_module(asked, module),
             Receiver::Expression => self.loosely(asked, true),
         }
     }
@@ -244,7 +245,7 @@ impl<'s> Resolver<'s> {
         if let Some(found) = self.of_address(asked, path)? {
             return Ok(Self::one(ResolutionRule::Package, found));
         }
-        let bound = self.bound(file, &path[0]);
+        let bound = self.bound_root(asked, &path[0])?;
         if bound.is_empty() && file.family.spelling == Spelling::Script {
             if objects::is_exports(path) {
                 return Ok(Self::one(ResolutionRule::File, self.of_module(asked)?));

@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(return_type(numpy).as_deref(), Some("float"));
     }
 
-    /// Of the numpydoc guide ("x1, x2 : array_like"), Napoleon's sections, Sphinx's field lists and Epydoc's manual.
+    /// Follows the numpydoc guide ("x1, x2 : array_like"), Napoleon's sections, Sphinx's field lists and Epydoc's manual.
     #[test]
     fn several_names_sections_and_synonyms_of_fields_are_read() {
         let numpy = "Do it.\n\nParameters\n----------\nfirst, *rest : int\n    Numbers.\n\nOther Parameters\n----------------\nsize: str\n\nNotes\n-----\nlater : bytes\n";
