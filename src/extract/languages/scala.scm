@@ -14,6 +14,7 @@
 (function_declaration name: (_) @name) @definition.function
 
 ; An extension is not a symbol itself, but its type contains what is in it.
+; findings/tree-sitter-absent-child-behind-an-anchor.sh
 (extension_definition . (parameters (parameter type: [
   (type_identifier) @name
   (generic_type type: (type_identifier) @name)
