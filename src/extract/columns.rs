@@ -54,7 +54,7 @@ pub(super) fn columns(text: &str, from: usize) -> Option<Vec<Column>> {
     }
 }
 
-/// Behind white space and comments.
+/// Skips white space and comments.
 fn skip_blank(text: &str, mut at: usize) -> usize {
     loop {
         let rest = &text[at..];

@@ -154,7 +154,8 @@ struct Paragraphs<'f> {
     /// A large first letter is a paragraph of its own, of which the next one is the rest.
     is_drop_cap: bool,
     continues: bool,
-    /// How the words are read that follow it in the file; it comes behind them, or it would part them from those before.
+    /// The reading (ruby) of the words that follow it in the file. It is written after them, so that it does not separate them from
+    /// the words before.
     reading: String,
     in_reading: bool,
     /// Whether the open run is set in the font `Symbol`.

@@ -158,7 +158,7 @@ struct Page {
     /// Open drawings, and their open elements with text to be read: the rest of a drawing is lines, styles and names.
     in_drawing: usize,
     in_drawn_text: usize,
-    /// How the words of the open `ruby` are read: behind them, or it would part them.
+    /// The reading of the open `ruby`, written after its words so that it does not separate them.
     reading: Option<String>,
     in_reading: bool,
 }
@@ -191,7 +191,7 @@ impl Page {
             "ruby" => self.reading = self.reading.take().or_else(|| Some(String::new())),
             "rt" => self.in_reading = self.reading.is_some(),
             "rb" => self.in_reading = false,
-            _ if self.in_drawing > 0 && self.in_drawn_text == 0 => {}
+            _ if self.is_drawing() => {}
             "title" => {
                 self.in_title = true;
                 self.title = Some(String::new());
@@ -264,7 +264,7 @@ impl Page {
             }
             "rt" => self.in_reading = false,
             "ruby" => self.end_ruby(flow),
-            _ if self.in_drawing > 0 && self.in_drawn_text == 0 => {}
+            _ if self.is_drawing() => {}
             "title" => self.in_title = false,
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 flow.end_heading();
@@ -283,6 +283,11 @@ impl Page {
         }
     }
 
+    /// Whether the position is in a drawing, outside of its texts.
+    fn is_drawing(&self) -> bool {
+        self.in_drawing > 0 && self.in_drawn_text == 0
+    }
+
     /// Adds the reading of the words before it, in parentheses as HTML has them for programs that set none above (4.5.12).
     fn end_ruby(&mut self, flow: &mut Flow) {
         self.in_reading = false;
@@ -292,7 +297,7 @@ impl Page {
     }
 
     fn show(&mut self, text: &str, flow: &mut Flow) {
-        if self.hidden.is_some() || self.in_drawing > 0 && self.in_drawn_text == 0 {
+        if self.hidden.is_some() || self.is_drawing() {
             return;
         }
         if self.in_reading

@@ -210,7 +210,7 @@ fn add_shown<'m>(message: &'m Message, part: u32, depth: usize, shown: &mut Vec<
     true
 }
 
-/// Text whose lines were broken within words to be sent, which a space at their end and `DelSp` say (RFC 3676, 4.1).
+/// Joins lines that were broken for sending. With `format=flowed` and `DelSp=yes`, such a line ends with a space (RFC 3676, 4.1).
 fn flowed<'m>(part: &MessagePart, text: Cow<'m, str>) -> Cow<'m, str> {
     let says = |name: &str, value: &str| {
         part.content_type().and_then(|kind| kind.attribute(name)).is_some_and(|is| is.eq_ignore_ascii_case(value))
@@ -219,7 +219,7 @@ fn flowed<'m>(part: &MessagePart, text: Cow<'m, str>) -> Cow<'m, str> {
         return text;
     }
     let mut out = String::with_capacity(text.len());
-    // How deep the line that goes on is quoted.
+    // The quote depth of the line that continues.
     let mut open: Option<usize> = None;
     for line in text.lines() {
         let content = line.trim_start_matches('>');

@@ -26,7 +26,7 @@ const NAMES: &[(&str, &Charset)] = &[
 /// Names by which programs send text of any encoding.
 const ASCII: &[&str] = &["us-ascii", "ascii", "ansi_x3.4-1968", "iso646-us"];
 
-/// The bytes that a part was made of: the parser has the text that it takes them for.
+/// The bytes of a part before the parser decoded them to text.
 pub(super) fn bytes<'m>(message: &'m Message, part: &MessagePart) -> Option<Cow<'m, [u8]>> {
     let place = part.raw_body_offset() as usize..part.raw_end_offset() as usize;
     let raw = message.raw_message.get(place)?;
@@ -81,11 +81,11 @@ pub(super) fn with_readable_head(bytes: &[u8]) -> Cow<'_, [u8]> {
     if joined.as_bytes() == head { bytes.into() } else { [joined.as_bytes(), rest].concat().into() }
 }
 
-/// Puts together encoded words with only white space between them, if both are of one encoding.
+/// Joins adjacent encoded words of one encoding.
 fn joined(head: &str) -> String {
     let mut out = String::with_capacity(head.len());
     let mut rest = head;
-    // How the last word is encoded, if only white space follows it in `out`, and where its text ends there.
+    // The encoding of the last word, if only white space follows it in `out`, and the end of its text there.
     let mut last: Option<(&str, &str, usize)> = None;
     while let Some((before, after)) = rest.split_once("=?") {
         let mut parts = after.splitn(3, '?');

@@ -61,7 +61,7 @@ struct State {
     in_number: bool,
     in_header: bool,
     in_heading: bool,
-    /// How the words before it are read.
+    /// The reading (ruby) of the words before it.
     reading: String,
     in_reading: bool,
 }

@@ -241,18 +241,11 @@
   name: (object_pattern [
     (shorthand_property_identifier_pattern) @import.name
     (object_assignment_pattern left: (shorthand_property_identifier_pattern) @import.name)
+    (pair_pattern key: (property_identifier) @import.name value: [
+      (identifier) @import.alias
+      (assignment_pattern left: (identifier) @import.alias)
+    ])
   ])
-  value: [
-    (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.module))
-    (await_expression
-      (call_expression function: (import) @_require arguments: (arguments . (string) @import.module)))
-  ]
-  (#match? @_require "^(require|import)$"))
-(variable_declarator
-  name: (object_pattern (pair_pattern key: (property_identifier) @import.name value: [
-    (identifier) @import.alias
-    (assignment_pattern left: (identifier) @import.alias)
-  ]))
   value: [
     (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.module))
     (await_expression

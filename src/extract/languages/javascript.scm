@@ -11,7 +11,7 @@
       object: (this)
       property: [(property_identifier) @name (private_property_identifier) @name])) @definition.field @member))
   (#eq? @_constructor "constructor"))
-; What a module gives that is imported when it is needed.
+; Names of a module, in the callback of a dynamic import.
 (call_expression
   function: (member_expression
     object: (call_expression function: (import) arguments: (arguments . (string) @import.module))
@@ -24,14 +24,10 @@
     object: (call_expression function: (import) arguments: (arguments . (string) @import.module))
     property: (property_identifier) @_then)
   arguments: (arguments . (arrow_function
-    parameters: (formal_parameters . (object_pattern (shorthand_property_identifier_pattern) @import.name))))
-  (#eq? @_then "then"))
-(call_expression
-  function: (member_expression
-    object: (call_expression function: (import) arguments: (arguments . (string) @import.module))
-    property: (property_identifier) @_then)
-  arguments: (arguments . (arrow_function
-    parameters: (formal_parameters . (object_pattern (pair_pattern key: (property_identifier) @import.name value: (identifier) @import.alias)))))
+    parameters: (formal_parameters . (object_pattern [
+      (shorthand_property_identifier_pattern) @import.name
+      (pair_pattern key: (property_identifier) @import.name value: (identifier) @import.alias)
+    ]))))
   (#eq? @_then "then"))
 (class_heritage (identifier) @inherits)
 (class_heritage (member_expression property: (property_identifier) @inherits))

@@ -38,7 +38,7 @@
 (import_statement
   (import_require_clause (identifier) @import.alias source: (string) @import.module))
 
-; What a module gives that is imported when it is needed.
+; Names of a module, in the callback of a dynamic import.
 (call_expression
   function: (member_expression
     object: (call_expression function: (import) arguments: (arguments . (string) @import.module))
@@ -51,14 +51,10 @@
     object: (call_expression function: (import) arguments: (arguments . (string) @import.module))
     property: (property_identifier) @_then)
   arguments: (arguments . (arrow_function
-    parameters: (formal_parameters . (required_parameter pattern: (object_pattern (shorthand_property_identifier_pattern) @import.name)))))
-  (#eq? @_then "then"))
-(call_expression
-  function: (member_expression
-    object: (call_expression function: (import) arguments: (arguments . (string) @import.module))
-    property: (property_identifier) @_then)
-  arguments: (arguments . (arrow_function
-    parameters: (formal_parameters . (required_parameter pattern: (object_pattern (pair_pattern key: (property_identifier) @import.name value: (identifier) @import.alias))))))
+    parameters: (formal_parameters . (required_parameter pattern: (object_pattern [
+      (shorthand_property_identifier_pattern) @import.name
+      (pair_pattern key: (property_identifier) @import.name value: (identifier) @import.alias)
+    ])))))
   (#eq? @_then "then"))
 
 ; Inheritance.

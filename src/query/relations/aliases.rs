@@ -241,7 +241,7 @@ impl Resolver<'_> {
         Ok(file.imports.iter().any(|import| local(file.family, import) == Some(name)))
     }
 
-    /// Whether what a block binds at a line holds what an import gives, and is not another variable of the name.
+    /// Whether the variable that a block binds at a line holds the imported name, and is not another variable of that name.
     pub(super) fn gives_at(&mut self, path: &str, import: &Import, line: u32) -> Result<bool> {
         if import.line.abs_diff(line) > IMPORT_LINES {
             return Ok(false);
@@ -256,7 +256,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// The imports of a file that give the name of a value with members: not what hides it in a block.
+    /// The imports that bind the first name of a path, without those that a variable of a block hides.
     pub(super) fn bound_root(&mut self, asked: &NameQuery, name: &str) -> Result<Vec<Import>> {
         let found = self.bound(asked.file, name);
         // Deeper queries are for types, not for the variable.

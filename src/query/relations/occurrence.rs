@@ -118,7 +118,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether the variable of a block is wanted, or holds what an import in that block gives.
+    /// Whether the variable of a block is wanted, or holds a wanted name that an import in that block binds.
     fn reads_local(&mut self, used: &Reference, (line, column): (u32, u32), wanted: &Wanted) -> Result<Reading> {
         if wanted.has(&used.path, line, column) {
             return Ok(Reading::Does);

@@ -85,7 +85,7 @@ fn last_word(text: &str) -> &str {
     &text[word.len()..]
 }
 
-/// The module that the expression loads which `text` ends with: `require("./a")`, `(await import("./a"))`.
+/// The module that is loaded by the expression at the end of `text`: `require("./a")`, `(await import("./a"))`.
 fn loaded_module<'t>(text: &'t str, family: &Family) -> Option<&'t str> {
     let inside = text.strip_suffix(')').filter(|_| family.spelling == Spelling::Script)?;
     let open = inside.rfind("(await ").filter(|open| last_word(&inside[..*open]).is_empty());
