@@ -26,8 +26,10 @@ const ticks = () => [plan.page, plan.daemon].filter(Boolean).reduce((sum, pid) =
   return sum + Number(fields[11]) + Number(fields[12]);
 }, 0);
 
-/// Ticks of 10 ms in 4 s: 1 %.
-const MOST_TICKS = 4;
+// Ticks of 10 ms in 4 s: 5 %. Looking ten times a second takes 1 to 2 % in a debug build; work without an end takes far more.
+const MOST_TICKS = 20;
+// The page waits for changes, and asks once in five seconds whether a daemon runs.
+const MOST_REQUESTS = 2;
 
 const steps = {
   async 'an open file follows the disk'(page) {
@@ -73,9 +75,9 @@ const steps = {
     await seen(page.locator('.codeline', { hasText: 'class Cart' }), 'its text');
     const asked = [];
     page.on('request', (request) => asked.push(request.url()));
-    // What was begun before, such as embedding, ends first.
+    // What was begun before, such as embedding or an answer to a change that was just made, ends first.
     let used = Infinity;
-    for (let tries = 0; tries < 10 && used > MOST_TICKS; tries += 1) {
+    for (let tries = 0; tries < 10 && (used > MOST_TICKS || asked.length > MOST_REQUESTS); tries += 1) {
       asked.length = 0;
       const before = ticks();
       await page.waitForTimeout(4000);
@@ -83,8 +85,7 @@ const steps = {
       console.error(`  ${used} ticks in 4 s, ${asked.length} requests`);
     }
     check(used <= MOST_TICKS, `${used} ticks of processor time in 4 s`);
-    // The page asks once in five seconds whether a daemon runs.
-    check(asked.length <= 2, `requests: ${asked}`);
+    check(asked.length <= MOST_REQUESTS, `requests: ${asked}`);
   },
 
   async 'errors in words for people'(page) {
