@@ -95,15 +95,29 @@ impl Query {
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
     Check(Checked),
-    TypeAt { found: Option<Box<Typed>> },
-    Symbols { symbols: Vec<Outline> },
-    Definition { definitions: Vec<Definition> },
-    Subject { found: Option<Subject> },
-    References { references: Vec<Reference> },
+    TypeAt {
+        found: Option<Box<Typed>>,
+    },
+    Symbols {
+        symbols: Vec<Outline>,
+    },
+    Definition {
+        definitions: Vec<Definition>,
+    },
+    Subject {
+        found: Option<Subject>,
+    },
+    References {
+        references: Vec<Reference>,
+        /// The number of files in which some may be missing: a relative import there cannot be followed.
+        unfollowed: usize,
+    },
     Infer(Inferred),
     Rename(Renamed),
     Analyze(Box<Analysis>),
-    Files { files: Vec<String> },
+    Files {
+        files: Vec<String>,
+    },
     Projects(Projects),
     Libraries(Libraries),
 }

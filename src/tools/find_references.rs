@@ -103,11 +103,12 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let include_declaration = arguments.include_declaration.unwrap_or(true);
     let max = if call.cap().is_some() { MAX_LIMIT } else { usize::MAX };
     let (offset, limit) = super::page(arguments.offset, arguments.limit, max, max);
-    let (mut left_out, mut reason, mut is_unfinished) = (None, None, false);
+    let (mut left_out, mut is_unfinished) = (None, false);
+    let reason;
     let position = at.position()?;
     let (total, references, precision) = if at.file.is_python {
-        let (found, unlisted) = by_types(call, position, include_declaration)?;
-        left_out = unlisted;
+        let (found, unlisted, missed) = by_types(call, position, include_declaration)?;
+        (left_out, reason) = (unlisted, missed);
         (found.len(), Page::from_list(found, offset, limit), "types")
     } else {
         let readings = readings(call, &at.file, at.line, at.column)?;
@@ -301,17 +302,34 @@ fn why_incomplete(found: &Mentions, is_name: bool) -> Option<String> {
     super::joined([of_guess, guessed, unfinished, unfollowed, why_outside(found.outside), unlisted])
 }
 
+const UNDEFINED: &str = "The type checker finds no definition of what is here.";
+
+/// Says that the type checker does not follow some imports.
+fn why_unfollowed(files: usize) -> Option<String> {
+    (files > 0).then(|| {
+        format!(
+            "{files} files with the name have relative imports that leave the packages which the type checker sees: references \
+             through them may be missing. A package is seen whole if the root of the project is above its folder."
+        )
+    })
+}
+
+/// References, a sentence about those that are not searched for, and one about why others may be missing.
+type ByTypes = (Vec<Reference>, Option<String>, Option<String>);
+
 /// Asks the engine for the symbol, the index for files that contain its name, and the engine for the references in
 /// them.
-fn by_types(call: &Call, at: Position, include_declaration: bool) -> Result<(Vec<Reference>, Option<String>)> {
+fn by_types(call: &Call, at: Position, include_declaration: bool) -> Result<ByTypes> {
     let Answered::Subject { found } = engine::ask(call, &Query::Subject(at.clone()))? else {
         return Err(engine::unexpected());
     };
-    let Some(subject) = found else { return Ok((Vec::new(), None)) };
+    let Some(subject) = found else { return Ok((Vec::new(), None, Some(UNDEFINED.to_owned()))) };
     let names: Vec<&str> = std::iter::once(&subject.name).chain(&subject.classes).map(String::as_str).collect();
     let files = if subject.is_local { Vec::new() } else { candidates(call, &names)? };
     match engine::ask(call, &Query::References { at, include_declaration, files: Some(files) })? {
-        Answered::References { references } => Ok((references, subject.left_out)),
+        Answered::References { references, unfollowed } => {
+            Ok((references, subject.left_out, why_unfollowed(unfollowed)))
+        }
         _ => Err(engine::unexpected()),
     }
 }

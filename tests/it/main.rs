@@ -86,6 +86,7 @@ mod rename_kin;
 mod rename_names;
 mod repair;
 mod retrieval;
+mod root_package;
 mod scan;
 mod scip;
 mod scip_complete;

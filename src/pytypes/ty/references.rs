@@ -20,6 +20,7 @@ use super::db::Database;
 use super::display::{PathDisplay, preview};
 use super::expressions::{of_expression, unique};
 use super::implicit::ImplicitReferences;
+use super::imports;
 use super::lines::Lines;
 use super::name_literals;
 use super::quoted_names::{self, within_literal};
@@ -113,7 +114,8 @@ pub(super) fn subject(wanted: &SearchTarget<'_>) -> Subject {
     }
 }
 
-/// The references in `files`. `own` is the file that contains the position of the query.
+/// The references in `files`, and in how many of these some may be missing, as an import cannot be followed. `own` is the file that
+/// contains the position of the query.
 pub(super) fn find_all<'db>(
     db: &'db Database,
     own: File,
@@ -121,7 +123,7 @@ pub(super) fn find_all<'db>(
     files: &[File],
     display: &PathDisplay,
     include_declaration: bool,
-) -> Vec<Reference> {
+) -> (Vec<Reference>, usize) {
     let mut others: Vec<File> = files.iter().copied().filter(|file| *file != own).collect();
     if wanted.scope == Scope::File {
         others.clear();
@@ -146,28 +148,30 @@ pub(super) fn find_all<'db>(
     let are_many = others.len() > TREES_KEPT;
     let defining: Vec<File> = wanted.locations.iter().map(|(file, _)| *file).collect();
     // Passed to the threads as ids: the definitions themselves belong to this thread's handle.
-    let further: Vec<Reference> = others
+    let further: Vec<(Vec<Reference>, bool)> = others
         .into_par_iter()
         .map_with(db.clone(), |db, file| {
             salsa::attach_allow_change(&*db, || {
                 if db.is_over() || !wanted.may_be_in(&source_text(db, file)) {
-                    return Vec::new();
+                    return (Vec::new(), false);
                 }
-                let scope = if defining.contains(&file) { Scope::Project } else { wanted.scope };
+                let is_defining = defining.contains(&file);
+                let scope = if is_defining { Scope::Project } else { wanted.scope };
                 let found = to_references(db, file, &occurrences(db, file, scope), display, keep);
+                let is_unfollowed = !is_defining && imports::has_unfollowed(db, file);
                 if are_many {
                     check::drop_tree(db, file);
                 }
-                found
+                (found, is_unfollowed)
             })
         })
-        .flatten_iter()
         .collect();
-    references.extend(further);
+    let unfollowed = further.iter().filter(|(_, is_unfollowed)| *is_unfollowed).count();
+    references.extend(further.into_iter().flat_map(|(found, _)| found));
     references.extend(quoted(db, wanted, display, |file| file == own || files.contains(&file)));
     references.sort_by(|a, b| a.span.cmp(&b.span));
     references.dedup_by(|a, b| a.span == b.span);
-    references
+    (references, unfollowed)
 }
 
 /// The string occurrences in the member lists of the classes that have the symbol.
