@@ -7,13 +7,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
+
 use crate::error::{Error, ErrorKind, Result};
 
 /// The time budget of a call, shared by the caller and the workers. Clones share the cancellation flag.
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
-    cancelled: Arc<AtomicBool>,
+    cancellation: Arc<Cancellation>,
     deadline: Option<Instant>,
+}
+
+#[derive(Debug, Default)]
+struct Cancellation {
+    is_cancelled: AtomicBool,
+    /// Wakes callers that wait in [`Budget::spent`].
+    cancelled: Notify,
 }
 
 impl Budget {
@@ -29,11 +38,16 @@ impl Budget {
     /// A budget with the same cancellation flag and another deadline.
     #[must_use]
     pub fn with_deadline(&self, deadline: Option<Instant>) -> Self {
-        Self { cancelled: Arc::clone(&self.cancelled), deadline }
+        Self { cancellation: Arc::clone(&self.cancellation), deadline }
     }
 
     pub fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
+        self.cancellation.is_cancelled.store(true, Ordering::Relaxed);
+        self.cancellation.cancelled.notify_waiters();
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancellation.is_cancelled.load(Ordering::Relaxed)
     }
 
     pub fn deadline(&self) -> Option<Instant> {
@@ -41,7 +55,19 @@ impl Budget {
     }
 
     pub fn is_spent(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed) || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.is_cancelled() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Waits until the budget is spent.
+    pub async fn spent(&self) {
+        let cancelled = self.cancellation.cancelled.notified();
+        if self.is_cancelled() {
+            return;
+        }
+        match self.deadline {
+            Some(deadline) => drop(tokio::time::timeout_at(deadline.into(), cancelled).await),
+            None => cancelled.await,
+        }
     }
 
     /// Fails with `CANCELLED` or `TIMEOUT` once the budget is spent.
@@ -51,7 +77,7 @@ impl Budget {
 
     /// The error for a spent budget.
     pub fn error(&self) -> Error {
-        if self.cancelled.load(Ordering::Relaxed) {
+        if self.is_cancelled() {
             Error::new(ErrorKind::Cancelled, "the call was cancelled")
         } else {
             Error::new(ErrorKind::Timeout, "the call ran past its deadline")

@@ -23,8 +23,6 @@ use crate::wording::Wording;
 const MAX_ANSWER_BYTES: usize = 1 << 30;
 /// A daemon that does not identify itself within this time hangs.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often a waiting request checks for cancellation.
-const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A daemon's identity.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -121,16 +119,15 @@ impl DaemonConnection {
         self.send(&request).await?;
         let mut is_cancelled = false;
         loop {
-            let line = match tokio::time::timeout(CHECK_INTERVAL, answer(&mut self.reader)).await {
-                Ok(line) => line.ok_or(ConnectionClosed)?,
-                Err(_) if budget.is_spent() && !is_cancelled => {
+            let line = tokio::select! {
+                line = answer(&mut self.reader) => line.ok_or(ConnectionClosed)?,
+                () = budget.spent(), if !is_cancelled => {
                     is_cancelled = true;
                     let params = json!({ "requestId": 1 });
                     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
                     self.send(&cancel).await?;
                     continue;
                 }
-                Err(_) => continue,
             };
             let Ok(answer) = serde_json::from_slice::<Answer>(&line) else { return Err(ConnectionClosed) };
             match answer {

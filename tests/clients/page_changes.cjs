@@ -26,9 +26,9 @@ const ticks = () => [plan.page, plan.daemon].filter(Boolean).reduce((sum, pid) =
   return sum + Number(fields[11]) + Number(fields[12]);
 }, 0);
 
-// Ticks of 10 ms in 4 s: 5 %. Looking ten times a second takes 1 to 2 % in a debug build; work without an end takes far more.
-const MOST_TICKS = 20;
-// The page waits for changes, and asks once in five seconds whether a daemon runs.
+/// Ticks of 10 ms in 4 s: 1 %.
+const MOST_TICKS = 4;
+// The page waits for changes, and asks once every five seconds whether a daemon runs.
 const MOST_REQUESTS = 2;
 
 const steps = {
@@ -75,7 +75,7 @@ const steps = {
     await seen(page.locator('.codeline', { hasText: 'class Cart' }), 'its text');
     const asked = [];
     page.on('request', (request) => asked.push(request.url()));
-    // What was begun before, such as embedding or an answer to a change that was just made, ends first.
+    // Earlier work ends first, such as embedding, or the answer to the last change.
     let used = Infinity;
     for (let tries = 0; tries < 10 && (used > MOST_TICKS || asked.length > MOST_REQUESTS); tries += 1) {
       asked.length = 0;
