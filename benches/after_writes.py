@@ -18,33 +18,20 @@ import tempfile
 import threading
 import time
 
+import mcp_client
+
 KINDS = ["new file", "new folders", "overwritten", "replaced", "moved folder", "folder again"]
 
 
-class Client:
-    """A connection over stdio, and a folder of its own to change."""
+class Client(mcp_client.Client):
+    """A connection, and a folder of its own to change."""
 
     def __init__(self, program, repository, environment, number):
-        self.process = subprocess.Popen(
-            [program, "mcp"], cwd=repository, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self.number, self.last = number, 0
+        super().__init__(program, ["mcp"], repository, environment)
+        self.number = number
         self.folder = repository / f"client{number}"
         self.folder.mkdir()
-        client = {"name": "after_writes", "version": "1"}
-        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
-        self.ask("tools/call", {"name": "stats", "arguments": {}})
-
-    def ask(self, method, params):
-        self.last += 1
-        request = {"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}
-        self.process.stdin.write((json.dumps(request) + "\n").encode())
-        self.process.stdin.flush()
-        while True:
-            reply = json.loads(self.process.stdout.readline())
-            if reply.get("id") == self.last:
-                return reply["result"]
+        self.call("stats", {})
 
     def change(self, kind, text, number):
         """Makes a change after which `text` is in a file. Returns what to remove, and the file."""
@@ -93,7 +80,7 @@ class Client:
             ("get_symbol", "get_symbol", {"symbol_name": token}),
         ])
         begun = time.perf_counter()
-        answer = self.ask("tools/call", {"name": tool, "arguments": arguments})["structuredContent"]
+        answer = self.call(tool, arguments)["structuredContent"]
         took = (time.perf_counter() - begun) * 1000
         hits = answer.get("results", answer.get("symbols", []))
         # A ranked search also returns similar names.
