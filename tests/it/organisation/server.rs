@@ -151,7 +151,8 @@ impl Postgres {
     fn empty(small_disk: Option<u32>) -> Self {
         let folder = tempfile::Builder::new().prefix("ixmcp-pg").tempdir_in("/tmp").unwrap().keep();
         own(&folder);
-        let guard = "cat; for file in \"$1\"/pooler*/pid \"$1/data/postmaster.pid\"; do [ -f \"$file\" ] && kill -QUIT \"$(head -n 1 \"$file\")\"; done; rm -rf \"$1\"";
+        // PgBouncer 1.18 does not handle SIGQUIT, which the jobs of a shell in the background ignore.
+        let guard = "cat; end() { [ -f \"$2\" ] && kill \"$1\" \"$(head -n 1 \"$2\")\"; }; for pooler in \"$1\"/pooler*/pid; do end -KILL \"$pooler\"; done; end -QUIT \"$1/data/postmaster.pid\"; rm -rf \"$1\"";
         let mut guardian = Command::new("sh");
         guardian.args(["-c", guard, "sh"]).arg(&folder).current_dir("/");
         guardian.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
