@@ -107,10 +107,10 @@ pub enum Answer {
     Subject {
         found: Option<Subject>,
     },
+    /// `unresolved`: the number of files in which some may be missing, as a relative import there cannot be resolved.
     References {
         references: Vec<Reference>,
-        /// The number of files in which some may be missing: a relative import there cannot be followed.
-        unfollowed: usize,
+        unresolved: usize,
     },
     Infer(Inferred),
     Rename(Renamed),

@@ -107,9 +107,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let reason;
     let position = at.position()?;
     let (total, references, precision) = if at.file.is_python {
-        let (found, unlisted, missed) = by_types(call, position, include_declaration)?;
-        (left_out, reason) = (unlisted, missed);
-        (found.len(), Page::from_list(found, offset, limit), "types")
+        let found = by_types(call, position, include_declaration)?;
+        (left_out, reason) = (found.left_out, found.reason);
+        (found.references.len(), Page::from_list(found.references, offset, limit), "types")
     } else {
         let readings = readings(call, &at.file, at.line, at.column)?;
         let found = match readings.first() {
@@ -302,20 +302,25 @@ fn why_incomplete(found: &Mentions, is_name: bool) -> Option<String> {
     super::joined([of_guess, guessed, unfinished, unfollowed, why_outside(found.outside), unlisted])
 }
 
-const UNDEFINED: &str = "The type checker finds no definition of what is here.";
+const UNDEFINED: &str = "The type checker finds no definition for the name at this position.";
 
-/// Says that the type checker does not follow some imports.
-fn why_unfollowed(files: usize) -> Option<String> {
+/// Says that the type checker cannot resolve some relative imports.
+fn why_unresolved(files: usize) -> Option<String> {
     (files > 0).then(|| {
         format!(
-            "{files} files with the name have relative imports that leave the packages which the type checker sees: references \
-             through them may be missing. A package is seen whole if the root of the project is above its folder."
+            "{files} files with the name have relative imports that the type checker cannot resolve: references in them may be \
+             missing. It resolves them if the project root is above the folder of the package."
         )
     })
 }
 
-/// References, a sentence about those that are not searched for, and one about why others may be missing.
-type ByTypes = (Vec<Reference>, Option<String>, Option<String>);
+/// The answer of the type engine.
+#[derive(Default)]
+struct ByTypes {
+    references: Vec<Reference>,
+    left_out: Option<String>,
+    reason: Option<String>,
+}
 
 /// Asks the engine for the symbol, the index for files that contain its name, and the engine for the references in
 /// them.
@@ -323,12 +328,14 @@ fn by_types(call: &Call, at: Position, include_declaration: bool) -> Result<ByTy
     let Answered::Subject { found } = engine::ask(call, &Query::Subject(at.clone()))? else {
         return Err(engine::unexpected());
     };
-    let Some(subject) = found else { return Ok((Vec::new(), None, Some(UNDEFINED.to_owned()))) };
+    let Some(subject) = found else {
+        return Ok(ByTypes { reason: Some(UNDEFINED.to_owned()), ..ByTypes::default() });
+    };
     let names: Vec<&str> = std::iter::once(&subject.name).chain(&subject.classes).map(String::as_str).collect();
     let files = if subject.is_local { Vec::new() } else { candidates(call, &names)? };
     match engine::ask(call, &Query::References { at, include_declaration, files: Some(files) })? {
-        Answered::References { references, unfollowed } => {
-            Ok((references, subject.left_out, why_unfollowed(unfollowed)))
+        Answered::References { references, unresolved } => {
+            Ok(ByTypes { references, left_out: subject.left_out, reason: why_unresolved(unresolved) })
         }
         _ => Err(engine::unexpected()),
     }

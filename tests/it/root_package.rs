@@ -1,11 +1,11 @@
-//! A repository that is itself a Python package: the type checker does not follow imports that leave it.
+//! A repository that is itself a Python package: the type checker cannot resolve its relative imports.
 
 use serde_json::json;
 
 use crate::harness::{Repo, Server};
 
 #[test]
-fn references_through_imports_that_the_type_checker_does_not_follow_are_not_claimed_to_be_complete() {
+fn references_with_unresolved_relative_imports_do_not_claim_to_be_complete() {
     let repo = Repo::new(
         r#"
 //- /__init__.py
@@ -47,7 +47,7 @@ from .missing import Alone
     let of_alone = server.call("find_references", &json!({ "symbol_name": "Alone" }));
     assert_eq!((&of_alone["complete"], &of_alone["total"]), (&json!(null), &json!(3)), "{of_alone}");
 
-    // A name that the checker knows nothing of has no known references, which is not the same as none.
+    // No definition is not the same as no reference.
     let unknown = json!({ "file": "sub/inner.py", "line": 2, "column": 25 });
     let of_unknown = server.call("find_references", &unknown);
     assert_eq!((&of_unknown["complete"], &of_unknown["total"]), (&json!(false), &json!(0)), "{of_unknown}");

@@ -1,4 +1,4 @@
-//! Which files of the project a file imports, and whether the type checker can follow its imports.
+//! Which files of the project a file imports, and whether the type checker resolves its imports.
 //!
 //! Owns the traversal of imports. It infers no types, so it also terminates for files whose inference does not.
 
@@ -43,26 +43,26 @@ fn modules(statement: &Stmt) -> Vec<(Option<String>, u32)> {
     }
 }
 
-/// Whether a file has a relative import of a module that is there, but that the type checker does not find: it begins packages below
-/// the root of a project, and this root may itself be a package.
-pub(super) fn has_unfollowed(db: &Database, file: File) -> bool {
+/// Whether a file has a relative import that the type checker cannot resolve although the module exists. The root of a project is a
+/// search path, so the checker never sees it as a package (`findings/ty-root-package.sh`).
+pub(super) fn has_unresolved(db: &Database, file: File) -> bool {
     let FilePath::System(path) = file.path(db) else { return false };
     let program_file = db.program_file(file);
     let model = SemanticModel::new(db, program_file);
     let parsed = parsed_module(db, program_file.python_file(db)).load(db);
-    let mut finder = UnfollowedImports { db, model: &model, path, is_found: false };
+    let mut finder = UnresolvedImports { db, model: &model, path, is_found: false };
     AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut finder);
     finder.is_found
 }
 
-struct UnfollowedImports<'a> {
+struct UnresolvedImports<'a> {
     db: &'a Database,
     model: &'a SemanticModel<'a>,
     path: &'a SystemPath,
     is_found: bool,
 }
 
-impl<'a> SourceOrderVisitor<'a> for UnfollowedImports<'a> {
+impl<'a> SourceOrderVisitor<'a> for UnresolvedImports<'a> {
     fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
         if self.is_found || node.is_expression() {
             return TraversalSignal::Skip;
@@ -72,14 +72,14 @@ impl<'a> SourceOrderVisitor<'a> for UnfollowedImports<'a> {
         {
             let module = from.module.as_deref();
             self.is_found = self.model.resolve_module(module, from.level).is_none()
-                && is_package_or_module(self.db, self.path, module, from.level);
+                && exists(self.db, self.path, module, from.level);
         }
         TraversalSignal::Traverse
     }
 }
 
-/// Whether a relative import of the file at `path` names a file, as Python would find it if the outermost folder were imported.
-fn is_package_or_module(db: &Database, path: &SystemPath, module: Option<&str>, level: u32) -> bool {
+/// Whether the module that a relative import in the file at `path` names is on disk.
+fn exists(db: &Database, path: &SystemPath, module: Option<&str>, level: u32) -> bool {
     let Some(folder) = path.ancestors().nth(level as usize) else { return false };
     let named = module.into_iter().flat_map(|module| module.split('.'));
     let target = named.fold(folder.to_path_buf(), |folder, name| folder.join(name));

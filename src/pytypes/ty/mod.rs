@@ -452,16 +452,16 @@ impl View {
             Query::Subject(at) => Answer::Subject { found: self.search_target(at)?.as_ref().map(references::subject) },
             Query::References { at, include_declaration, files } => {
                 let Some(wanted) = self.search_target(at)? else {
-                    return Ok(Answer::References { references: Vec::new(), unfollowed: 0 });
+                    return Ok(Answer::References { references: Vec::new(), unresolved: 0 });
                 };
                 let own = self.file(&at.file)?.file(db);
                 let files = match files {
                     Some(files) => files.iter().filter_map(|path| on_disk(db, Path::new(path))).collect(),
                     None => self.files(),
                 };
-                let (references, unfollowed) =
+                let (references, unresolved) =
                     references::find_all(db, own, &wanted, &files, display, *include_declaration);
-                Answer::References { references, unfollowed }
+                Answer::References { references, unresolved }
             }
             Query::Infer { .. } | Query::InferAll { .. } => return Err(wrong_answerer()),
             Query::Rename { at, new_name, files } => {

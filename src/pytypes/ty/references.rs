@@ -114,8 +114,8 @@ pub(super) fn subject(wanted: &SearchTarget<'_>) -> Subject {
     }
 }
 
-/// The references in `files`, and in how many of these some may be missing, as an import cannot be followed. `own` is the file that
-/// contains the position of the query.
+/// The references in `files`, and the number of these files whose relative imports cannot be resolved, so that some may be missing.
+/// `own` is the file that contains the position of the query.
 pub(super) fn find_all<'db>(
     db: &'db Database,
     own: File,
@@ -158,20 +158,20 @@ pub(super) fn find_all<'db>(
                 let is_defining = defining.contains(&file);
                 let scope = if is_defining { Scope::Project } else { wanted.scope };
                 let found = to_references(db, file, &occurrences(db, file, scope), display, keep);
-                let is_unfollowed = !is_defining && imports::has_unfollowed(db, file);
+                let is_unresolved = !is_defining && imports::has_unresolved(db, file);
                 if are_many {
                     check::drop_tree(db, file);
                 }
-                (found, is_unfollowed)
+                (found, is_unresolved)
             })
         })
         .collect();
-    let unfollowed = further.iter().filter(|(_, is_unfollowed)| *is_unfollowed).count();
+    let unresolved = further.iter().filter(|(_, is_unresolved)| *is_unresolved).count();
     references.extend(further.into_iter().flat_map(|(found, _)| found));
     references.extend(quoted(db, wanted, display, |file| file == own || files.contains(&file)));
     references.sort_by(|a, b| a.span.cmp(&b.span));
     references.dedup_by(|a, b| a.span == b.span);
-    (references, unfollowed)
+    (references, unresolved)
 }
 
 /// The string occurrences in the member lists of the classes that have the symbol.
