@@ -52,8 +52,10 @@ impl Head {
         let cut = if words.len() <= SIGNATURE_CHARS { None } else { words.char_indices().nth(SIGNATURE_CHARS) };
         if let Some((cut, _)) = cut {
             let cut = words[..cut].rfind(' ').unwrap_or(cut);
+            // Its end shows that a declaration has no body.
+            let end = if words.ends_with(';') { " …;" } else { " …" };
             words.truncate(cut);
-            words.push_str(" …");
+            words.push_str(end);
         }
         let words = words.strip_suffix("=>").unwrap_or(&words);
         let words = words.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '{' | ':' | '='));

@@ -291,11 +291,16 @@ impl MentionReading<'_, '_> {
             (occurrence.role, occurrence.is_member) = (Some(word.role), word.is_member);
         }
         let mut further = Vec::new();
-        for (position, occurrence) in occurrences {
+        for (position, mut occurrence) in occurrences {
             // What is defined under the name is another symbol, or is listed already.
             let is_definition = defined.contains(&(path.to_owned(), position.0, position.1));
             if is_definition && occurrence.used.kind != "inherits" {
-                continue;
+                if !self.resolver.is_constructor((path, position.0, position.1), &alias.name)? {
+                    continue;
+                }
+                occurrence.used.kind = "type".to_owned();
+                occurrence.is_indexed = true;
+                occurrence.role = Some(WordRole::Free);
             }
             let reading = self.resolver.reads(&occurrence, &self.wanted)?;
             // Under another name only what the code states counts.

@@ -1,6 +1,6 @@
 # The references to definitions of a folder, by a language server: clangd, rust-analyzer, pyright.
 # usage: lsp_references.py FOLDER COUNT SEED LANGUAGE EXTENSIONS COMMAND…   (EXTENSIONS separated by commas)
-# Prints the files that the server reads without generated ones, which are not indexed, {files: […]}, then one JSON object a line: {name, kind, file, line, column, references:
+# Prints the files that the server reads without generated ones, which are not indexed, {files: […], unread: {file: [line, …]}}, then one JSON object a line: {name, kind, file, line, column, references:
 # [[file, line, column], …]}, columns in code points from 1. Members of types have the kinds `method` and `field`.
 import json
 import os
@@ -23,6 +23,7 @@ class Server:
         self.number = 0
         self.answers = {}
         self.inactive = {}
+        self.failed = {}
         self.arrived = threading.Condition()
         self.busy = set()
         self.quiescent = threading.Event()
@@ -50,6 +51,10 @@ class Server:
             elif method == "textDocument/inactiveRegions":
                 with self.arrived:
                     self.inactive[message["params"]["textDocument"]["uri"]] = message["params"]["regions"]
+                    self.arrived.notify_all()
+            elif method == "textDocument/publishDiagnostics":
+                with self.arrived:
+                    self.failed[message["params"]["uri"]] = any(one.get("severity") == 1 for one in message["params"]["diagnostics"])
                     self.arrived.notify_all()
             elif method == "experimental/serverStatus" and message["params"]["quiescent"]:
                 self.quiescent.set()
@@ -109,6 +114,16 @@ def switch(method, path):
 definitions = []
 
 
+def same_type(path, at, name, kind):
+    # A struct and the `typedef` of its name are one to the reader.
+    def is_near(other):
+        return other[0] == path or path.suffix == ".h" or other[0].suffix == ".h"
+
+    same = [other for other in definitions if other[2:] == (name, "type") == (name, kind) and is_near(other)]
+    is_typedef = any(texts[other[0]][other[1]["line"]].lstrip().startswith("typedef") for other in same)
+    return same if language == "c" or (language == "cpp" and is_typedef) else []
+
+
 def visit(path, symbols, container):
     for symbol in symbols:
         kind = KINDS.get(symbol["kind"])
@@ -126,15 +141,21 @@ def visit(path, symbols, container):
             visit(path, symbol.get("children") or [], symbol["kind"])
 
 
-# What clangd does not report: branches that are left out, and bodies of macros, whose names it finds where they are expanded.
+# What clangd does not report: branches that are left out, bodies of macros, whose names it finds where they are expanded, and
+# parts of files that it cannot read on their own.
 unread = {}
 for path in files:
     switch("didOpen", path)
-    visit(path, server.ask("textDocument/documentSymbol", {"textDocument": {"uri": path.as_uri()}}) or [], None)
+    symbols = server.ask("textDocument/documentSymbol", {"textDocument": {"uri": path.as_uri()}}) or []
     lines = set()
     if language in ("c", "cpp"):
         with server.arrived:
+            server.arrived.wait_for(lambda: path.as_uri() in server.failed, timeout=30)
             server.arrived.wait_for(lambda: path.as_uri() in server.inactive, timeout=4)
+        if server.failed.get(path.as_uri(), True):
+            print(f"{path} has errors on its own, and is not measured", file=sys.stderr)
+            switch("didClose", path)
+            continue
         for region in server.inactive.get(path.as_uri(), []):
             lines.update(range(region["start"]["line"] + 1, region["end"]["line"] + 2))
         in_macro = False
@@ -143,16 +164,17 @@ for path in files:
                 lines.add(number)
                 in_macro = line.rstrip().endswith("\\")
         switch("didClose", path)
+    visit(path, symbols, None)
     unread[str(path.relative_to(root))] = sorted(lines)
 server.settle()
 print(json.dumps({"files": list(unread), "unread": unread}), flush=True)
 random.Random(int(seed)).shuffle(definitions)
 for path, at, name, kind in definitions[: int(count)]:
-    if language in ("c", "cpp"):
-        switch("didOpen", path)
-    # A struct of C and the `typedef` of its name are one to the reader.
-    same = [other for other in definitions if other[2:] == (name, "type") and language == "c"] or [(path, at)]
-    asked = [{"textDocument": {"uri": path.as_uri()}, "position": one[1], "context": {"includeDeclaration": True}} for one in same]
+    same = same_type(path, at, name, kind) or [(path, at)]
+    opened = {one[0] for one in same} if language in ("c", "cpp") else set()
+    for one in opened:
+        switch("didOpen", one)
+    asked = [{"textDocument": {"uri": one[0].as_uri()}, "position": one[1], "context": {"includeDeclaration": True}} for one in same]
     found = []
     for one in [one for question in asked for one in server.ask("textDocument/references", question) or []]:
         where = pathlib.Path(urllib.parse.unquote(urllib.parse.urlparse(one["uri"]).path))
@@ -160,8 +182,8 @@ for path, at, name, kind in definitions[: int(count)]:
         is_name = where in texts and texts[where][start["line"]].encode("utf-16-le")[2 * start["character"]:].decode("utf-16-le", "replace").startswith(name)
         if is_name or (where in texts and language not in ("c", "cpp")):
             found.append(position(where, start))
-    if language in ("c", "cpp"):
-        switch("didClose", path)
+    for one in opened:
+        switch("didClose", one)
     file, line, column = position(path, at)
     print(json.dumps({"name": name, "kind": kind, "file": file, "line": line, "column": column, "references": found}), flush=True)
 sys.stdout.flush()

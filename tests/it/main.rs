@@ -77,6 +77,7 @@ mod ranking;
 mod rare_forms;
 mod reexports;
 mod refactor;
+mod references_c_family;
 mod references_real;
 mod references_stated;
 mod references_text;

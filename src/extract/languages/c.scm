@@ -112,6 +112,8 @@
 ; A macro before the type makes the grammar see a function of a function.
 (declaration declarator: (function_declarator
   declarator: (function_declarator declarator: (identifier) @name))) @scope @misread
+; Or a name in the type behind it: `API error open (void) {`.
+(function_definition declarator: (function_declarator declarator: (identifier) @name . (ERROR (identifier)))) @scope @misread
 
 ; Variables of the file; those of blocks are dropped.
 (function_definition

@@ -140,7 +140,7 @@ macro_rules! sql_name {
 pub(super) static C: Heads = Heads::new(
     Layout::Braces,
     &[
-        (None, r"^(?:static\s+|inline\s+|extern\s+|const\s+|unsigned\s+|struct\s+|enum\s+)*[a-z_]\w*[ \t]*[ \t*\n][*]*[a-z_]\w+"),
+        (None, r"^(?:static\s+|inline\s+|extern\s+|const\s+|unsigned\s+|struct\s+|enum\s+|[A-Z_][A-Z0-9_]*\s+)*[A-Za-z_]\w*[ \t]*[ \t*\n][*]*[A-Za-z_]\w+"),
         (
             None,
             r"^[ \t]*(?:typedef\s+|static\s+|const\s+)*(?:struct|union|enum)\s+(?:(?:[A-Z_][A-Z0-9_]*|__\w+)(?:\([^()\n]*\))?\s+)*[A-Za-z_]\w*",

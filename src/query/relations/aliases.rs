@@ -56,6 +56,10 @@ fn is_same_type(one: &Definition, other: &Definition) -> bool {
     is_near && is_one && one.container == other.container && kinds::is_type(&other.kind)
 }
 
+fn is_static(of: &Definition) -> bool {
+    of.signature.as_deref().is_some_and(|text| text.starts_with("static "))
+}
+
 impl Resolver<'_> {
     /// The positions of definitions, with those of their other declarations: prototypes in headers, signatures of overloads.
     pub fn declarations_of(&mut self, definitions: &[Definition]) -> Result<Vec<(String, u32, u32)>> {
@@ -82,6 +86,17 @@ impl Resolver<'_> {
             positions.extend(others.map(at).filter(|other| *other != at(first)));
             return Ok(positions);
         }
+        // An array or variable that a header declares.
+        let is_value = |one: &Definition| matches!(one.kind.as_str(), "variable" | "constant");
+        if family.headers && is_value(first) {
+            let named = self.library.named(&first.name)?;
+            let others = named.iter().map(|node| &node.definition).filter(|other| {
+                let is_shared = !is_static(first) && !is_static(other);
+                is_value(other) && other.container == first.container && (is_shared || other.path == first.path)
+            });
+            positions.extend(others.map(at).filter(|other| *other != at(first)));
+            return Ok(positions);
+        }
         let is_function = |one: &Definition| matches!(one.kind.as_str(), "function" | "method" | "constructor");
         if !is_function(first) || !(family.headers || family.spelling == Spelling::Script) {
             return Ok(positions);
@@ -94,7 +109,6 @@ impl Resolver<'_> {
             let other = &node.definition;
             let is_same_file = other.path == first.path;
             // Of two bodies, each is a function of its own.
-            let is_static = |one: &Definition| one.signature.as_deref().is_some_and(|text| text.starts_with("static "));
             // A source may be included by others, and its functions declared in a header.
             let is_private = is_private && !is_static(other);
             let is_declaration = family.headers && !is_private && !(has_body && kinds::has_body(node) && !is_same_file);

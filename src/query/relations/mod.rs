@@ -12,6 +12,7 @@ mod dotted;
 mod exports;
 mod families;
 mod fields;
+mod forms;
 mod implementations;
 mod kinds;
 mod modules;

@@ -22,7 +22,7 @@ const ANY_KIND: &str = "word";
 /// The definitions that are asked for.
 pub struct Wanted {
     pub positions: Vec<(String, u32, u32)>,
-    nodes: Vec<DefinitionNode>,
+    pub(super) nodes: Vec<DefinitionNode>,
     /// Definitions that a block binds: only words that it binds can refer to them.
     locals: Vec<(String, u32, u32)>,
     /// Whether any is reached through a value or type.
@@ -72,7 +72,7 @@ impl Wanted {
         found.targets.iter().any(|target| {
             let definition = &target.definition;
             // A constructor bears the name of its type: `new Cart()`.
-            let is_constructor = definition.kind == "constructor";
+            let is_constructor = definition.kind == "constructor" || definition.language == "cpp";
             self.has(&definition.path, definition.line, definition.column)
                 || (is_constructor && self.nodes.iter().any(|of| types::is_constructor_of(target, of)))
         })
@@ -168,15 +168,24 @@ impl Resolver<'_> {
             return super::reading(self, used, &wanted.positions);
         }
         let before = self.library.before(&used.path, used.line, used.column)?;
+        let named_type = self.type_named_before(&file, used, &before)?.map(str::to_owned);
+        let is_type = named_type.is_some();
+        let before = named_type.unwrap_or(before);
         // An element of an array of C has the type that its pointer has.
         let before = if file.language == "c" { without_indexes(&before) } else { before };
         let mut receiver = receiver(&before, file.family);
-        if word.is_member && receiver == Receiver::Bare {
+        if is_type {
+            // Its form shows it, whatever its own name before it.
+        } else if word.is_member && receiver == Receiver::Bare {
             receiver = Receiver::Expression;
         } else if word.role.is_some() && !word.is_member {
             receiver = Receiver::Bare;
         }
-        let kind = if word.is_indexed { used.kind.as_str() } else { ANY_KIND };
+        let kind = match (is_type, word.is_indexed) {
+            (true, _) => "type",
+            (_, true) => used.kind.as_str(),
+            _ => ANY_KIND,
+        };
         let asked = NameQuery { file: &file, line: used.line, name: &used.name, kind, depth: 0 };
         self.root_at = self.binder_of_root(&asked, &before, &receiver)?;
         let reading = self.reads_asked(word, &asked, &before, &receiver, wanted);
@@ -230,41 +239,6 @@ impl Resolver<'_> {
             }
         }
         Ok(Reading::Other)
-    }
-
-    /// Whether the text around a name shows a definition of another kind: a module of Rust; in Java a method is called, a
-    /// field is not, and imports name types.
-    fn has_other_form(&mut self, used: &Reference, wanted: &Wanted) -> Result<bool> {
-        let Some(language) = wanted.nodes.first().map(|node| node.definition.language.as_str()) else {
-            return Ok(false);
-        };
-        if !matches!(language, "java" | "rust") {
-            return Ok(false);
-        }
-        let before = self.library.before(&used.path, used.line, used.column)?;
-        let text = self.library.text(&used.path)?;
-        let after = text.line(used.line).get(before.len() + used.name.len()..).unwrap_or_default().trim_start();
-        let kinds = |kinds: &[&str]| wanted.nodes.iter().all(|node| kinds.contains(&node.definition.kind.as_str()));
-        if language == "rust" {
-            let is_module =
-                before.trim_end().ends_with("mod") || (after.starts_with("::") && !after.starts_with("::<"));
-            return Ok(is_module && kinds(&["function", "method", "constant", "variable"]));
-        }
-        if !used.path.ends_with(".java") || !wanted.nodes.iter().all(kinds::is_member) {
-            return Ok(false);
-        }
-        let words = before.trim_start();
-        if words.starts_with("import ") || words.starts_with("package ") {
-            return Ok(!words.starts_with("import static "));
-        }
-        let is_called = after.starts_with('(') || before.trim_end().ends_with("::");
-        // A component of a record is called.
-        let is_field = |node: &DefinitionNode| {
-            let signature = node.definition.signature.as_deref().unwrap_or_default();
-            node.definition.kind == "field" && signature.contains([';', '='])
-        };
-        Ok((after.starts_with('(') && wanted.nodes.iter().all(is_field))
-            || (!after.is_empty() && !is_called && kinds(&["method"])))
     }
 
     /// Resolves a name that is reached through a variable whose block states its type.
@@ -424,7 +398,7 @@ fn without_indexes(before: &str) -> String {
 }
 
 /// Where the bracket opens that a text ends with.
-fn opening(text: &str, (open, close): (char, char)) -> Option<usize> {
+pub(super) fn opening(text: &str, (open, close): (char, char)) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices().rev() {
         if c == close {

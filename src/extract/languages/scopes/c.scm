@@ -5,6 +5,28 @@
   (for_statement)
   (preproc_function_def)
 ] @block
+; Parameters of what has no body.
+(declaration declarator: [
+  (function_declarator parameters: (_) @block)
+  (init_declarator declarator: (function_declarator parameters: (_) @block))
+  (pointer_declarator declarator: [
+    (function_declarator parameters: (_) @block)
+    (pointer_declarator declarator: (function_declarator parameters: (_) @block))
+  ])
+])
+(field_declaration declarator: [
+  (function_declarator parameters: (_) @block)
+  (pointer_declarator declarator: [
+    (function_declarator parameters: (_) @block)
+    (pointer_declarator declarator: (function_declarator parameters: (_) @block))
+  ])
+])
+(type_definition declarator: [
+  (function_declarator parameters: (_) @block)
+  (pointer_declarator declarator: (function_declarator parameters: (_) @block))
+])
+(parameter_declaration declarator: (function_declarator parameters: (_) @block))
+(abstract_function_declarator parameters: (_) @block)
 (parameter_declaration declarator: (_) @binding)
 (preproc_params (identifier) @early)
 (declaration declarator: [

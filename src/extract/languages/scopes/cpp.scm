@@ -8,6 +8,8 @@
   (switch_statement)
   (template_declaration)
 ] @block
+(declaration declarator: (reference_declarator (function_declarator parameters: (_) @block)))
+(field_declaration declarator: (reference_declarator (function_declarator parameters: (_) @block)))
 (optional_parameter_declaration declarator: (_) @binding)
 (variadic_parameter_declaration declarator: (_) @binding)
 (declaration declarator: (reference_declarator) @binding)

@@ -1,0 +1,115 @@
+//! References of C and C++ that headers, forms of names and cut signatures decide.
+//!
+//! The expected positions are those of clangd 22.1.1.
+
+use crate::harness::Repo;
+use crate::references_text::check;
+
+#[test]
+fn the_name_of_a_class_is_named_by_its_constructors_and_before_its_members() {
+    let repo = Repo::new(
+        "\
+//- /crate.h
+namespace port {
+class Crate {
+ public:
+  Crate() {}
+  explicit Crate(int weight);
+  Crate(const Crate& other);
+  ~Crate();
+  int Weigh(int scale) const;
+  static Crate* Find(int id);
+};
+inline Crate::~Crate() {}
+}
+//- /crate.cc
+#include \"crate.h\"
+namespace port {
+Crate::Crate(int weight) {}
+Crate::Crate(const Crate& other) {}
+int Crate::Weigh(int scale) const { return scale; }
+Crate* Crate::Find(int id) { return new Crate(id); }
+}
+",
+    );
+    check(
+        &repo,
+        &[(
+            "crate.h",
+            2,
+            7,
+            "crate.cc:3:1 crate.cc:3:8 crate.cc:4:1 crate.cc:4:20 crate.cc:4:8 crate.cc:5:5 crate.cc:6:1 crate.cc:6:41 \
+             crate.cc:6:8 crate.h:11:16 crate.h:11:8 crate.h:2:7 crate.h:4:3 crate.h:5:12 crate.h:6:15 crate.h:6:3 \
+             crate.h:7:4 crate.h:9:10",
+        )],
+    );
+}
+
+/// The flag `-xc` makes headers C.
+#[test]
+fn what_a_header_declares_is_what_a_source_defines() {
+    let repo = Repo::new(
+        "\
+//- /tide.h
+struct mooring { int depth; };
+extern const int tide_table[4];
+int tide_level_between_two_harbors_of_the_coast(const struct mooring *first_mooring_of_the_line,
+                                                const struct mooring *second_mooring_of_the_line,
+                                                int hours_since_the_last_high_water_at_the_first,
+                                                int hours_since_the_last_high_water_at_the_other);
+typedef int (*tide_source)(void *mooring, int depth);
+int tide_now(struct mooring *mooring, int depth);
+//- /tide.c
+#include \"tide.h\"
+const int tide_table[4] = {1, 2, 3, 4};
+int tide_level_between_two_harbors_of_the_coast(const struct mooring *first_mooring_of_the_line,
+                                                const struct mooring *second_mooring_of_the_line,
+                                                int hours_since_the_last_high_water_at_the_first,
+                                                int hours_since_the_last_high_water_at_the_other) {
+  return first_mooring_of_the_line->depth + tide_table[hours_since_the_last_high_water_at_the_first % 4];
+}
+//- /main.c
+#include \"tide.h\"
+int main(void) {
+  struct mooring a = {1}, b = {2};
+  int first = tide_level_between_two_harbors_of_the_coast(&a, &b, 3, 4);
+  return first + tide_table[1];
+}
+",
+    );
+    let table = "main.c:5:18 tide.c:2:11 tide.c:7:45 tide.h:2:18";
+    let level = "main.c:4:15 tide.c:3:5 tide.h:3:5";
+    check(
+        &repo,
+        &[
+            ("tide.c", 2, 11, table),
+            ("tide.h", 2, 18, table),
+            ("tide.c", 3, 5, level),
+            ("tide.h", 3, 5, level),
+            ("tide.h", 1, 8, "main.c:3:10 tide.c:3:62 tide.c:4:62 tide.h:1:8 tide.h:3:62 tide.h:4:62 tide.h:8:21"),
+            ("tide.h", 1, 22, "tide.c:7:37 tide.h:1:22"),
+        ],
+    );
+}
+
+/// clang reads them so once the macros are defined.
+#[test]
+fn a_function_behind_unknown_words_has_its_own_name() {
+    let repo = Repo::new(
+        "\
+//- /hash.c
+PUBLIC_API Hash_errorcode Hash_update (Hash_state* state, const void* input)
+{
+    return 0;
+}
+FORCE_INLINE int
+Hash_generic(const char* const source, /* read only */
+             int size)
+{
+    return size;
+}
+int use(void) { return Hash_generic(0, 1) + Hash_update(0, 0); }
+",
+    );
+    check(&repo, &[("hash.c", 1, 27, "hash.c:1:27 hash.c:11:45"), ("hash.c", 6, 1, "hash.c:11:24 hash.c:6:1")]);
+}
