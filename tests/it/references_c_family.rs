@@ -1,4 +1,4 @@
-//! References of C and C++ that headers, forms of names and cut signatures decide.
+//! References in C and C++ that depend on headers, on the form in which a class is named, or on a signature that is cut.
 //!
 //! The expected positions are those of clangd 22.1.1.
 
@@ -45,7 +45,7 @@ Crate* Crate::Find(int id) { return new Crate(id); }
     );
 }
 
-/// The flag `-xc` makes headers C.
+/// clangd has the flag `-xc`, so that it reads headers as C.
 #[test]
 fn what_a_header_declares_is_what_a_source_defines() {
     let repo = Repo::new(
@@ -92,7 +92,7 @@ int main(void) {
     );
 }
 
-/// clang reads them so once the macros are defined.
+/// clangd has the macros and types defined in front of this text.
 #[test]
 fn a_function_behind_unknown_words_has_its_own_name() {
     let repo = Repo::new(
@@ -112,4 +112,35 @@ int use(void) { return Hash_generic(0, 1) + Hash_update(0, 0); }
 ",
     );
     check(&repo, &[("hash.c", 1, 27, "hash.c:1:27 hash.c:11:45"), ("hash.c", 6, 1, "hash.c:11:24 hash.c:6:1")]);
+}
+
+/// clangd has the flag `-xc`. It lists no macros as symbols; those that two files define alike are two for the preprocessor of C.
+#[test]
+fn only_variables_with_linkage_are_one_across_files() {
+    let repo = Repo::new(
+        "\
+//- /a.c
+#define LIMIT 3
+int limit_a(void) { return LIMIT; }
+int shared = 1;
+int own = 1;
+//- /b.c
+#define LIMIT 4
+int limit_b(void) { return LIMIT; }
+extern int shared;
+static int own = 2;
+int more(void) { return shared + own; }
+",
+    );
+    let shared = "a.c:3:5 b.c:3:12 b.c:5:25";
+    check(
+        &repo,
+        &[
+            ("a.c", 1, 9, "a.c:1:9 a.c:2:28"),
+            ("a.c", 3, 5, shared),
+            ("b.c", 3, 12, shared),
+            ("a.c", 4, 5, "a.c:4:5"),
+            ("b.c", 4, 12, "b.c:4:12 b.c:5:34"),
+        ],
+    );
 }

@@ -56,6 +56,18 @@ fn is_same_type(one: &Definition, other: &Definition) -> bool {
     is_near && is_one && one.container == other.container && kinds::is_type(&other.kind)
 }
 
+/// Whether two definitions of C are one variable: in one file, or if one of them declares what another file defines.
+fn is_same_variable(one: &Definition, other: &Definition) -> bool {
+    let is_declared =
+        |of: &Definition| of.signature.as_deref().is_some_and(|text| text.split(' ').any(|word| word == "extern"));
+    let is_one = one.path == other.path || is_declared(one) || is_declared(other);
+    is_one && one.kind == other.kind && one.container == other.container && is_static(one) == is_static(other)
+}
+
+fn at(one: &Definition) -> (String, u32, u32) {
+    (one.path.clone(), one.line, one.column)
+}
+
 fn is_static(of: &Definition) -> bool {
     of.signature.as_deref().is_some_and(|text| text.starts_with("static "))
 }
@@ -63,7 +75,6 @@ fn is_static(of: &Definition) -> bool {
 impl Resolver<'_> {
     /// The positions of definitions, with those of their other declarations: prototypes in headers, signatures of overloads.
     pub fn declarations_of(&mut self, definitions: &[Definition]) -> Result<Vec<(String, u32, u32)>> {
-        let at = |one: &Definition| (one.path.clone(), one.line, one.column);
         let mut positions: Vec<(String, u32, u32)> = definitions.iter().map(at).collect();
         let Some(first) = definitions.first() else { return Ok(positions) };
         let family = Family::for_language(&first.language);
@@ -80,20 +91,14 @@ impl Resolver<'_> {
                 positions.extend(own[next..].iter().map(|other| at(&other.definition)));
             }
         }
-        if family.headers && kinds::is_type(&first.kind) {
+        let is_same = match first.kind.as_str() {
+            "variable" => Some(is_same_variable as fn(&Definition, &Definition) -> bool),
+            kind if kinds::is_type(kind) => Some(is_same_type as fn(&Definition, &Definition) -> bool),
+            _ => None,
+        };
+        if let Some(is_same) = is_same.filter(|_| family.headers) {
             let named = self.library.named(&first.name)?;
-            let others = named.iter().map(|node| &node.definition).filter(|other| is_same_type(first, other));
-            positions.extend(others.map(at).filter(|other| *other != at(first)));
-            return Ok(positions);
-        }
-        // An array or variable that a header declares.
-        let is_value = |one: &Definition| matches!(one.kind.as_str(), "variable" | "constant");
-        if family.headers && is_value(first) {
-            let named = self.library.named(&first.name)?;
-            let others = named.iter().map(|node| &node.definition).filter(|other| {
-                let is_shared = !is_static(first) && !is_static(other);
-                is_value(other) && other.container == first.container && (is_shared || other.path == first.path)
-            });
+            let others = named.iter().map(|node| &node.definition).filter(|other| is_same(first, other));
             positions.extend(others.map(at).filter(|other| *other != at(first)));
             return Ok(positions);
         }
@@ -108,9 +113,9 @@ impl Resolver<'_> {
         let others = named.iter().filter(|node| {
             let other = &node.definition;
             let is_same_file = other.path == first.path;
-            // Of two bodies, each is a function of its own.
             // A source may be included by others, and its functions declared in a header.
             let is_private = is_private && !is_static(other);
+            // Of two bodies, each is a function of its own.
             let is_declaration = family.headers && !is_private && !(has_body && kinds::has_body(node) && !is_same_file);
             is_function(other)
                 && other.container == first.container
@@ -143,7 +148,6 @@ impl Resolver<'_> {
     /// Where a name is defined.
     pub fn positions_of(&mut self, name: &str) -> Result<HashSet<(String, u32, u32)>> {
         let named = self.library.named(name)?;
-        let at = |definition: &Definition| (definition.path.clone(), definition.line, definition.column);
         Ok(named.iter().map(|node| at(&node.definition)).collect())
     }
 
