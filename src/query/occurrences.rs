@@ -3,7 +3,7 @@
 //! Owns which files are read, in which order and for how long, and under which other names a definition is known.
 //! `extract` owns what a text says of a word, `relations` what the word then refers to.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -263,7 +263,7 @@ impl MentionReading<'_, '_> {
         path: &str,
         known: Vec<Reference>,
         words: &Arc<Option<CodeWords>>,
-        defined: &HashSet<(String, u32, u32)>,
+        defined: &HashMap<(String, u32, u32), bool>,
     ) -> Result<Vec<Alias>> {
         let is_own_name = alias.name == self.first.name;
         let mut occurrences: BTreeMap<(u32, u32), Occurrence> = BTreeMap::new();
@@ -292,15 +292,16 @@ impl MentionReading<'_, '_> {
         }
         let mut further = Vec::new();
         for (position, mut occurrence) in occurrences {
-            // What is defined under the name is another symbol, or is listed already.
-            let is_definition = defined.contains(&(path.to_owned(), position.0, position.1));
-            if is_definition && occurrence.used.kind != "inherits" {
-                if !self.resolver.is_constructor((path, position.0, position.1), &alias.name)? {
-                    continue;
+            match defined.get(&(path.to_owned(), position.0, position.1)) {
+                // A constructor names its type.
+                Some(true) => {
+                    occurrence.used.kind = "type".to_owned();
+                    occurrence.is_indexed = true;
+                    occurrence.role = Some(WordRole::Free);
                 }
-                occurrence.used.kind = "type".to_owned();
-                occurrence.is_indexed = true;
-                occurrence.role = Some(WordRole::Free);
+                // What is defined under the name is another symbol, or is listed already.
+                Some(false) if occurrence.used.kind != "inherits" => continue,
+                _ => {}
             }
             let reading = self.resolver.reads(&occurrence, &self.wanted)?;
             // Under another name only what the code states counts.
@@ -372,9 +373,9 @@ pub fn of_name(
         for word in words.iter().flat_map(|words| words.of_name(name)) {
             let position = (file.path.clone(), word.line, word.column);
             let is_of_symbol = match word.role {
-                WordRole::Local { line, column } => defined.contains(&(file.path.clone(), line, column)),
+                WordRole::Local { line, column } => defined.contains_key(&(file.path.clone(), line, column)),
                 WordRole::Shorthand { bound_at: Some((line, column)), .. } => {
-                    defined.contains(&(file.path.clone(), line, column))
+                    defined.contains_key(&(file.path.clone(), line, column))
                 }
                 WordRole::Free | WordRole::Shorthand { .. } => true,
                 WordRole::Key { .. } => known.contains_key(&position),
@@ -386,7 +387,7 @@ pub fn of_name(
             };
             if !is_of_symbol {
                 known.remove(&position);
-            } else if !defined.contains(&position) {
+            } else if !defined.contains_key(&position) {
                 known.entry(position).or_insert_with(|| Reference {
                     path: file.path.clone(),
                     name: name.to_owned(),

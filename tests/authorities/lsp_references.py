@@ -114,12 +114,12 @@ def switch(method, path):
 definitions = []
 
 
-def same_type(path, at, name, kind):
+def same_type(path, name):
     # A struct and the `typedef` of its name are one to the reader.
-    def is_near(other):
-        return other[0] == path or path.suffix == ".h" or other[0].suffix == ".h"
+    def is_same(other):
+        return other[2:] == (name, "type") and (other[0] == path or ".h" in (path.suffix, other[0].suffix))
 
-    same = [other for other in definitions if other[2:] == (name, "type") == (name, kind) and is_near(other)]
+    same = [other for other in definitions if is_same(other)]
     is_typedef = any(texts[other[0]][other[1]["line"]].lstrip().startswith("typedef") for other in same)
     return same if language == "c" or (language == "cpp" and is_typedef) else []
 
@@ -170,7 +170,7 @@ server.settle()
 print(json.dumps({"files": list(unread), "unread": unread}), flush=True)
 random.Random(int(seed)).shuffle(definitions)
 for path, at, name, kind in definitions[: int(count)]:
-    same = same_type(path, at, name, kind) or [(path, at)]
+    same = (same_type(path, name) if kind == "type" else []) or [(path, at)]
     opened = {one[0] for one in same} if language in ("c", "cpp") else set()
     for one in opened:
         switch("didOpen", one)

@@ -2,7 +2,7 @@
 //!
 //! Owns where such a name is seen. Does not own what a name refers to there (`resolve`).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::exports;
 use super::families::{Family, Spelling};
@@ -145,10 +145,10 @@ impl Resolver<'_> {
         }
     }
 
-    /// Where a name is defined.
-    pub fn positions_of(&mut self, name: &str) -> Result<HashSet<(String, u32, u32)>> {
+    /// Where a name is defined, and whether as a constructor of C++, whose name is that of its type.
+    pub fn positions_of(&mut self, name: &str) -> Result<HashMap<(String, u32, u32), bool>> {
         let named = self.library.named(name)?;
-        Ok(named.iter().map(|node| at(&node.definition)).collect())
+        Ok(named.iter().map(|node| (at(&node.definition), kinds::is_constructor(&node.definition))).collect())
     }
 
     /// The other names under which a file gives what it calls by a name.

@@ -2,11 +2,11 @@
 //!
 //! Owns those of each language. `occurrence` asks before it resolves a word.
 
+use super::kinds;
 use super::occurrence::{Wanted, opening};
 use super::opened::ParsedFile;
 use super::resolution::Resolver;
 use super::variables::is_part;
-use super::{kinds, modules};
 use crate::error::Result;
 use crate::store::{DefinitionNode, Reference};
 
@@ -21,8 +21,7 @@ impl Resolver<'_> {
             return Ok(false);
         }
         let before = self.library.before(&used.path, used.line, used.column)?;
-        let text = self.library.text(&used.path)?;
-        let after = text.line(used.line).get(before.len() + used.name.len()..).unwrap_or_default().trim_start();
+        let after = self.after(used, &before)?;
         let kinds = |kinds: &[&str]| wanted.nodes.iter().all(|node| kinds.contains(&node.definition.kind.as_str()));
         if language == "rust" {
             let is_module =
@@ -57,8 +56,7 @@ impl Resolver<'_> {
         if file.language != "cpp" {
             return Ok(None);
         }
-        let text = self.library.text(&used.path)?;
-        let after = text.line(used.line).get(before.len() + used.name.len()..).unwrap_or_default().trim_start();
+        let after = self.after(used, before)?;
         let bare = before.trim_end();
         let (bare, is_destructor) = bare.strip_suffix('~').map_or((bare, false), |bare| (bare.trim_end(), true));
         let of_itself =
@@ -69,18 +67,11 @@ impl Resolver<'_> {
         })
     }
 
-    /// Whether a definition of C++ is a constructor, whose name is that of its type.
-    pub fn is_constructor(&mut self, (path, line, column): (&str, u32, u32), name: &str) -> Result<bool> {
-        let named = self.library.named(name)?;
-        let is_it = |node: &DefinitionNode| {
-            let definition = &node.definition;
-            let of = definition.container.as_deref().map(modules::parts).unwrap_or_default();
-            (definition.path.as_str(), definition.line, definition.column) == (path, line, column)
-                && definition.language == "cpp"
-                && matches!(definition.kind.as_str(), "method" | "constructor" | "function")
-                && of.last().is_some_and(|of| of == name)
-        };
-        Ok(named.iter().any(|node| is_it(node)))
+    /// The text of a line after a name in it.
+    fn after(&mut self, used: &Reference, before: &str) -> Result<String> {
+        let text = self.library.text(&used.path)?;
+        let after = text.line(used.line).get(before.len() + used.name.len()..).unwrap_or_default();
+        Ok(after.trim_start().to_owned())
     }
 }
 

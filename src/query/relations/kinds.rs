@@ -2,8 +2,9 @@
 //!
 //! `extract` owns the kinds.
 
+use super::modules;
 use crate::extract::kinds::TYPES;
-use crate::store::DefinitionNode;
+use crate::store::{Definition, DefinitionNode};
 
 const CALLABLE: &[&str] = &["function", "method", "constructor", "macro", "operator", "target", "rule", "signature"];
 const MEMBERS: &[&str] = &["method", "constructor", "field", "attribute", "property", "variant", "event"];
@@ -64,6 +65,13 @@ pub(super) fn is_overridable(declared: &DefinitionNode) -> bool {
 /// Whether it is too small to be what contains a reference: a value rather than the code around it.
 pub(super) fn is_local(kind: &str) -> bool {
     matches!(kind, "variable" | "field" | "attribute" | "property" | "variant")
+}
+
+/// Whether a definition of C++ is a constructor.
+pub(super) fn is_constructor(definition: &Definition) -> bool {
+    definition.language == "cpp"
+        && matches!(definition.kind.as_str(), "method" | "constructor" | "function")
+        && definition.container.as_deref().map(modules::parts).unwrap_or_default().last() == Some(&definition.name)
 }
 
 /// Whether it is more than a declaration, by C's conventions: a function with a body.

@@ -173,14 +173,12 @@ impl Resolver<'_> {
         let before = named_type.unwrap_or(before);
         // An element of an array of C has the type that its pointer has.
         let before = if file.language == "c" { without_indexes(&before) } else { before };
-        let mut receiver = receiver(&before, file.family);
-        if is_type {
-            // Its form shows it, whatever its own name before it.
-        } else if word.is_member && receiver == Receiver::Bare {
-            receiver = Receiver::Expression;
-        } else if word.role.is_some() && !word.is_member {
-            receiver = Receiver::Bare;
-        }
+        let receiver = match receiver(&before, file.family) {
+            found if is_type => found,
+            Receiver::Bare if word.is_member => Receiver::Expression,
+            _ if word.role.is_some() && !word.is_member => Receiver::Bare,
+            found => found,
+        };
         let kind = match (is_type, word.is_indexed) {
             (true, _) => "type",
             (_, true) => used.kind.as_str(),
