@@ -14,6 +14,7 @@ use foldhash::fast::RandomState;
 use super::Language;
 use super::captures::Compiled;
 use super::found_nodes::FoundNodes;
+use super::kinds::TYPES;
 use super::recover;
 use super::scopes::{Names, Scope, drop_locals, extend_levels, innermost, join_clauses, nest};
 use super::source::{Lines, bare_type, last_name, module_name};
@@ -204,8 +205,10 @@ impl FoundNodes {
             edges.push((start, edge));
         }
         // Few files state elsewhere what a type implements.
-        let named: LazyCell<HashMap<&str, usize>, _> =
-            LazyCell::new(|| symbols.iter().enumerate().rev().map(|(i, s)| (s.name.as_str(), i)).collect());
+        let named: LazyCell<HashMap<&str, usize>, _> = LazyCell::new(|| {
+            let types = symbols.iter().enumerate().filter(|(_, s)| implements(s.kind));
+            types.rev().map(|(i, s)| (s.name.as_str(), i)).collect()
+        });
         for (_, found) in heritage {
             let symbol = match &found.implementor {
                 Some(name) => named.get(bare_type(name)).copied(),
@@ -222,6 +225,11 @@ impl FoundNodes {
         let edges = edges.into_iter().map(|(_, edge)| edge).collect();
         Parsed { symbols, extents, references, edges, ..Parsed::default() }
     }
+}
+
+/// Whether a definition of that kind may implement something.
+fn implements(kind: &str) -> bool {
+    TYPES.contains(&kind) || matches!(kind, "type" | "module")
 }
 
 /// Names that mean a parameter or a local variable in this file, and no symbol of it: their references are dropped.

@@ -205,3 +205,43 @@ fn the_implementers_of_what_changes_are_those_that_a_scip_file_states() {
     let implementer = &change["implementers"][0];
     assert_eq!((&implementer["name"], &implementer["how"]), (&json!("Disk.Keep"), &json!("scip")), "{change}");
 }
+
+/// The variant of an enumeration may have the name of a type from elsewhere; only a type implements.
+#[test]
+fn what_implements_a_trait_is_a_type_and_not_a_namesake() {
+    let repo = Repo::new(
+        "\
+//- /lib.rs
+enum Text {
+    String,
+    bool(bool),
+}
+trait Weigh {
+    fn weigh(&self) -> usize;
+}
+impl Weigh for String {
+    fn weigh(&self) -> usize {
+        self.len()
+    }
+}
+impl Weigh for bool {
+    fn weigh(&self) -> usize {
+        1
+    }
+}
+impl Weigh for Text {
+    fn weigh(&self) -> usize {
+        0
+    }
+}
+",
+    );
+    assert_eq!(
+        group(&repo, "Weigh", "implemented_by"),
+        ["lib.rs:1 Text file", "lib.rs:8 String file", "lib.rs:13 bool file"]
+    );
+    assert_eq!(
+        group(&repo, "Weigh.weigh", "implemented_by"),
+        ["lib.rs:9 String::weigh file", "lib.rs:14 bool::weigh file", "lib.rs:19 Text::weigh file"]
+    );
+}
