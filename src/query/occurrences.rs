@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::positions::is_script;
-use super::relations::{Alias, MAX_NAMES, Occurrence, Reading, Resolver, Wanted, read_words, words_of};
+use super::relations::{Alias, ITSELF, MAX_NAMES, Occurrence, Reading, Resolver, Wanted, read_words, words_of};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::kinds::TYPES;
@@ -239,6 +239,11 @@ impl MentionReading<'_, '_> {
             let known = rows.remove(&file.path).unwrap_or_default();
             let words = words_of(self.snapshot, file.version, &file.path)?;
             further.extend(self.read_file(alias, &file.path, known, &words, &defined)?);
+            if alias.only_in.is_none() && self.resolver.has_itself(&file.path, &self.wanted)? {
+                let itself = Alias { name: ITSELF.to_owned(), only_in: Some(file.path.clone()) };
+                let known = self.resolver.references_to(&itself)?;
+                self.read_file(&itself, &file.path, known, &words, &HashMap::new())?;
+            }
         }
         for (path, known) in rows {
             further.extend(self.read_file(alias, &path, known, &Arc::default(), &defined)?);

@@ -79,6 +79,7 @@ mod reexports;
 mod refactor;
 mod references_c_family;
 mod references_real;
+mod references_rust;
 mod references_stated;
 mod references_text;
 mod relations;

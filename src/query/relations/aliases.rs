@@ -91,6 +91,14 @@ impl Resolver<'_> {
                 positions.extend(own[next..].iter().map(|other| at(&other.definition)));
             }
         }
+        if family.spelling == Spelling::Rust {
+            let named = self.library.named(&first.name)?;
+            for node in named.iter().filter(|node| at(&node.definition) == at(first)) {
+                let others = self.of_trait(node)?;
+                positions.extend(others.iter().map(|other| at(&other.definition)));
+            }
+            return Ok(positions);
+        }
         let is_same = match first.kind.as_str() {
             "variable" => Some(is_same_variable as fn(&Definition, &Definition) -> bool),
             kind if kinds::is_type(kind) => Some(is_same_type as fn(&Definition, &Definition) -> bool),

@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::store::{DefinitionNode, Reference};
 
 impl Resolver<'_> {
-    /// Whether the text around a name shows a definition of another kind: a module of Rust; in Java a method is called, a
-    /// field is not, and imports name types.
+    /// Whether the text around a name shows a definition of another kind: in Java a method is called, a field is not, and
+    /// imports name types.
     pub(super) fn has_other_form(&mut self, used: &Reference, wanted: &Wanted) -> Result<bool> {
         let Some(language) = wanted.nodes.first().map(|node| node.definition.language.as_str()) else {
             return Ok(false);
@@ -24,9 +24,7 @@ impl Resolver<'_> {
         let after = self.after(used, &before)?;
         let kinds = |kinds: &[&str]| wanted.nodes.iter().all(|node| kinds.contains(&node.definition.kind.as_str()));
         if language == "rust" {
-            let is_module =
-                before.trim_end().ends_with("mod") || (after.starts_with("::") && !after.starts_with("::<"));
-            return Ok(is_module && kinds(&["function", "method", "constant", "variable"]));
+            return self.has_other_form_of_rust(used, &before, &after, wanted);
         }
         if !used.path.ends_with(".java") || !wanted.nodes.iter().all(kinds::is_member) {
             return Ok(false);
@@ -43,6 +41,33 @@ impl Resolver<'_> {
         };
         Ok((after.starts_with('(') && wanted.nodes.iter().all(is_field))
             || (!after.is_empty() && !is_called && kinds(&["method"])))
+    }
+
+    /// Whether the text around a name of Rust shows a module, a macro `name!`, a method `.name(`, a field `.name` or a path,
+    /// where something else is wanted.
+    fn has_other_form_of_rust(&mut self, used: &Reference, before: &str, after: &str, wanted: &Wanted) -> Result<bool> {
+        let bare = before.trim_end();
+        let kinds = |kinds: &[&str]| wanted.nodes.iter().all(|node| kinds.contains(&node.definition.kind.as_str()));
+        let has_arguments = after.starts_with("::<");
+        let is_module = bare.ends_with("mod") || (after.starts_with("::") && !has_arguments);
+        let is_of_value = bare.ends_with('.') && !bare.ends_with("..");
+        let is_invoked = after.starts_with('!') && !after.starts_with("!=");
+        if kinds(&["macro"]) {
+            let is_import = used.kind == "import" || bare.split(' ').any(|word| word == "use");
+            return Ok(!is_invoked && !is_import);
+        }
+        if is_invoked {
+            let named = self.library.named(&used.name)?;
+            // A function may be what a macro of its name calls.
+            return Ok(!kinds(&["function"]) || named.iter().any(|node| node.definition.kind == "macro"));
+        }
+        let is_called = after.starts_with('(') || has_arguments;
+        Ok((is_module && kinds(&["function", "method", "constant", "variable", "field"]))
+            || (is_of_value && !is_called && kinds(&["method"]))
+            || (is_of_value && !wanted.nodes.iter().any(kinds::is_member))
+            || (bare.ends_with("Self::") && wanted.nodes.iter().all(|node| node.definition.container.is_none()))
+            || ((bare.ends_with("::") || (is_of_value && is_called)) && kinds(&["field"]))
+            || (bare.ends_with(">::") && bare.contains(" as ") && kinds(&["variant"])))
     }
 
     /// The text before the name of a type of C++, without what repeats that name: before `Cart::total`, `~Cart` and the
@@ -68,7 +93,7 @@ impl Resolver<'_> {
     }
 
     /// The text of a line after a name in it.
-    fn after(&mut self, used: &Reference, before: &str) -> Result<String> {
+    pub(super) fn after(&mut self, used: &Reference, before: &str) -> Result<String> {
         let text = self.library.text(&used.path)?;
         let after = text.line(used.line).get(before.len() + used.name.len()..).unwrap_or_default();
         Ok(after.trim_start().to_owned())

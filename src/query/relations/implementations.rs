@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::families::Spelling;
 use super::resolution::{DEEPEST, Declarations};
-use super::{Groups, Related, ResolutionRule, Resolver, kinds, related, subtypes};
+use super::{Groups, Related, ResolutionRule, Resolver, kinds, means, related};
 use crate::error::Result;
 use crate::query::scip;
 use crate::store::{DefinitionNode, SymbolId};
@@ -69,7 +69,8 @@ pub(super) fn unstated(resolver: &mut Resolver, subject: &DefinitionNode) -> Res
 pub(super) fn overriding(resolver: &mut Resolver, member: &DefinitionNode) -> Result<Vec<Related>> {
     let Some(of) = type_of(resolver, member)? else { return Ok(Vec::new()) };
     if super::families::Family::for_language(&member.definition.language).spelling == Spelling::Rust {
-        return in_implementations(resolver, member, &of);
+        let found = implementing(resolver, member)?;
+        return Ok(found.iter().map(|(other, how)| related(other, *how)).collect());
     }
     let mut found = Vec::new();
     for other in namesakes(resolver, member)? {
@@ -94,20 +95,18 @@ fn overridden(resolver: &mut Resolver, member: &DefinitionNode) -> Result<Vec<Re
     Ok(found)
 }
 
-/// The methods of `impl Trait for` blocks.
-fn in_implementations(resolver: &mut Resolver, member: &DefinitionNode, of: &DefinitionNode) -> Result<Vec<Related>> {
-    let mut groups = Groups::new(EXAMINED);
-    subtypes(resolver, of, &of.definition.name, None, &mut groups)?;
-    let blocks: Vec<Related> = groups.done(0).groups.into_iter().flat_map(|group| group.items).collect();
+/// The methods of Rust's `impl Trait for` blocks that implement one of a trait, with the rule by which the trait is known.
+pub(super) fn implementing(
+    resolver: &mut Resolver,
+    member: &DefinitionNode,
+) -> Result<Vec<(Rc<DefinitionNode>, ResolutionRule)>> {
+    let Some(of) = type_of(resolver, member)? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for other in namesakes(resolver, member)? {
-        let definition = &other.definition;
-        let block = blocks.iter().find(|block| {
-            block.path == definition.path
-                && block.line <= definition.line
-                && definition.container.as_deref() == Some(block.name.as_str())
-        });
-        found.extend(block.map(|block| related(&other, block.how)));
+        let Some(block) = resolver.trait_of(&other)?.filter(|block| block.name == of.definition.name) else { continue };
+        let Some(line) = block.line else { continue };
+        let target = resolver.base(&other.definition.path, line, &block.name, 0)?;
+        found.extend(target.filter(|target| means(target, &of)).map(|target| (Rc::clone(&other), target.how)));
     }
     Ok(found)
 }

@@ -26,6 +26,7 @@ mod receiver;
 mod resolution;
 mod resolve;
 mod stated;
+mod traits;
 mod types;
 mod variables;
 
@@ -40,6 +41,7 @@ pub use self::aliases::Alias;
 pub(crate) use self::aliases::MAX_NAMES;
 use self::aliases::UnderOtherNames;
 pub(crate) use self::kinds::is_test;
+pub(crate) use self::occurrence::ITSELF;
 pub use self::occurrence::{Occurrence, Wanted};
 use self::opened::ParsedFile;
 pub(crate) use self::opened::{read_words, words_of};

@@ -27,6 +27,11 @@ pub(super) fn parts_of_path(path: &str) -> Vec<String> {
     path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
+/// Whether a dotted module is `first`, or below it.
+pub(super) fn is_below(module: &str, first: &str) -> bool {
+    module.strip_prefix(first).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
 /// The file name without the part that names the language: `a.d.ts` is `a`.
 pub(super) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -213,8 +218,10 @@ impl Module {
             return vec![whole];
         }
         let mut paths = Vec::new();
+        // What is around a module inside a file is the file.
+        let is_file = family.spelling == Spelling::Rust && self.anchor.is_some() && !whole.is_empty();
         for extension in family.extensions {
-            if !self.parts.is_empty() {
+            if !self.parts.is_empty() || is_file {
                 paths.push(format!("{whole}.{extension}"));
             }
             paths.extend(family.index.iter().map(|index| joined(&whole, &format!("{index}.{extension}"))));

@@ -16,6 +16,9 @@ use crate::store::{Definition, DefinitionNode, Reference};
 const OWN_MODULE: &[&str] = &["exports", "module"];
 const SHARED: &[&str] = &["this", "self", "window", "globalThis", "global"];
 
+/// The name that Rust has for the type around the code.
+pub(crate) const ITSELF: &str = "Self";
+
 /// The kind of a reference of which it is not known how it is used.
 const ANY_KIND: &str = "word";
 
@@ -27,6 +30,8 @@ pub struct Wanted {
     locals: Vec<(String, u32, u32)>,
     /// Whether any is reached through a value or type.
     has_members: bool,
+    /// The trait of Rust that the wanted type belongs to.
+    of_trait: Option<String>,
 }
 
 impl Wanted {
@@ -52,7 +57,11 @@ impl Wanted {
             }
         }
         let has_members = nodes.iter().any(kinds::is_member);
-        Ok(Self { positions, nodes, locals, has_members })
+        let of_trait = match nodes.first().filter(|node| node.definition.kind == "type") {
+            Some(node) => resolver.trait_named(node)?,
+            None => None,
+        };
+        Ok(Self { positions, nodes, locals, has_members, of_trait })
     }
 
     fn has(&self, path: &str, line: u32, column: u32) -> bool {
@@ -96,6 +105,12 @@ impl Resolver<'_> {
         let used = &word.used;
         if self.has_other_form(used, wanted)? {
             return Ok(Reading::Other);
+        }
+        if used.name == ITSELF && used.path.ends_with(".rs") {
+            return self.reads_itself(used, wanted);
+        }
+        if let Some(of) = wanted.of_trait.as_deref() {
+            return self.reads_associated(used, of);
         }
         if used.kind == "import" {
             return super::reading(self, used, &wanted.positions);
@@ -142,6 +157,10 @@ impl Resolver<'_> {
             return Ok(Reading::Other);
         }
         let Some(file) = self.library.open(&used.path)? else { return Ok(Reading::Other) };
+        // Only fields of Rust are given with a value.
+        if file.family.spelling == Spelling::Rust && wanted.nodes.iter().all(|node| node.definition.kind != "field") {
+            return Ok(Reading::Other);
+        }
         let Some(of) = of else {
             // Nothing says of what it is; as the only one of its name it may be it.
             let is_only = self.library.named(&used.name)?.len() == wanted.nodes.len();
@@ -217,6 +236,9 @@ impl Resolver<'_> {
         if let Some(reading) = self.reads_by_type(asked, before, receiver, wanted)? {
             return Ok(reading);
         }
+        if self.is_below_outside(asked, before, receiver, wanted)? {
+            return Ok(Reading::Other);
+        }
         self.is_free = matches!(word.role, Some(WordRole::Free));
         let found = self.resolve_asked(asked, receiver);
         self.is_free = false;
@@ -224,6 +246,9 @@ impl Resolver<'_> {
         let is_target = found.as_ref().is_some_and(|found| wanted.is_target(found));
         let is_wrapped = file.family.headers && found.as_ref().is_some_and(|found| wanted.is_wrapped_by(found));
         if let Some(found) = found.as_ref().filter(|found| found.how.is_proof() && !is_wrapped) {
+            if !is_target && self.is_through_trait(receiver, found, wanted)? {
+                return Ok(Reading::May);
+            }
             let is_unfollowed = !is_target && found.targets.is_empty() && self.imports_from_here(used)?;
             return Ok(if is_unfollowed { Reading::Unfollowed } else { certain(is_target) });
         }
@@ -275,6 +300,28 @@ impl Resolver<'_> {
             Typed::Outside => Some(Reading::Other),
             Typed::Unknown => None,
         })
+    }
+
+    /// Whether a path of Rust leads on from a name that no block binds and that is from outside the repository.
+    fn is_below_outside(
+        &mut self,
+        asked: &NameQuery,
+        before: &str,
+        receiver: &Receiver,
+        wanted: &Wanted,
+    ) -> Result<bool> {
+        let Receiver::Path(path) = receiver else { return Ok(false) };
+        let Some(start) = root_of(before, path).filter(|_| asked.file.family.spelling == Spelling::Rust) else {
+            return Ok(false);
+        };
+        if !before[start + path[0].len()..].starts_with("::") {
+            return Ok(false);
+        }
+        let column = u32::try_from(before[..start].chars().count() + 1).unwrap_or(u32::MAX);
+        let words = self.library.words(&asked.file.path)?;
+        let root = (*words).as_ref().and_then(|words| words.at(asked.line, column));
+        let is_free = root.is_some_and(|root| root.role == WordRole::Free);
+        Ok(is_free && self.is_root_outside(asked, &path[0], wanted)?)
     }
 
     /// Whether a word that no rule resolves cannot be a definition.

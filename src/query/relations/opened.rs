@@ -25,6 +25,9 @@ const TEXTS: usize = 16;
 /// Files that one file's includes are followed to.
 const INCLUDED: usize = 64;
 
+/// Imports of one name that are looked at.
+const IMPORTERS: usize = 1_000;
+
 /// First words of paths in Rust that are not names of crates.
 const OWN_ROOTS: &[&str] = &["crate", "self", "super", "std", "core", "alloc"];
 
@@ -358,6 +361,37 @@ impl<'s> Library<'s> {
             }
             _ => Ok(Vec::new()),
         }
+    }
+
+    /// Whether a path of Rust that begins with a name may lead into the repository: a crate, or a definition or module that
+    /// the file can see, has that name.
+    pub(super) fn leads_into(&mut self, file: &ParsedFile, root: &str) -> Result<bool> {
+        if OWN_ROOTS[..3].contains(&root) || !self.named_here(file, root)?.is_empty() {
+            return Ok(true);
+        }
+        let has_wildcards = file.imports.iter().any(|import| is_wildcard(file.family, import));
+        let is_owner =
+            |node: &&Rc<DefinitionNode>| node.definition.language == "rust" && kinds::contains(&node.definition.kind);
+        for node in self.named(root)?.iter().filter(is_owner) {
+            if node.definition.kind != "module" || has_wildcards || node.definition.path == file.path {
+                return Ok(true);
+            }
+        }
+        let is_plain = |import: &Import| import.name.is_none() && import.alias.is_none();
+        let mut declared: Vec<(String, u32)> = Vec::new();
+        if has_wildcards {
+            let importers = self.snapshot.importers_of(root, IMPORTERS)?;
+            declared.extend(importers.into_iter().filter(|(_, i)| is_plain(i)).map(|(path, i)| (path, i.line)));
+        } else {
+            let own = file.imports.iter().filter(|import| import.target == root && is_plain(import));
+            declared.extend(own.map(|import| (file.path.clone(), import.line)));
+        }
+        for (path, line) in declared {
+            if self.text(&path)?.line(line).split(' ').any(|word| word == "mod") {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Files that a module can be, in the order of its paths.

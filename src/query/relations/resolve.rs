@@ -287,9 +287,12 @@ impl<'s> Resolver<'s> {
                 types = found.targets;
             }
         }
+        let mut is_reached = path.len() == 1;
+        if let Some(found) = self.of_type_in_module(asked, path, &bound)? {
+            (types, how, is_reached) = (found, ResolutionRule::Import, true);
+        }
         outside &= types.is_empty();
         types.retain(|d| kinds::contains(&d.definition.kind));
-        let mut is_reached = path.len() == 1;
         if !types.is_empty() && !is_reached && matches!(file.language.as_str(), "java" | "kotlin" | "csharp") {
             match self.through_fields(asked, Typed::Known(types.clone(), how), &path[1..])? {
                 Typed::Known(found, by) => (types, how, is_reached) = (found, by, true),
@@ -369,13 +372,14 @@ impl<'s> Resolver<'s> {
 
     /// A path that begins with a module of the language's own: `crate::a`, `a.b` after `import a.b`. And whether that
     /// is known to be outside.
-    fn by_module_path(&mut self, asked: &NameQuery, path: &[String]) -> Result<(Declarations, bool)> {
+    pub(super) fn by_module_path(&mut self, asked: &NameQuery, path: &[String]) -> Result<(Declarations, bool)> {
         let file = asked.file;
         let written = match file.family.spelling {
             Spelling::Rust => path.join("::"),
             Spelling::Dotted => {
                 let whole = path.join(".");
-                let below = |i: &&Import| i.name.is_none() && i.alias.is_none() && starts_with(&i.target, &path[0]);
+                let below =
+                    |i: &&Import| i.name.is_none() && i.alias.is_none() && modules::is_below(&i.target, &path[0]);
                 if !file.imports.iter().any(|import| below(&import)) {
                     return Ok((Vec::new(), false));
                 }
@@ -419,7 +423,7 @@ impl<'s> Resolver<'s> {
         Ok(Vec::new())
     }
 
-    fn offered(&mut self, asked: &NameQuery, module: &Module) -> Result<Declarations> {
+    pub(super) fn offered(&mut self, asked: &NameQuery, module: &Module) -> Result<Declarations> {
         self.passed_on(asked, module, &mut HashSet::new())
     }
 
@@ -541,8 +545,4 @@ impl<'s> Resolver<'s> {
         fitting.sort_by_key(|(fit, _)| *fit);
         Ok(fitting.into_iter().map(|(_, declared)| declared).collect())
     }
-}
-
-fn starts_with(module: &str, first: &str) -> bool {
-    module.strip_prefix(first).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -191,6 +191,35 @@ impl Resolver<'_> {
         })
     }
 
+    /// The type that a path of Rust ends in, by way of a module that may pass it on: before `crate::shop::Cart::`.
+    pub(super) fn of_type_in_module(
+        &mut self,
+        asked: &NameQuery,
+        path: &[String],
+        bound: &[Import],
+    ) -> Result<Option<Declarations>> {
+        let [_, modules @ .., name] = path else { return Ok(None) };
+        if asked.file.family.spelling != Spelling::Rust || !name.starts_with(char::is_uppercase) {
+            return Ok(None);
+        }
+        let of_type = NameQuery { name, kind: "type", depth: asked.depth + 1, ..*asked };
+        for import in bound {
+            for module in self.library.modules(asked.file, &import.target, import.line)? {
+                let own = import.name.as_deref().filter(|name| *name != "*").map(modules::parts);
+                let module = module.child(&own.unwrap_or_default()).child(modules);
+                let found = self.offered(&of_type, &module)?;
+                if !found.is_empty() {
+                    return Ok(Some(found));
+                }
+            }
+        }
+        if !bound.is_empty() {
+            return Ok(None);
+        }
+        let (found, _) = self.by_module_path(&of_type, &path[..path.len() - 1])?;
+        Ok((!found.is_empty()).then_some(found))
+    }
+
     /// Variants that the nearest `use Enum::*` of Rust before a line brings.
     pub(super) fn variants_by_wildcards(asked: &NameQuery, all: &[Rc<DefinitionNode>]) -> Declarations {
         let file = asked.file;

@@ -47,3 +47,10 @@
   pattern: (identifier) @binding
   type: [(type_identifier) (scoped_type_identifier) (generic_type)] @type) @after @again
 (let_declaration pattern: (identifier) @binding value: (struct_expression name: (_) @type)) @after @again
+; Of a literal in the arguments of a macro.
+(token_tree (identifier) @of . (token_tree "{" (identifier) @key . ":"))
+(token_tree
+  (identifier) @of
+  .
+  (token_tree ["{" ","] . (identifier) @shorthand . ["," "}"])
+  (#match? @of "^[A-Z]"))

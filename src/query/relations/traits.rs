@@ -1,0 +1,316 @@
+//! Traits of Rust: the trait that a member implements, the members that implement one of a trait, and the type that
+//! `Self` stands for.
+//!
+//! Owns reading the heads of `impl` blocks, which are no symbols. `implementations` owns what blocks implement a trait.
+
+use std::rc::Rc;
+
+use super::implementations;
+use super::occurrence::{ITSELF, Wanted, opening};
+use super::opened::Text;
+use super::receiver::Receiver;
+use super::resolution::{Declarations, NameQuery, Resolution, Resolver};
+use super::variables::is_part;
+use super::{Reading, kinds, modules};
+use crate::error::Result;
+use crate::store::{DefinitionNode, Reference};
+
+/// Lines that the head of an `impl` block may have.
+const HEAD_LINES: u32 = 20;
+
+/// The trait that a member belongs to.
+pub(super) struct OfTrait {
+    pub name: String,
+    /// Where the `impl` block begins that names the trait; `None` in the trait itself.
+    pub line: Option<u32>,
+}
+
+impl Resolver<'_> {
+    pub(super) fn trait_named(&mut self, member: &DefinitionNode) -> Result<Option<String>> {
+        Ok(self.trait_of(member)?.map(|of| of.name))
+    }
+
+    /// The trait that a member of Rust belongs to: the one around it, or the one that its `impl` block names.
+    pub(super) fn trait_of(&mut self, member: &DefinitionNode) -> Result<Option<OfTrait>> {
+        let definition = &member.definition;
+        if definition.language != "rust" || definition.container.is_none() {
+            return Ok(None);
+        }
+        let Some(file) = self.library.open(&definition.path)? else { return Ok(None) };
+        let symbols = self.library.symbols(&file)?;
+        if let Some(parent) = symbols.iter().find(|symbol| Some(symbol.id) == member.parent) {
+            match parent.definition.kind.as_str() {
+                "trait" => return Ok(Some(OfTrait { name: parent.definition.name.clone(), line: None })),
+                "module" => {}
+                _ => return Ok(None),
+            }
+        }
+        let text = self.library.text(&definition.path)?;
+        let Some((line, head)) = head_around(&text, definition.line) else { return Ok(None) };
+        Ok(trait_of_head(&head).map(|name| OfTrait { name: name.to_owned(), line: Some(line) }))
+    }
+
+    /// Returns the other members of the trait of a member: for one that a trait declares, those of its implementations;
+    /// for a type that belongs to a trait, all.
+    pub(super) fn of_trait(&mut self, member: &DefinitionNode) -> Result<Declarations> {
+        let Some(name) = self.trait_named(member)? else { return Ok(Vec::new()) };
+        if member.definition.kind == "type" {
+            let mut found = Vec::new();
+            for other in self.library.named(&member.definition.name)?.iter() {
+                let is_one = other.id != member.id && other.definition.kind == "type";
+                if is_one && self.trait_named(other)?.as_deref() == Some(name.as_str()) {
+                    found.push(Rc::clone(other));
+                }
+            }
+            return Ok(found);
+        }
+        let found = implementations::implementing(self, member)?;
+        Ok(found.into_iter().filter(|(_, how)| how.is_proof()).map(|(other, _)| other).collect())
+    }
+
+    /// Whether a member is called through the trait that a wanted one implements: `Mooring::weight(kind)`.
+    pub(super) fn is_through_trait(
+        &mut self,
+        receiver: &Receiver,
+        found: &Resolution,
+        wanted: &Wanted,
+    ) -> Result<bool> {
+        let Receiver::Path(path) = receiver else { return Ok(false) };
+        for node in wanted.nodes.iter().filter(|node| kinds::is_member(node)) {
+            let of = self.trait_of(node)?.filter(|of| of.line.is_some() && path.last() == Some(&of.name));
+            let Some(of) = of else { continue };
+            for target in &found.targets {
+                let declared = self.trait_of(target)?.filter(|declared| declared.line.is_none());
+                if declared.is_some_and(|declared| declared.name == of.name) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a word is a type that belongs to a trait, which is reached through a type or bound: `Self::Item`, `Item = u8`.
+    pub(super) fn reads_associated(&mut self, used: &Reference, of: &str) -> Result<Reading> {
+        let before = self.library.before(&used.path, used.line, used.column)?;
+        let after = self.after(used, &before)?;
+        let bare = before.trim_end();
+        let Some(owner) = bare.strip_suffix("::") else {
+            let is_binding = after.starts_with(['=', ':']) && !after.starts_with("==") && !after.starts_with("::");
+            let is_first = bare.is_empty() || bare.ends_with(['<', ',']);
+            return Ok(match unclosed(bare) {
+                _ if !is_binding || !is_first => Reading::Other,
+                Some(open) => certain(last_name(&bare[..open]) == of),
+                None => Reading::May,
+            });
+        };
+        if let Some(open) = owner.strip_suffix('>').and_then(|_| opening(owner, ('<', '>')))
+            && let Some((_, named)) = owner[open + 1..owner.len() - 1].split_once(" as ")
+        {
+            return Ok(certain(last_name(without_arguments(named)) == of));
+        }
+        let Some(file) = self.library.open(&used.path)? else { return Ok(Reading::Other) };
+        let asked = NameQuery { file: &file, line: used.line, name: &used.name, kind: "use", depth: 0 };
+        let owner = last_name(owner);
+        if owner != ITSELF {
+            // Modules have no such types; enumerations have variants.
+            let is_module = owner.starts_with(char::is_lowercase);
+            let types = self.library.named(owner)?;
+            return Ok(if is_module || self.has_variant(&asked, &types)? { Reading::Other } else { Reading::May });
+        }
+        for around in self.library.around(&file, used.line)? {
+            let is_trait = around.definition.kind == "trait";
+            let named = if is_trait { Some(around.definition.name.clone()) } else { self.trait_named(&around)? };
+            let Some(named) = named else { continue };
+            if named == of {
+                return Ok(Reading::Does);
+            }
+            // A trait of its own may have a type of that name.
+            for other in self.library.named(&used.name)?.iter() {
+                if self.trait_named(other)?.is_some_and(|other| other == named) {
+                    return Ok(Reading::Other);
+                }
+            }
+            break;
+        }
+        let types = self.types_around(&asked)?;
+        let types = types.first().map(Vec::as_slice).unwrap_or_default();
+        Ok(if self.has_variant(&asked, types)? { Reading::Other } else { Reading::May })
+    }
+
+    fn has_variant(&mut self, asked: &NameQuery, types: &[Rc<DefinitionNode>]) -> Result<bool> {
+        let types: Declarations = types.iter().filter(|of| of.definition.kind == "enum").cloned().collect();
+        let (found, _) = self.members(asked, &types)?;
+        Ok(found.iter().any(|member| member.definition.kind == "variant"))
+    }
+
+    /// Whether `Self` stands for a wanted type.
+    pub(super) fn reads_itself(&mut self, used: &Reference, wanted: &Wanted) -> Result<Reading> {
+        let Some(file) = self.library.open(&used.path)? else { return Ok(Reading::Other) };
+        let asked = NameQuery { file: &file, line: used.line, name: ITSELF, kind: "type", depth: 0 };
+        let around = self.types_around(&asked)?;
+        let Some(types) = around.first() else { return Ok(Reading::Other) };
+        let is_one = types.iter().any(|of| wanted.nodes.iter().any(|node| node.id == of.id));
+        Ok(match types.len() {
+            1 => certain(is_one),
+            _ if is_one => Reading::May,
+            _ => Reading::Other,
+        })
+    }
+
+    /// Whether `Self` may stand for a definition in a file: there its members are defined.
+    pub fn has_itself(&mut self, path: &str, wanted: &Wanted) -> Result<bool> {
+        let Some(of) = wanted.nodes.first().map(|node| &node.definition) else { return Ok(false) };
+        if of.language != "rust" || !matches!(of.kind.as_str(), "struct" | "enum" | "union") {
+            return Ok(false);
+        }
+        let Some(file) = self.library.open(path)? else { return Ok(false) };
+        let symbols = self.library.symbols(&file)?;
+        Ok(symbols.iter().any(|member| {
+            let container = member.definition.container.as_deref().map(modules::parts).unwrap_or_default();
+            container.contains(&of.name)
+        }))
+    }
+
+    /// Whether the first name of a path is that of a crate or type from outside the repository, so that none of the wanted
+    /// definitions is below it.
+    pub(super) fn is_root_outside(&mut self, asked: &NameQuery, root: &str, wanted: &Wanted) -> Result<bool> {
+        let file = asked.file;
+        if file.language != "rust" || root.starts_with('$') || !self.bound(file, root).is_empty() {
+            return Ok(false);
+        }
+        let may_be_of = |node: &DefinitionNode| {
+            let container = node.definition.container.as_deref().map(modules::parts).unwrap_or_default();
+            container.last().is_some_and(|last| last == root)
+        };
+        if wanted.nodes.iter().any(may_be_of) || self.library.leads_into(file, root)? {
+            return Ok(false);
+        }
+        for node in wanted.nodes.iter().filter(|node| kinds::is_member(node)) {
+            let parent = node.parent.map(|parent| self.library.snapshot.declared(parent)).transpose()?.flatten();
+            // Types from outside may implement a trait of this repository.
+            if parent.is_some_and(|parent| parent.definition.kind == "trait") {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+fn is_head(line: &str) -> bool {
+    let line = line.trim_start();
+    let line = line.strip_prefix("unsafe ").unwrap_or(line);
+    line.strip_prefix("impl").is_some_and(|rest| !rest.starts_with(is_part))
+}
+
+/// The head of the `impl` block around a line, in one piece, and where it begins.
+fn head_around(text: &Text, line: u32) -> Option<(u32, String)> {
+    let own = indentation(text.line(line));
+    let is_around = |number: u32| {
+        let text = text.line(number);
+        is_head(text) && (number == line || indentation(text) < own)
+    };
+    let start = (1..=line).rev().find(|number| is_around(*number))?;
+    let mut head = String::new();
+    for number in start..=line.min(start + HEAD_LINES) {
+        let (part, is_last) =
+            text.line(number).split_once('{').map_or((text.line(number), false), |(part, _)| (part, true));
+        head.push_str(part.trim());
+        head.push(' ');
+        if is_last {
+            break;
+        }
+    }
+    Some((start, head))
+}
+
+/// The name of the trait in the head of an `impl` block, if it has one.
+fn trait_of_head(head: &str) -> Option<&str> {
+    let head = head.strip_prefix("unsafe ").unwrap_or(head).strip_prefix("impl")?.trim_start();
+    let after_parameters = if head.starts_with('<') { &head[closing(head)? + 1..] } else { head };
+    let mut depth = 0_usize;
+    let bytes = after_parameters.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'<' | b'(' | b'[' => depth += 1,
+            b'>' if at > 0 && bytes[at - 1] == b'-' => {}
+            b'>' | b')' | b']' => depth = depth.saturating_sub(1),
+            b' ' if depth == 0 && after_parameters[at..].starts_with(" for ") => {
+                return Some(last_name(without_arguments(&after_parameters[..at])));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The last angle bracket that a text leaves open.
+fn unclosed(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices().rev() {
+        match c {
+            '>' if text[..at].ends_with('-') => {}
+            '>' => depth += 1,
+            '<' if depth == 0 => return Some(at),
+            '<' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where the angle bracket closes that a text begins with.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' if text[..at].ends_with('-') => {}
+            '>' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Strips the arguments of a path's last name: `a::B<T>` is `a::B`.
+fn without_arguments(path: &str) -> &str {
+    let path = path.trim();
+    path.find('<').map_or(path, |at| path[..at].trim_end().trim_end_matches(':'))
+}
+
+fn last_name(text: &str) -> &str {
+    let text = text.trim_end().trim_end_matches(':').trim_end();
+    &text[text.trim_end_matches(is_part).len()..]
+}
+
+fn certain(does: bool) -> Reading {
+    if does { Reading::Does } else { Reading::Other }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_of_a_block_names_its_trait() {
+        for (head, name) in [
+            ("impl Visitor for Writer ", Some("Visitor")),
+            ("unsafe impl<T: Fn(u8) -> u8> marker::Send for X<T> ", Some("Send")),
+            ("impl<'a> IntoIterator for &'a Set<u8> where T: Into<u8> ", Some("IntoIterator")),
+            ("impl<B> Service<Request<B>> for Box<dyn for<'a> Fn(&'a B)> ", Some("Service")),
+            ("impl<T> Cart<T> where for<'a> &'a T: Sized ", None),
+            ("impl Cart ", None),
+        ] {
+            assert_eq!(trait_of_head(head), name, "{head}");
+        }
+    }
+}
