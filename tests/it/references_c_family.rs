@@ -144,3 +144,75 @@ int more(void) { return shared + own; }
         ],
     );
 }
+
+/// An override stands for what it overrides; a name with `new` or arguments is that of a constructor.
+#[test]
+fn virtual_methods_are_one_and_constructors_are_called_by_the_name_of_their_class() {
+    let repo = Repo::new(
+        "\
+//- /gauge.h
+#ifndef GAUGE_H
+#define GAUGE_H
+struct Gauge {
+  virtual ~Gauge() {}
+  virtual int Read(int at) const = 0;
+  int Reset();
+};
+struct TideGauge : Gauge {
+  explicit TideGauge(int depth);
+  int Read(int at) const override;
+  int Reset();
+  int depth_;
+};
+extern void Watch(Gauge* gauge, void (*alarm)());
+#endif
+//- /gauge.cc
+#include \"gauge.h\"
+TideGauge::TideGauge(int depth) : depth_(depth) {}
+int TideGauge::Read(int at) const { return depth_ + at; }
+int TideGauge::Reset() { return depth_; }
+int Gauge::Reset() { return Read(0); }
+void Watch(Gauge* gauge, void (*alarm)()) {
+  if (gauge->Read(1) > 2) alarm();
+}
+namespace {
+struct DryGauge : public TideGauge {
+  DryGauge() : TideGauge(0) {}
+  int Read(int at) const override { return TideGauge::Read(at) - 1; }
+};
+}
+int Survey() {
+  Gauge* one = new TideGauge(3);
+  TideGauge two = TideGauge(4);
+  DryGauge three;
+  Watch(one, nullptr);
+  return one->Read(0) + two.Read(1) + three.Read(2) + two.Reset() + one->Reset();
+}
+",
+    );
+    check(
+        &repo,
+        &[
+            ("gauge.cc", 2, 12, "gauge.cc:11:16 gauge.cc:16:20 gauge.cc:17:19 gauge.cc:2:12 gauge.h:9:12"),
+            ("gauge.cc", 4, 16, "gauge.cc:20:59 gauge.cc:4:16 gauge.h:11:7"),
+            ("gauge.cc", 6, 6, "gauge.cc:19:3 gauge.cc:6:6 gauge.h:14:13"),
+            (
+                "gauge.cc",
+                12,
+                7,
+                "gauge.cc:12:55 gauge.cc:12:7 gauge.cc:20:15 gauge.cc:20:29 gauge.cc:20:45 gauge.cc:3:16 \
+             gauge.cc:5:29 gauge.cc:7:14 gauge.h:10:7 gauge.h:5:15",
+            ),
+            ("gauge.h", 6, 7, "gauge.cc:20:74 gauge.cc:5:12 gauge.h:6:7"),
+            (
+                "gauge.h",
+                8,
+                8,
+                "gauge.cc:10:26 gauge.cc:11:16 gauge.cc:12:44 gauge.cc:16:20 gauge.cc:17:19 gauge.cc:17:3 \
+             gauge.cc:2:1 gauge.cc:2:12 gauge.cc:3:5 gauge.cc:4:5 gauge.h:8:8 gauge.h:9:12",
+            ),
+            ("gauge.h", 9, 12, "gauge.cc:11:16 gauge.cc:16:20 gauge.cc:17:19 gauge.cc:2:12 gauge.h:9:12"),
+            ("gauge.h", 14, 13, "gauge.cc:19:3 gauge.cc:6:6 gauge.h:14:13"),
+        ],
+    );
+}

@@ -108,6 +108,12 @@
 (declaration declarator: (init_declarator
   declarator: (structured_binding_declarator (identifier) @name @definition.variable))) @signature
 
+; A function with a function among its parameters: the grammar sees a variable with its value. None is void.
+(declaration
+  type: (primitive_type) @_type
+  declarator: (init_declarator declarator: (identifier) @name value: (argument_list))
+  (#eq? @_type "void")) @definition.function
+
 ; Constants.
 (declaration
   (type_qualifier) @_const

@@ -4,16 +4,16 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::declarations;
 use super::exports;
 use super::families::{Family, Spelling};
-use super::implementations;
 use super::modules;
 use super::opened::local;
 use super::resolution::{NameQuery, ResolutionRule, Resolver};
 use super::{STATED, kinds, means};
 use crate::error::Result;
 use crate::extract::ScriptExport;
-use crate::store::{Definition, DefinitionNode, Import, Reference};
+use crate::store::{DefinitionNode, Import, Reference};
 
 /// Another name of a definition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -36,107 +36,7 @@ pub(super) struct UnderOtherNames {
     pub references: Vec<(Reference, ResolutionRule)>,
 }
 
-/// Whether two definitions of C are one type: a structure, its `typedef` of that name, and declarations without its fields.
-fn is_same_type(one: &Definition, other: &Definition) -> bool {
-    let signature = |of: &Definition| of.signature.clone().unwrap_or_default();
-    let is_of_tag = |of: &Definition| {
-        let words = signature(of);
-        let mut words = words.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-        of.kind == "type"
-            && words.any(|word| matches!(word, "struct" | "union" | "enum"))
-            && words.next() == Some(&of.name)
-    };
-    let is_short = |of: &Definition| signature(of).ends_with(';');
-    let is_header = |of: &Definition| !of.path.ends_with(".c");
-    let is_near = one.path == other.path || is_header(one) || is_header(other);
-    let is_one = (is_of_tag(one) && is_of_tag(other))
-        || (is_of_tag(one) && other.kind != "type")
-        || (is_of_tag(other) && one.kind != "type")
-        || (one.kind == other.kind && one.kind != "type" && (is_short(one) || is_short(other)));
-    is_near && is_one && one.container == other.container && kinds::is_type(&other.kind)
-}
-
-/// Whether two definitions of C are one variable: in one file, or if one of them declares what another file defines.
-fn is_same_variable(one: &Definition, other: &Definition) -> bool {
-    let is_declared =
-        |of: &Definition| of.signature.as_deref().is_some_and(|text| text.split(' ').any(|word| word == "extern"));
-    let is_one = one.path == other.path || is_declared(one) || is_declared(other);
-    is_one && one.kind == other.kind && one.container == other.container && is_static(one) == is_static(other)
-}
-
-fn at(one: &Definition) -> (String, u32, u32) {
-    (one.path.clone(), one.line, one.column)
-}
-
-fn is_static(of: &Definition) -> bool {
-    of.signature.as_deref().is_some_and(|text| text.starts_with("static "))
-}
-
 impl Resolver<'_> {
-    /// The positions of definitions, with those of their other declarations: prototypes in headers, signatures of overloads.
-    pub fn declarations_of(&mut self, definitions: &[Definition]) -> Result<Vec<(String, u32, u32)>> {
-        let mut positions: Vec<(String, u32, u32)> = definitions.iter().map(at).collect();
-        let Some(first) = definitions.first() else { return Ok(positions) };
-        let family = Family::for_language(&first.language);
-        // A member of a script's type stands for those that replace it, too.
-        if family.spelling == Spelling::Script {
-            let named = self.library.named(&first.name)?;
-            let mut own = named.to_vec();
-            own.retain(|node| kinds::is_member(node) && positions.contains(&at(&node.definition)));
-            let mut next = 0;
-            while let Some(node) = own.get(next).cloned() {
-                next += 1;
-                let family = implementations::of_family(self, &node)?;
-                own.extend(family.into_iter().filter(|other| !positions.contains(&at(&other.definition))));
-                positions.extend(own[next..].iter().map(|other| at(&other.definition)));
-            }
-        }
-        if family.spelling == Spelling::Rust {
-            let named = self.library.named(&first.name)?;
-            for node in named.iter().filter(|node| at(&node.definition) == at(first)) {
-                let others = self.of_trait(node)?;
-                positions.extend(others.iter().map(|other| at(&other.definition)));
-            }
-            return Ok(positions);
-        }
-        let is_same = match first.kind.as_str() {
-            "variable" => Some(is_same_variable as fn(&Definition, &Definition) -> bool),
-            kind if kinds::is_type(kind) => Some(is_same_type as fn(&Definition, &Definition) -> bool),
-            _ => None,
-        };
-        if let Some(is_same) = is_same.filter(|_| family.headers) {
-            let named = self.library.named(&first.name)?;
-            let others = named.iter().map(|node| &node.definition).filter(|other| is_same(first, other));
-            positions.extend(others.map(at).filter(|other| *other != at(first)));
-            return Ok(positions);
-        }
-        let is_function = |one: &Definition| matches!(one.kind.as_str(), "function" | "method" | "constructor");
-        if !is_function(first) || !(family.headers || family.spelling == Spelling::Script) {
-            return Ok(positions);
-        }
-        let named = self.library.named(&first.name)?;
-        let own = named.iter().filter(|node| positions.contains(&at(&node.definition)));
-        let is_private = own.clone().any(|node| kinds::is_private_to_file(node));
-        let has_body = own.clone().any(|node| kinds::has_body(node));
-        let others = named.iter().filter(|node| {
-            let other = &node.definition;
-            let is_same_file = other.path == first.path;
-            // A source may be included by others, and its functions declared in a header.
-            let is_private = is_private && !is_static(other);
-            // Of two bodies, each is a function of its own.
-            let is_declaration = family.headers && !is_private && !(has_body && kinds::has_body(node) && !is_same_file);
-            is_function(other)
-                && other.container == first.container
-                && family.sees(&first.language, &other.language)
-                && (is_same_file || (is_declaration && (is_static(first) || !kinds::is_private_to_file(node))))
-        });
-        let others: Vec<(String, u32, u32)> = others.map(|node| at(&node.definition)).collect();
-        positions.extend(others);
-        let mut seen = HashSet::new();
-        positions.retain(|position| seen.insert(position.clone()));
-        Ok(positions)
-    }
-
     /// The languages whose files may name what a language defines.
     pub fn languages_of<'l>(&self, language: &'l str) -> Vec<&'l str> {
         let family = Family::for_language(language);
@@ -156,7 +56,10 @@ impl Resolver<'_> {
     /// Where a name is defined, and whether as a constructor of C++, whose name is that of its type.
     pub fn positions_of(&mut self, name: &str) -> Result<HashMap<(String, u32, u32), bool>> {
         let named = self.library.named(name)?;
-        Ok(named.iter().map(|node| (at(&node.definition), kinds::is_constructor(&node.definition))).collect())
+        Ok(named
+            .iter()
+            .map(|node| (declarations::at(&node.definition), kinds::is_constructor(&node.definition)))
+            .collect())
     }
 
     /// The other names under which a file gives what it calls by a name.

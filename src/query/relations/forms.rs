@@ -92,6 +92,14 @@ impl Resolver<'_> {
         })
     }
 
+    /// Whether the name of a type of C++ is that of a constructor which is called: `new Cart`, `Cart(1)`.
+    pub(super) fn is_construction(&mut self, used: &Reference, before: &str) -> Result<bool> {
+        let bare = before.trim_end();
+        let after = self.after(used, before)?;
+        let is_new = bare.strip_suffix("new").is_some_and(|rest| !rest.ends_with(is_part));
+        Ok(is_new || (used.kind != "inherits" && after.starts_with(['(', '{']) && !bare.ends_with('~')))
+    }
+
     /// The text of a line after a name in it.
     pub(super) fn after(&mut self, used: &Reference, before: &str) -> Result<String> {
         let text = self.library.text(&used.path)?;

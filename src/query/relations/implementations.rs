@@ -135,6 +135,42 @@ pub(super) fn of_family(resolver: &mut Resolver, member: &DefinitionNode) -> Res
     Ok(found)
 }
 
+/// Methods that a virtual method of C++ overrides, and those that override it: a call may run any of them.
+pub(super) fn of_virtual(resolver: &mut Resolver, member: &DefinitionNode) -> Result<Declarations> {
+    let definition = &member.definition;
+    if definition.language != "cpp" || !kinds::is_overridable(member) || kinds::is_constructor(definition) {
+        return Ok(Vec::new());
+    }
+    let Some(file) = resolver.library.open(&definition.path)? else { return Ok(Vec::new()) };
+    let Some(of) = resolver.owner(&file, member)?.filter(|of| kinds::is_type(&of.definition.kind)) else {
+        return Ok(Vec::new());
+    };
+    let named = namesakes(resolver, member)?;
+    let above = bases_of(resolver, &of)?;
+    let (mut found, mut is_virtual) = (Vec::new(), says_virtual(member));
+    for other in &named {
+        let is_base = other.parent.is_some_and(|parent| above.contains_key(&parent));
+        let is_own = other.parent == Some(of.id);
+        is_virtual |= is_own && says_virtual(other);
+        if is_base && says_virtual(other) {
+            found.push(Rc::clone(other));
+            is_virtual = true;
+        }
+    }
+    for other in named.iter().filter(|_| is_virtual) {
+        let Some(heir) = type_of(resolver, other)?.filter(|heir| heir.id != of.id) else { continue };
+        if bases_of(resolver, &heir)?.contains_key(&of.id) {
+            found.push(Rc::clone(other));
+        }
+    }
+    Ok(found)
+}
+
+fn says_virtual(member: &DefinitionNode) -> bool {
+    let signature = member.definition.signature.as_deref().unwrap_or_default();
+    signature.split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "virtual" | "override" | "final"))
+}
+
 /// The type that a member is in.
 fn type_of(resolver: &mut Resolver, member: &DefinitionNode) -> Result<Option<Rc<DefinitionNode>>> {
     let Some(parent) = member.parent else { return Ok(None) };

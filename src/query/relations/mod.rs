@@ -8,6 +8,7 @@
 mod aliases;
 mod blocks;
 pub(crate) mod call_graph;
+mod declarations;
 mod dotted;
 mod exports;
 mod families;

@@ -2,6 +2,8 @@
 //!
 //! Owns which definitions a word cannot mean although its name is theirs. `resolve` owns what a name refers to.
 
+use std::rc::Rc;
+
 use super::families::{Family, Scope, Spelling};
 use super::opened::local;
 use super::receiver::{Receiver, receiver};
@@ -75,6 +77,16 @@ impl Wanted {
         self.nodes.iter().any(is_function)
             && !found.targets.is_empty()
             && found.targets.iter().all(|node| is_macro(node))
+    }
+
+    /// Whether a resolution is a type of which a constructor of C++ is wanted.
+    fn has_constructor_of(&self, found: &Resolution) -> bool {
+        let is_of = |target: &Rc<DefinitionNode>| {
+            self.nodes
+                .iter()
+                .any(|node| kinds::is_constructor(&node.definition) && types::is_constructor_of(node, target))
+        };
+        found.targets.iter().any(is_of)
     }
 
     fn is_target(&self, found: &Resolution) -> bool {
@@ -243,7 +255,10 @@ impl Resolver<'_> {
         let found = self.resolve_asked(asked, receiver);
         self.is_free = false;
         let found = found?;
-        let is_target = found.as_ref().is_some_and(|found| wanted.is_target(found));
+        let mut is_target = found.as_ref().is_some_and(|found| wanted.is_target(found));
+        if let Some(found) = found.as_ref().filter(|found| !is_target && wanted.has_constructor_of(found)) {
+            is_target = found.how.is_proof() && self.is_construction(used, before)?;
+        }
         let is_wrapped = file.family.headers && found.as_ref().is_some_and(|found| wanted.is_wrapped_by(found));
         if let Some(found) = found.as_ref().filter(|found| found.how.is_proof() && !is_wrapped) {
             if !is_target && self.is_through_trait(receiver, found, wanted)? {
