@@ -78,6 +78,7 @@ mod rare_forms;
 mod reexports;
 mod refactor;
 mod references_c_family;
+mod references_go;
 mod references_real;
 mod references_rust;
 mod references_stated;

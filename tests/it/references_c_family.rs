@@ -216,3 +216,59 @@ int Survey() {
         ],
     );
 }
+
+#[test]
+fn the_types_of_fields_elements_and_casts_lead_to_members() {
+    let repo = Repo::new(
+        "\
+//- /table.h
+struct Sink { void Add(int value); };
+struct Pipe { void Add(int value); int size; };
+enum Phase { kIdle, kOpen };
+class Table { struct Row; Row* row_; void Fill(); };
+class Log {
+ public:
+  enum Level { kLow, kHigh };
+  Level level() const;
+ private:
+  struct Row;
+  Row* const row_;
+  Sink sinks_[2];
+  void Write(void* raw);
+};
+//- /table.cc
+#include \"table.h\"
+struct Table::Row { Pipe out; };
+void Table::Fill() { Row* r = row_; r->out.Add(1); }
+Phase Start() { return kOpen; }
+//- /log.cc
+#include \"table.h\"
+struct Log::Row { Sink out; };
+void Log::Write(void* raw) {
+  Row* r = row_;
+  r->out.Add(2);
+  sinks_[0].Add(3);
+  static_cast<Pipe*>(raw)->Add(4);
+  row_->out.Add(5);
+  auto pipe = static_cast<Pipe*>(raw);
+  pipe->Add(6);
+}
+Log::Level Log::level() const { return kHigh; }
+Phase Next(Phase phase) { return phase == kIdle ? kOpen : kIdle; }
+",
+    );
+    check(
+        &repo,
+        &[
+            ("log.cc", 2, 24, "log.cc:2:24 log.cc:5:6 log.cc:8:9"),
+            ("table.cc", 2, 26, "table.cc:2:26 table.cc:3:40"),
+            ("table.h", 1, 20, "log.cc:5:10 log.cc:6:13 log.cc:8:13 table.h:1:20"),
+            ("table.h", 2, 20, "log.cc:10:9 log.cc:7:28 table.cc:3:44 table.h:2:20"),
+            ("table.h", 3, 14, "log.cc:13:43 log.cc:13:59 table.h:3:14"),
+            ("table.h", 3, 21, "log.cc:13:51 table.cc:4:24 table.h:3:21"),
+            ("table.h", 4, 32, "table.cc:3:31 table.h:4:32"),
+            ("table.h", 7, 22, "log.cc:12:40 table.h:7:22"),
+            ("table.h", 11, 14, "log.cc:4:12 log.cc:8:3 table.h:11:14"),
+        ],
+    );
+}

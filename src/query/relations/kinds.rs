@@ -53,7 +53,18 @@ pub(super) fn is_use(used_as: &str) -> bool {
 /// Whether a definition is reached through a value or type.
 pub(super) fn is_member(declared: &DefinitionNode) -> bool {
     let definition = &declared.definition;
-    definition.container.is_some() && MEMBERS.contains(&definition.kind.as_str())
+    definition.container.is_some() && MEMBERS.contains(&definition.kind.as_str()) && !is_enumerator(definition)
+}
+
+/// Whether a definition is a constant of an enumeration of C, which is seen where the enumeration is.
+fn is_enumerator(definition: &Definition) -> bool {
+    definition.kind == "variant" && matches!(definition.language.as_str(), "c" | "cpp" | "objc")
+}
+
+/// The container in which a bare name is that of a definition.
+pub(super) fn seen_in(definition: &Definition) -> Option<&str> {
+    let container = definition.container.as_deref()?;
+    if is_enumerator(definition) { container.rsplit_once("::").map(|(outer, _)| outer) } else { Some(container) }
 }
 
 /// Whether a type that inherits from its type may have one of its own.
@@ -79,6 +90,10 @@ pub(super) fn has_body(declared: &DefinitionNode) -> bool {
     let definition = &declared.definition;
     !matches!(definition.kind.as_str(), "function" | "method")
         || definition.signature.as_deref().is_some_and(|signature| !signature.ends_with(';'))
+}
+
+pub(super) fn is_seen_in(definition: &Definition, spaces: &[String]) -> bool {
+    seen_in(definition).is_some_and(|container| spaces.iter().any(|space| space == container))
 }
 
 pub(super) fn is_private_to_file(declared: &DefinitionNode) -> bool {

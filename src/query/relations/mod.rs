@@ -8,9 +8,11 @@
 mod aliases;
 mod blocks;
 pub(crate) mod call_graph;
+mod chains;
 mod declarations;
 mod dotted;
 mod exports;
+mod expressions;
 mod families;
 mod fields;
 mod forms;

@@ -287,21 +287,37 @@ impl Resolver<'_> {
         receiver: &Receiver,
         wanted: &Wanted,
     ) -> Result<Option<Reading>> {
-        let (written, fields) = match receiver {
+        let (stated, fields) = match receiver {
             Receiver::Path(path) => {
                 let Some((line, column)) = self.root_at else { return Ok(None) };
                 let words = self.library.words(&asked.file.path)?;
                 let binder = (*words).as_ref().and_then(|words| words.at(line, column));
-                let Some(written) = binder.and_then(|binder| binder.stated_type) else { return Ok(None) };
-                (written.to_owned(), &path[1..])
+                let stated = match binder.and_then(|binder| binder.stated_type) {
+                    Some(written) => {
+                        let path = &asked.file.path;
+                        match self.type_stated(path, asked.line, written, asked.depth)? {
+                            Typed::Unknown => self.bound_of(path, asked.line, written, asked.depth)?,
+                            typed => typed,
+                        }
+                    }
+                    None => self.type_given(asked, &path[0], (line, column))?,
+                };
+                (stated, &path[1..])
             }
-            Receiver::Expression if asked.file.family.headers || asked.file.language == "java" => {
-                let Some(written) = cast(before) else { return Ok(None) };
-                (written.to_owned(), &[][..])
+            Receiver::Expression => {
+                let written =
+                    if asked.file.family.headers || asked.file.language == "java" { cast(before) } else { None };
+                let stated = match written {
+                    Some(written) => self.type_stated(&asked.file.path, asked.line, written, asked.depth)?,
+                    None => self.type_of_expression(asked, before)?,
+                };
+                (stated, &[][..])
             }
             _ => return Ok(None),
         };
-        let stated = self.type_stated(&asked.file.path, asked.line, &written, asked.depth)?;
+        if matches!(stated, Typed::Unknown) {
+            return Ok(None);
+        }
         Ok(match self.through_fields(asked, stated, fields)? {
             Typed::Known(types, how) => {
                 let (found, is_closed) = self.members(asked, &types)?;

@@ -160,7 +160,7 @@ impl<'s> Resolver<'s> {
                 scopes.push(qualified(&outer.definition));
             }
         }
-        let depth = |d: &DefinitionNode| match &d.definition.container {
+        let depth = |d: &DefinitionNode| match kinds::seen_in(&d.definition) {
             None => Some(usize::MAX),
             Some(container) => scopes.iter().position(|scope| scope == container),
         };
@@ -230,7 +230,7 @@ impl<'s> Resolver<'s> {
                 .filter(|d| kinds::is_namespace(&d.definition.kind))
                 .map(|d| qualified(&d.definition))
                 .collect();
-            let inside = |d: &DefinitionNode| d.definition.container.as_ref().is_some_and(|c| spaces.contains(c));
+            let inside = |d: &DefinitionNode| kinds::is_seen_in(&d.definition, &spaces);
             found.extend(outer.iter().filter(|d| inside(d)).cloned());
         }
         Ok(found)
@@ -353,12 +353,9 @@ impl<'s> Resolver<'s> {
         if !found.is_empty() {
             return Ok(Self::one(ResolutionRule::Package, found));
         }
-        let qualifier: Vec<&str> = path.iter().map(String::as_str).collect();
         let all = self.candidates(asked)?;
-        let inside = |d: &DefinitionNode| {
-            let container = modules::parts(d.definition.container.as_deref().unwrap_or_default());
-            container.len() >= qualifier.len() && container[container.len() - qualifier.len()..] == *qualifier
-        };
+        let inside =
+            |d: &DefinitionNode| modules::parts(d.definition.container.as_deref().unwrap_or_default()).ends_with(path);
         let found: Declarations = all.iter().filter(|d| inside(d)).cloned().collect();
         if !found.is_empty() {
             let here = found.iter().all(|d| d.definition.path == file.path);

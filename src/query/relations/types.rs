@@ -138,6 +138,15 @@ impl Resolver<'_> {
             if asked.file.family.spelling != Spelling::File && found.iter().any(|d| same_file(d)) {
                 found.retain(|d| same_file(d));
             }
+            // `Table::Row` and `Log::Row` are two types, also in C++, where their members may be in any file.
+            let is_whole = |d: &DefinitionNode| {
+                level.iter().any(|of| {
+                    d.parent == Some(of.id) || d.definition.container.as_ref() == Some(&qualified(&of.definition))
+                })
+            };
+            if asked.file.family.spelling == Spelling::File && found.iter().any(|d| is_whole(d)) {
+                found.retain(|d| is_whole(d));
+            }
             if !found.is_empty() || level.is_empty() {
                 return Ok((found, closed));
             }
@@ -306,7 +315,7 @@ pub(super) fn is_member_of(member: &DefinitionNode, of: &DefinitionNode) -> bool
     let family = Family::for_language(&of.definition.language);
     let same_file = member.definition.path == of.definition.path;
     let whole = qualified(&of.definition);
-    if same_file && *container == whole {
+    if same_file && (*container == whole || kinds::seen_in(&member.definition) == Some(whole.as_str())) {
         return true;
     }
     if !family.open_types {

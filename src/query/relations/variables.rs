@@ -146,6 +146,9 @@ fn before(rest: &str, language: &str) -> Option<String> {
     if spaced.len() == rest.len() {
         return None;
     }
+    // A pointer that is constant: `T* const x`.
+    let constant = spaced.strip_suffix("const").filter(|before| before.ends_with([' ', '*', '&']));
+    let spaced = constant.map_or(spaced, |before| before.trim_end_matches(['*', '&', ' ']));
     // `T?` may be no value.
     let spaced = spaced.strip_suffix('?').filter(|bare| bare.ends_with(|c| is_part(c) || c == '>')).unwrap_or(spaced);
     let (named, arguments) = match spaced.strip_suffix('>') {
@@ -208,6 +211,14 @@ fn opening(inner: &str) -> Option<usize> {
     None
 }
 
+/// The name of a written type whose members are reached through it. An array or function has none.
+pub(super) fn written_type(text: &str, language: &str) -> Option<String> {
+    let bare = text.trim_start_matches(['&', '*', ' ']);
+    let is_array = bare.starts_with('[') || (language != "go" && bare.trim_end().ends_with(']'));
+    let is_other = ["func(", "func ", "map[", "chan ", "fn(", "Fn", "<-"].iter().any(|start| bare.starts_with(start));
+    if is_array || is_other { None } else { type_name(text, language) }
+}
+
 /// The name of a type without what it is wrapped in: `&'a mut T`, `a.T | None`, `*T`.
 fn type_name(text: &str, language: &str) -> Option<String> {
     let mut text = text;
@@ -262,6 +273,8 @@ mod tests {
         assert_eq!(found("\tx := &Cart{}", "go").as_deref(), Some("Cart"));
         assert_eq!(found("    Cart x = other();", "java").as_deref(), Some("Cart"));
         assert_eq!(found("    const Cart& x = other();", "cpp").as_deref(), Some("Cart"));
+        assert_eq!(found("  Cart* const x;", "cpp").as_deref(), Some("Cart"));
+        assert_eq!(found("  const x;", "cpp"), None);
         assert_eq!(found("    return x;", "java"), None);
         assert_eq!(found("    Foo x = new FooBuilder().create();", "java").as_deref(), Some("Foo"));
         assert_eq!(found("    var x = new FooBuilder(f(1)).create();", "java"), None);

@@ -1,0 +1,358 @@
+//! The type of an expression: what its first name is, then the results of the calls and the fields that follow.
+//!
+//! Owns following the steps, in languages whose signatures state types. `expressions` owns reading them from the text,
+//! `fields` and `types` what single names have.
+
+use std::rc::Rc;
+
+use super::expressions::{self, Given, Step};
+use super::kinds;
+use super::receiver::Receiver;
+use super::resolution::{DEEPEST, Declarations, NameQuery, ResolutionRule, Resolver, Typed};
+use super::variables;
+use crate::error::Result;
+use crate::extract::CodeWord;
+use crate::store::DefinitionNode;
+
+/// Languages in which each function and field states its type, held against a compiler or language server.
+const LANGUAGES: &[&str] = &["go", "rust", "java", "cpp"];
+/// Lines of one expression.
+const LINES: u32 = 12;
+
+/// The value of a step.
+enum Value {
+    /// A type that is written at a line of a file, and the type that `Self` is there.
+    Written {
+        text: String,
+        path: String,
+        line: u32,
+        itself: Declarations,
+    },
+    Typed(Typed),
+}
+
+impl Value {
+    const UNKNOWN: Self = Self::Typed(Typed::Unknown);
+
+    /// Applies a change to the written type.
+    fn rewritten(self, change: impl Fn(&str) -> Option<String>) -> Self {
+        match self {
+            Self::Written { text, path, line, itself } => match change(&text) {
+                Some(text) => Self::Written { text, path, line, itself },
+                None => Self::UNKNOWN,
+            },
+            Self::Typed(_) => Self::UNKNOWN,
+        }
+    }
+}
+
+impl Resolver<'_> {
+    /// The type of the expression before an accessor, which `before` ends with; of one that goes over several lines, too.
+    pub(super) fn type_of_expression(&mut self, asked: &NameQuery, before: &str) -> Result<Typed> {
+        let file = asked.file;
+        if !LANGUAGES.contains(&file.language.as_str()) {
+            return Ok(Typed::Unknown);
+        }
+        let (mut whole, mut line) = (before.trim_end().to_owned(), asked.line);
+        let text = self.library.text(&file.path)?;
+        // An accessor at the end of a line, or at the beginning of the next one, continues the expression.
+        while line > 1 && asked.line - line < LINES && (whole.trim().is_empty() || whole.trim_start().starts_with('.'))
+        {
+            line -= 1;
+            let further = text.line(line);
+            let further = further.split("//").next().unwrap_or(further).trim_end();
+            whole = format!("{further}{}", whole.trim_start());
+        }
+        let Some(whole) = whole.strip_suffix("->").or_else(|| whole.strip_suffix('.')) else {
+            return Ok(Typed::Unknown);
+        };
+        let asked = NameQuery { line, ..*asked };
+        let value = self.value_of(&asked, whole)?;
+        self.type_of(value, asked.depth)
+    }
+
+    /// The type of a variable of a block by the value that it is given, where it is bound.
+    pub(super) fn type_given(&mut self, asked: &NameQuery, name: &str, at: (u32, u32)) -> Result<Typed> {
+        let value = self.value_given(asked, name, at, 0)?;
+        self.type_of(value, asked.depth)
+    }
+
+    fn value_given(
+        &mut self,
+        asked: &NameQuery,
+        name: &str,
+        (line, column): (u32, u32),
+        depth: usize,
+    ) -> Result<Value> {
+        let language = asked.file.language.as_str();
+        if !LANGUAGES.contains(&language) || depth > DEEPEST || asked.depth + depth > DEEPEST {
+            return Ok(Value::UNKNOWN);
+        }
+        let text = self.library.text(&asked.file.path)?;
+        let whole = text.line(line);
+        let start: usize = whole.chars().take(column.saturating_sub(1) as usize).map(char::len_utf8).sum();
+        let Some(after) = whole.get(start + name.len()..) else { return Ok(Value::UNKNOWN) };
+        let asked = NameQuery { line, depth: asked.depth + 1, ..*asked };
+        let (value, index, is_element) = match expressions::given(&whole[..start], after, language) {
+            Some(Given::Value(value, index)) => (value, index, false),
+            Some(Given::ElementOf(value)) => {
+                let value =
+                    value.strip_suffix(".iter()").or_else(|| value.strip_suffix(".iter_mut()")).unwrap_or(value);
+                (value, 0, true)
+            }
+            Some(Given::HeldBy(value)) => {
+                let value = self.value_of_whole(&asked, value, 0)?;
+                return Ok(value.rewritten(expressions::held));
+            }
+            // The type may be one that has elements.
+            None => {
+                let written = expressions::declared(whole, name, language);
+                let (path, itself) = (asked.file.path.clone(), Vec::new());
+                return Ok(written.map_or(Value::UNKNOWN, |text| Value::Written { text, path, line, itself }));
+            }
+        };
+        let value = self.value_of_whole(&asked, value, index)?;
+        Ok(if is_element { value.rewritten(|text| expressions::element(text, language)) } else { value })
+    }
+
+    fn value_of_whole(&mut self, asked: &NameQuery, text: &str, index: usize) -> Result<Value> {
+        let Some((steps, _)) = expressions::whole(text, &asked.file.language) else { return Ok(Value::UNKNOWN) };
+        self.follow(asked, &steps, None, index)
+    }
+
+    /// The value of the expression that a text ends with, the first line of which is that of the query.
+    fn value_of(&mut self, asked: &NameQuery, text: &str) -> Result<Value> {
+        let Some((steps, start)) = expressions::steps(text, &asked.file.language) else { return Ok(Value::UNKNOWN) };
+        let column = u32::try_from(text[..start].chars().count() + 1).unwrap_or(u32::MAX);
+        self.follow(asked, &steps, Some(column), 0)
+    }
+
+    fn follow(&mut self, asked: &NameQuery, steps: &[Step], column: Option<u32>, index: usize) -> Result<Value> {
+        if asked.depth > DEEPEST {
+            return Ok(Value::UNKNOWN);
+        }
+        let names: Vec<String> = steps
+            .iter()
+            .map_while(|step| match step {
+                Step::Name(name) => Some(name.clone()),
+                _ => None,
+            })
+            .collect();
+        // A call through modules, types and variables of stated types is resolved like any other.
+        if let (false, Some(Step::Call(name))) = (names.is_empty(), steps.get(names.len())) {
+            let is_itself = names.len() == 1 && asked.file.family.itself.contains(&names[0].as_str());
+            let is_of_itself = asked.file.family.itself.contains(&names[0].as_str());
+            let receiver = match (is_itself, is_of_itself) {
+                (true, _) => Receiver::Itself,
+                (_, true) => Receiver::Fields(names[1..].to_vec()),
+                _ => Receiver::Path(names.clone()),
+            };
+            let value =
+                self.result_of_call(asked, name, &receiver, if steps.len() == names.len() + 1 { index } else { 0 })?;
+            if !matches!(value, Value::Typed(Typed::Unknown)) {
+                return self.follow_from(asked, value, &steps[names.len() + 1..], index);
+            }
+        }
+        let first = match &steps[0] {
+            Step::Name(name) => self.value_named(asked, name, column)?,
+            Step::Call(name) => {
+                self.result_of_call(asked, name, &Receiver::Bare, if steps.len() == 1 { index } else { 0 })?
+            }
+            Step::PathCall(path, name) => {
+                let is_itself = path.len() == 1 && asked.file.family.itself.contains(&path[0].as_str());
+                let receiver = if is_itself { Receiver::Itself } else { Receiver::Path(path.clone()) };
+                self.result_of_call(asked, name, &receiver, 0)?
+            }
+            Step::OfType(written) => Value::Written {
+                text: written.clone(),
+                path: asked.file.path.clone(),
+                line: asked.line,
+                itself: self.types_around(asked)?.into_iter().next().unwrap_or_default(),
+            },
+            Step::Element | Step::Held => Value::UNKNOWN,
+        };
+        self.follow_from(asked, first, &steps[1..], index)
+    }
+
+    fn follow_from(&mut self, asked: &NameQuery, mut value: Value, steps: &[Step], index: usize) -> Result<Value> {
+        let language = asked.file.language.as_str();
+        for (at, step) in steps.iter().enumerate() {
+            value = match step {
+                Step::Element => value.rewritten(|text| expressions::element(text, language)),
+                Step::Held => value.rewritten(expressions::held),
+                Step::Call(name) if language == "rust" && matches!(name.as_str(), "unwrap" | "expect") => {
+                    value.rewritten(expressions::held)
+                }
+                Step::Call(name)
+                    if matches!(name.as_str(), "clone" | "as_ref" | "as_mut" | "borrow" | "borrow_mut") =>
+                {
+                    value
+                }
+                Step::Name(name) => match self.type_of(value, asked.depth)? {
+                    Typed::Known(types, _) => self.field_of(asked, &types, name)?,
+                    _ => Value::UNKNOWN,
+                },
+                Step::Call(name) => match self.type_of(value, asked.depth)? {
+                    Typed::Known(types, _) => {
+                        let of_member = NameQuery { name, kind: "call", depth: asked.depth + 1, ..*asked };
+                        let (found, _) = self.members(&of_member, &types)?;
+                        self.result_of(&found, if at + 1 == steps.len() { index } else { 0 }, &types)?
+                    }
+                    _ => Value::UNKNOWN,
+                },
+                Step::PathCall(..) | Step::OfType(_) => Value::UNKNOWN,
+            };
+        }
+        Ok(value)
+    }
+
+    /// A variable, or the object or type of that name.
+    fn value_named(&mut self, asked: &NameQuery, name: &str, column: Option<u32>) -> Result<Value> {
+        let family = asked.file.family;
+        if family.itself.contains(&name) {
+            let around = self.types_around(asked)?;
+            let types = around.into_iter().next().unwrap_or_default();
+            return Ok(Value::Typed(Typed::Known(types, ResolutionRule::Container)));
+        }
+        let words = self.library.words(&asked.file.path)?;
+        let word = (*words).as_ref().and_then(|words| match column {
+            Some(column) => words.at(asked.line, column),
+            None => words.of_name(name).filter(|word| word.line == asked.line && !word.is_member).last(),
+        });
+        let Some(word) = word else { return Ok(Value::UNKNOWN) };
+        if let Some(binder) = word.binder() {
+            let bound = (*words).as_ref().and_then(|words| words.at(binder.0, binder.1));
+            if let Some(written) = bound.and_then(|bound| bound.stated_type) {
+                let typed = self.type_stated(&asked.file.path, binder.0, written, asked.depth)?;
+                let text = self.library.text(&asked.file.path)?.line(binder.0).to_owned();
+                // What is written there may have arguments.
+                let whole = expressions::declared(&text, name, &asked.file.language).filter(|w| w.contains(['<', '[']));
+                return Ok(match whole {
+                    Some(text) => {
+                        let (path, itself) = (asked.file.path.clone(), Vec::new());
+                        Value::Written { text, path, line: binder.0, itself }
+                    }
+                    None => Value::Typed(typed),
+                });
+            }
+            return self.value_given(asked, name, binder, 1);
+        }
+        if family.implicit_self {
+            for types in self.types_around(asked)? {
+                let value = self.field_of(asked, &types, name)?;
+                if !matches!(value, Value::Typed(Typed::Unknown)) {
+                    return Ok(value);
+                }
+            }
+        }
+        let typed = self.type_of_value(asked, name)?;
+        if matches!(typed, Typed::Unknown) && name.starts_with(char::is_uppercase) && asked.file.language != "go" {
+            return Ok(Value::Typed(self.type_named(&asked.file.path, asked.line, name, asked.depth)?));
+        }
+        Ok(Value::Typed(typed))
+    }
+
+    /// The result of a function by a receiver that is resolved without following expressions.
+    fn result_of_call(&mut self, asked: &NameQuery, name: &str, receiver: &Receiver, index: usize) -> Result<Value> {
+        let of_call = NameQuery { name, kind: "call", depth: asked.depth + 1, ..*asked };
+        let Some(found) = self.resolve_asked(&of_call, receiver)?.filter(|found| found.how.is_proof()) else {
+            return Ok(Value::UNKNOWN);
+        };
+        self.result_of(&found.targets, index, &[])
+    }
+
+    /// The type that all of some functions have as their result.
+    fn result_of(&mut self, found: &[Rc<DefinitionNode>], index: usize, of: &[Rc<DefinitionNode>]) -> Result<Value> {
+        let mut result: Option<Value> = None;
+        for function in found {
+            let definition = &function.definition;
+            let is_type = kinds::is_type(&definition.kind);
+            let is_constructor = definition.kind == "constructor" || kinds::is_constructor(definition);
+            let Some(file) = self.library.open(&definition.path)? else { return Ok(Value::UNKNOWN) };
+            if is_type || is_constructor {
+                let owner = if is_type { Some(Rc::clone(function)) } else { self.owner(&file, function)? };
+                let types = owner.into_iter().collect();
+                return Ok(Value::Typed(Typed::Known(types, ResolutionRule::File)));
+            }
+            if !matches!(definition.kind.as_str(), "function" | "method") {
+                return Ok(Value::UNKNOWN);
+            }
+            let signature = definition.signature.as_deref().unwrap_or_default();
+            let written = expressions::result(signature, &definition.name, &definition.language, index);
+            let Some(written) = written.filter(|written| !written.contains('…')) else { return Ok(Value::UNKNOWN) };
+            match &result {
+                Some(Value::Written { text, .. }) if *text != written => return Ok(Value::UNKNOWN),
+                Some(_) => {}
+                None => {
+                    let owner = self.owner(&file, function)?;
+                    let is_trait = owner.as_ref().is_none_or(|owner| owner.definition.kind == "trait");
+                    let itself = match owner {
+                        Some(owner) if !is_trait => vec![owner],
+                        _ => of.to_vec(),
+                    };
+                    let (path, line) = (definition.path.clone(), definition.line);
+                    result = Some(Value::Written { text: written, path, line, itself });
+                }
+            }
+        }
+        Ok(result.unwrap_or(Value::UNKNOWN))
+    }
+
+    fn field_of(&mut self, asked: &NameQuery, types: &[Rc<DefinitionNode>], name: &str) -> Result<Value> {
+        let of_field = NameQuery { name, kind: "use", depth: asked.depth + 1, ..*asked };
+        let (fields, _) = self.members(&of_field, types)?;
+        if let Some(field) = fields.iter().find(|found| found.definition.kind == "field") {
+            let definition = &field.definition;
+            let line = self.library.text(&definition.path)?.line(definition.line).to_owned();
+            if let Some(text) = expressions::declared(&line, name, &definition.language) {
+                let itself = self.owner_of(field)?;
+                return Ok(Value::Written { text, path: definition.path.clone(), line: definition.line, itself });
+            }
+        }
+        let names = [name.to_owned()];
+        Ok(Value::Typed(self.through_fields(asked, Typed::Known(types.to_vec(), ResolutionRule::File), &names)?))
+    }
+
+    fn owner_of(&mut self, member: &DefinitionNode) -> Result<Declarations> {
+        let Some(file) = self.library.open(&member.definition.path)? else { return Ok(Vec::new()) };
+        Ok(self.owner(&file, member)?.into_iter().collect())
+    }
+
+    /// The trait that bounds a type parameter of Rust, which is bound before a line: `V` in `fn visit<V: Visitor>(…)`.
+    pub(super) fn bound_of(&mut self, path: &str, line: u32, name: &str, depth: usize) -> Result<Typed> {
+        if depth > DEEPEST || !path.ends_with(".rs") {
+            return Ok(Typed::Unknown);
+        }
+        let words = self.library.words(path)?;
+        let Some(words) = &*words else { return Ok(Typed::Unknown) };
+        let is_binder = |word: &CodeWord| word.line <= line && word.binder() == Some((word.line, word.column));
+        let Some(binder) = words.of_name(name).filter(is_binder).last() else { return Ok(Typed::Unknown) };
+        let text = self.library.text(path)?.line(binder.line).to_owned();
+        let after = text.chars().skip(binder.column as usize - 1 + name.chars().count()).collect::<String>();
+        let Some(bound) = after.trim_start().strip_prefix(':') else { return Ok(Typed::Unknown) };
+        let written: String = bound.chars().take_while(|c| !matches!(c, '+' | ',' | '>' | '{')).collect();
+        match variables::written_type(written.trim(), "rust") {
+            Some(bound) => self.type_stated(path, binder.line, &bound, depth + 1),
+            None => Ok(Typed::Unknown),
+        }
+    }
+
+    /// The type of a value. A result from outside may hold anything, so that only what is written is known to be outside.
+    fn type_of(&mut self, value: Value, depth: usize) -> Result<Typed> {
+        match value {
+            Value::Typed(typed) => Ok(typed),
+            Value::Written { text, path, line, itself } => {
+                let Some(file) = self.library.open(&path)? else { return Ok(Typed::Unknown) };
+                let Some(name) = variables::written_type(&text, &file.language) else { return Ok(Typed::Unknown) };
+                if name == "Self" {
+                    let is_known = !itself.is_empty() && file.language == "rust";
+                    return Ok(if is_known { Typed::Known(itself, ResolutionRule::Container) } else { Typed::Unknown });
+                }
+                match self.type_stated(&path, line, &name, depth + 1)? {
+                    Typed::Unknown => self.bound_of(&path, line, &name, depth + 1),
+                    typed => Ok(typed),
+                }
+            }
+        }
+    }
+}
