@@ -761,3 +761,29 @@ fn the_command_prints_a_patch_and_applies_it_on_request() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8(refused.stdout).unwrap().contains("an existing"));
 }
+
+/// The root of a project is a search path of the type checker, which never sees it as a package (`findings/ty-root-package.sh`).
+#[test]
+fn a_rename_says_which_relative_imports_are_not_resolved() {
+    let repo = Repo::new(
+        "\
+//- /__init__.py
+//- /brewing.py
+def brew(minutes: int) -> int:
+    return minutes
+//- /kitchen.py
+import math
+
+from .brewing import brew
+
+print(brew(math.floor(2.5)))
+//- /garden.py
+from .brewing import missing
+",
+    );
+    let given = json!({ "file": "brewing.py", "line": 1, "column": 5, "new_name": "steep" });
+    let answer = repo.call("rename_symbol", &given);
+    let unsure: Vec<_> = answer["unsure"].as_array().unwrap().iter().map(|one| (&one["file"], &one["line"])).collect();
+    assert_eq!(unsure, [(&json!("kitchen.py"), &json!(3))], "{answer}");
+    assert!(answer["unsure"][0]["reason"].as_str().unwrap().contains("relative import"), "{answer}");
+}

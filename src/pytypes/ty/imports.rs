@@ -3,8 +3,8 @@
 //! Owns the traversal of imports. It infers no types, so it also terminates for files whose inference does not.
 
 use super::api::{
-    AnyNodeRef, File, FilePath, SemanticDb as _, SemanticModel, SourceOrderVisitor, Stmt, SystemPath, TraversalSignal,
-    parsed_module, system_path_to_file,
+    AnyNodeRef, File, FilePath, Ranged as _, SemanticDb as _, SemanticModel, SourceOrderVisitor, Stmt, SystemPath,
+    TextSize, TraversalSignal, parsed_module, system_path_to_file,
 };
 use super::db::Database;
 
@@ -43,36 +43,37 @@ fn modules(statement: &Stmt) -> Vec<(Option<String>, u32)> {
     }
 }
 
-/// Whether a file has a relative import that the type checker cannot resolve although the module exists. The root of a project is a
-/// search path, so the checker never sees it as a package (`findings/ty-root-package.sh`).
-pub(super) fn has_unresolved(db: &Database, file: File) -> bool {
-    let FilePath::System(path) = file.path(db) else { return false };
+/// Where a file has its first relative import that the type checker cannot resolve although the module exists. The root of a project is
+/// a search path, so the checker never sees it as a package (`findings/ty-root-package.sh`).
+pub(super) fn first_unresolved(db: &Database, file: File) -> Option<TextSize> {
+    let FilePath::System(path) = file.path(db) else { return None };
     let program_file = db.program_file(file);
     let model = SemanticModel::new(db, program_file);
     let parsed = parsed_module(db, program_file.python_file(db)).load(db);
-    let mut finder = UnresolvedImports { db, model: &model, path, is_found: false };
+    let mut finder = UnresolvedImports { db, model: &model, path, found: None };
     AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut finder);
-    finder.is_found
+    finder.found
 }
 
 struct UnresolvedImports<'a> {
     db: &'a Database,
     model: &'a SemanticModel<'a>,
     path: &'a SystemPath,
-    is_found: bool,
+    found: Option<TextSize>,
 }
 
 impl<'a> SourceOrderVisitor<'a> for UnresolvedImports<'a> {
     fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
-        if self.is_found || node.is_expression() {
+        if self.found.is_some() || node.is_expression() {
             return TraversalSignal::Skip;
         }
         if let AnyNodeRef::StmtImportFrom(from) = node
             && from.level > 0
         {
             let module = from.module.as_deref();
-            self.is_found = self.model.resolve_module(module, from.level).is_none()
+            let is_unresolved = self.model.resolve_module(module, from.level).is_none()
                 && exists(self.db, self.path, module, from.level);
+            self.found = is_unresolved.then(|| from.start());
         }
         TraversalSignal::Traverse
     }

@@ -158,7 +158,7 @@ pub(super) fn find_all<'db>(
                 let is_defining = defining.contains(&file);
                 let scope = if is_defining { Scope::Project } else { wanted.scope };
                 let found = to_references(db, file, &occurrences(db, file, scope), display, keep);
-                let is_unresolved = !is_defining && imports::has_unresolved(db, file);
+                let is_unresolved = !is_defining && imports::first_unresolved(db, file).is_some();
                 if are_many {
                     check::drop_tree(db, file);
                 }

@@ -20,6 +20,7 @@ use super::display::module_name;
 use super::edits::{self, Edit};
 use super::family::Families;
 use super::implicit::is_special;
+use super::imports;
 use super::lines::{CellPosition, Lines};
 use super::name_literals;
 use super::references;
@@ -258,7 +259,10 @@ impl View {
             let known: Vec<TextSize> = known.map(|(_, (start, _))| *start).collect();
             let lines = Lines::from_source(&text);
             let display_path = self.display.path(&self.db, file);
-            unsure.extend(search.unsure(&self.db, file, &known).into_iter().map(|(at, reason)| {
+            let is_defining = wanted.locations.iter().any(|(defining, _)| *defining == file);
+            let unresolved = if is_defining { None } else { imports::first_unresolved(&self.db, file) };
+            let uncertain = unresolved.map(|at| (at, UNRESOLVED));
+            unsure.extend(search.unsure(&self.db, file, &known).into_iter().chain(uncertain).map(|(at, reason)| {
                 let CellPosition { cell, line, .. } = lines.position(at);
                 Refusal { file: display_path.clone(), cell, line, reason: reason.to_owned() }
             }));
@@ -288,6 +292,9 @@ impl View {
         Renamed { refused: refusals, ..Renamed::default() }
     }
 }
+
+const UNRESOLVED: &str = "the type checker cannot resolve this relative import, so that names in this file may be of the symbol; it \
+    does if the project root is above the folder of the package";
 
 /// Rejects keywords as well: they parse as something else, or not at all.
 fn require_identifier(name: &str) -> Result<()> {
