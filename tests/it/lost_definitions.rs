@@ -40,6 +40,48 @@ fn macros_before_cpp_declarations_hide_no_definition() {
     assert_eq!(found.len(), 6, "{found:?}");
 }
 
+/// libclang 18.1.1, with the macros defined as nothing or as `noexcept`.
+#[test]
+fn macros_around_cpp_functions_and_classes_hide_no_definition() {
+    let text = "LIB_BEGIN_NAMESPACE\nLIB_EXPORT_BEGIN\n\ntemplate <bool B> using pick = typename choose<B>::type;\nclass LIB_API\n\
+                \x20   gauge\n{\npublic:\n    gauge() = default;\n    ~gauge();\n    int depth_;\n};\n\nLIB_INLINE gauge::gauge(int depth)\n\
+                \x20   : depth_(depth)\n{}\n\nLIB_INLINE gauge::gauge(gauge &&other) LIB_NOEXCEPT : depth_{other.depth_}\n{}\n\n\
+                LIB_INLINE gauge::~gauge() = default;\n\nLIB_INLINE std::tm local(const std::time_t &now) LIB_NOEXCEPT\n{\n}\n\n\
+                LIB_API std::tm global(const std::time_t &now) LIB_NOEXCEPT;\n\n\
+                LIB_INLINE gauge &gauge::operator=(gauge &&other) LIB_NOEXCEPT\n{\n}\n";
+    let found = symbols("gauge.hpp", text);
+    let wanted = [
+        "4 type pick",
+        "6 class gauge",
+        "9 method gauge",
+        "10 method ~gauge",
+        "11 field depth_",
+        "14 method gauge",
+        "18 method gauge",
+        "21 method ~gauge",
+        "23 function local",
+        "27 function global",
+        "29 method operator=",
+    ];
+    assert_eq!(found, wanted);
+}
+
+/// libclang 18.1.1: a specialization has the name of its template.
+#[test]
+fn specializations_of_functions_are_functions() {
+    let text = "template <> inline void put<wchar_t>(const wchar_t* text) {}\ntemplate <> constexpr auto bits<int>() -> int { return 32; }\n\
+                template <> int* find<int>(int n);\ntemplate <> void Box::fill<char>(int n) {}\n";
+    assert_eq!(symbols("box.hpp", text), ["1 function put", "2 function bits", "3 function find", "4 method fill"]);
+}
+
+/// typescript 5.9.3.
+#[test]
+fn backticks_in_the_type_of_a_template_hide_no_definition() {
+    let text =
+        "type Missing<U extends string> = `Missing \\`Self\\`: use \\`${U}\\``;\ninterface Box { fill(): void; }\n";
+    assert_eq!(symbols("box.ts", text), ["1 type Missing", "2 interface Box", "2 method fill"]);
+}
+
 /// typescript 5.9.3: every bound name is a declaration; a parameter in a default value is not.
 #[test]
 fn names_bound_deep_in_a_pattern_are_defined() {

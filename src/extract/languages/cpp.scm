@@ -40,6 +40,19 @@
     name: (identifier) @name))
 ])) @definition.field
 
+; Specializations of a function.
+(function_definition declarator: [
+  (function_declarator declarator: (template_function name: (identifier) @name))
+  (_ (function_declarator declarator: (template_function name: (identifier) @name)))
+]) @definition.function
+(template_declaration (declaration declarator: [
+  (function_declarator declarator: (template_function name: (identifier) @name))
+  (_ (function_declarator declarator: (template_function name: (identifier) @name)))
+]) @definition.function)
+(function_definition declarator: (function_declarator declarator: (qualified_identifier
+  scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+  name: (template_function name: (identifier) @name)))) @definition.method
+
 ; Bodies whose variables are their own.
 (function_definition declarator: [(reference_declarator) (operator_cast)] body: (_) @local)
 (lambda_expression body: (_) @local)

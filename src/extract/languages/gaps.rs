@@ -10,6 +10,9 @@ const fn gap(pattern: &'static str, words: &'static str) -> Gap {
     Gap { pattern, filling: Filling::Words(words) }
 }
 
+/// Macros around declarations, on lines of their own.
+const BRACKETS: Gap = gap(r"^([A-Z_]*(?:BEGIN|END)[A-Z_]*)[ \t\r]*$", "");
+
 const CONDITIONAL: Gap = Gap { pattern: r"^[ \t]*#[ \t]*if", filling: Filling::Conditional };
 
 pub(super) static C: [Gap; 23] = [
@@ -26,8 +29,7 @@ pub(super) static C: [Gap; 23] = [
     // Comments in the text of macros.
     gap(r"(/\*[^*\n]*(?:\*+[^*/\n][^*\n]*)*\*+/)[ \t]*\\\r?$", ""),
     gap(r"^[ \t]*#[ \t]*define[ \t][^\n]*?(/\*[^*\n]*(?:\*+[^*/\n][^*\n]*)*\*+/)[ \t]*[^\s\\/]", ""),
-    // Macros around declarations, on lines of their own.
-    gap(r"^([A-Z_]*(?:BEGIN|END)[A-Z_]*)[ \t\r]*$", ""),
+    BRACKETS,
     gap(r"^([A-Z][A-Z0-9_]*(?:\([^()\n]*\))?\s+)@(?:interface|protocol)", ""),
     // Parameters as old headers write them: `int inflate OF((z_streamp strm, int flush));`
     gap(r"^[ \t]*[A-Za-z_][\w \t*]*[ \t*](?:\w+|\([\w \t]*\*[ \t]*\w+\))[ \t]+([A-Z_][A-Z0-9_]*[ \t]*\()\(", ""),
@@ -77,28 +79,43 @@ const EXPORTED: Gap = gap(
     "",
 );
 
-pub(super) static CPP: [Gap; 10] = [
+pub(super) static CPP: [Gap; 15] = [
     CONDITIONAL,
     EXPORTED,
+    BRACKETS,
     // Annotations for the analysis of thread safety.
     gap(
         r"[\w)>\]][ \t\n]+((?:[A-Z0-9_]*(?:LOCK|GUARDED|REQUIRES|EXCLUDES|ACQUIRE|RELEASE|THREAD|LIFETIME)[A-Z0-9_]*(?:\([^()\n]*\))?[ \t\n]*)+)[;{=]",
         "",
     ),
+    // Macros after the parameters of a function.
+    gap(
+        r"^[ \t]*[A-Za-z_][\w:<>,*& \t~]*(?:operator[^\w\s(]{1,3}[ \t]*)?\((?:[^(){};#]|\((?:[^(){};#]|\([^(){};#]*\))*\))*\)[ \t]*(?:const[ \t]+)?((?:[A-Z][A-Z0-9]*_[A-Z0-9_]*(?:\([^()\n]*\))?\s*)+)[;{:]",
+        "",
+    ),
+    // Macros before a declaration, a constructor, and a type in a namespace.
     gap(
         concat!(
             cpp_macros!(),
-            r"(?:(?:template|class|struct|enum|union|static|inline|constexpr|explicit|virtual|friend|auto|void|const|extern|typedef|using|namespace|typename|unsigned|bool|int|char|operator)\b|~)"
+            r"(?:(?:template|class|struct|enum|union|static|inline|constexpr|explicit|virtual|friend|auto|void|const|extern|typedef|using|namespace|typename|unsigned|bool|int|char|operator)\b|(?:[A-Za-z_]\w*::)*~)"
         ),
         "",
     ),
     gap(
         concat!(
             cpp_macros!(),
-            r"[A-Za-z_]\w*\s*\((?:[^(){};]|\((?:[^(){};]|\([^(){};]*\))*\))*\)\s*(?:noexcept\s*)?:\s*[A-Za-z_]"
+            r"(?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_]\w*\s*\((?:[^(){};]|\((?:[^(){};]|\([^(){};]*\))*\))*\)\s*(?:noexcept\s*)?:\s*[A-Za-z_]"
         ),
         "",
     ),
+    // On a line of its own before the members of a class.
+    gap(r"[{;)][ \t\n]*\n[ \t]*([A-Z][A-Z0-9]*_[A-Z0-9_]*)[ \t]*\n\s*(?:public|protected|private)\b", ""),
+    // Between `class` and its name.
+    gap(
+        r"\b(?:class|struct|union)[ \t]+((?:[A-Z][A-Z0-9]*_[A-Z0-9_]*(?:\([^()\n]*\))?[ \t\n]+)+)(?:[A-Za-eg-z_]\w*|f[A-Za-hj-z0-9_]\w*|fi[A-Za-mo-z0-9_]\w*)\b[^;{}()=]*\{",
+        "",
+    ),
+    gap(concat!(cpp_macros!(), r"(?:[A-Za-z_]\w*::)+[A-Za-z_]\w*[ \t*&]+[A-Za-z_][\w:]*\s*\("), ""),
     gap(r"^namespace\s[\w:\s]*?::\s*(inline\s)", ""),
     // Modules.
     gap(r#"^[ \t]*((?:export\s+)?(?:module|import)\b(?:[ \t]*[\w.:<>"/]+)*[ \t]*;)"#, ""),
@@ -187,8 +204,10 @@ pub(super) static SQL: [Gap; 8] = [
 /// The type of a module's export, as an argument.
 const IMPORTED: Gap = gap(r#"[<|&:,(]\s*((?:typeof\s+)?import\(\s*(?:"[^"\n]*"|'[^'\n]*')\s*\)\.)\w"#, "");
 
-pub(super) static TYPESCRIPT: [Gap; 6] = [
+pub(super) static TYPESCRIPT: [Gap; 7] = [
     IMPORTED,
+    // Backticks in the type of a template: type A<T extends string> = `\`${T}\``;
+    gap(r"(\\`)", ""),
     // A resource that is closed at the end of its block.
     gap(r"(?:^|[;{}(])[ \t]*((?:await[ \t]+)?using)[ \t]+[A-Za-z_$][\w$]*[ \t]*(?::[^=;\n]*)?(?:=[^=>]|of\b)", "const"),
     // Variance.
