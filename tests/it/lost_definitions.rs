@@ -48,7 +48,8 @@ fn macros_around_cpp_functions_and_classes_hide_no_definition() {
                 \x20   : depth_(depth)\n{}\n\nLIB_INLINE gauge::gauge(gauge &&other) LIB_NOEXCEPT : depth_{other.depth_}\n{}\n\n\
                 LIB_INLINE gauge::~gauge() = default;\n\nLIB_INLINE std::tm local(const std::time_t &now) LIB_NOEXCEPT\n{\n}\n\n\
                 LIB_API std::tm global(const std::time_t &now) LIB_NOEXCEPT;\n\n\
-                LIB_INLINE gauge &gauge::operator=(gauge &&other) LIB_NOEXCEPT\n{\n}\n";
+                LIB_INLINE gauge &gauge::operator=(gauge &&other) LIB_NOEXCEPT\n{\n}\n\n\
+                template<typename M>\nLIB_INLINE sink<M>::sink(FILE *file)\n    : file_(file)\n{}\n";
     let found = symbols("gauge.hpp", text);
     let wanted = [
         "4 type pick",
@@ -62,6 +63,7 @@ fn macros_around_cpp_functions_and_classes_hide_no_definition() {
         "23 function local",
         "27 function global",
         "29 method operator=",
+        "34 method sink",
     ];
     assert_eq!(found, wanted);
 }

@@ -97,14 +97,14 @@ pub(super) static CPP: [Gap; 15] = [
     gap(
         concat!(
             cpp_macros!(),
-            r"(?:(?:template|class|struct|enum|union|static|inline|constexpr|explicit|virtual|friend|auto|void|const|extern|typedef|using|namespace|typename|unsigned|bool|int|char|operator)\b|(?:[A-Za-z_]\w*::)*~)"
+            r"(?:(?:template|class|struct|enum|union|static|inline|constexpr|explicit|virtual|friend|auto|void|const|extern|typedef|using|namespace|typename|unsigned|bool|int|char|operator)\b|(?:[A-Za-z_]\w*(?:<[^;{}()]*>)?::)*~)"
         ),
         "",
     ),
     gap(
         concat!(
             cpp_macros!(),
-            r"(?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_]\w*\s*\((?:[^(){};]|\((?:[^(){};]|\([^(){};]*\))*\))*\)\s*(?:noexcept\s*)?:\s*[A-Za-z_]"
+            r"(?:[A-Za-z_]\w*(?:<[^;{}()]*>)?\s*::\s*)*[A-Za-z_]\w*\s*\((?:[^(){};]|\((?:[^(){};]|\([^(){};]*\))*\))*\)\s*(?:noexcept\s*)?:\s*[A-Za-z_]"
         ),
         "",
     ),
