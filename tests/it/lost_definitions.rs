@@ -76,12 +76,16 @@ fn specializations_of_functions_are_functions() {
     assert_eq!(symbols("box.hpp", text), ["1 function put", "2 function bits", "3 function find", "4 method fill"]);
 }
 
-/// typescript 5.9.3.
+/// typescript 5.9.3. The template of the last line ends in a backslash.
 #[test]
-fn backticks_in_the_type_of_a_template_hide_no_definition() {
-    let text =
-        "type Missing<U extends string> = `Missing \\`Self\\`: use \\`${U}\\``;\ninterface Box { fill(): void; }\n";
-    assert_eq!(symbols("box.ts", text), ["1 type Missing", "2 interface Box", "2 method fill"]);
+fn escapes_in_the_type_of_a_template_hide_no_definition() {
+    let text = "type Missing<U extends string> = `Missing \\`Self\\`: use \\`${U}\\` for \\${U}`;\ninterface Box { fill(): void; }\n\
+                const path = `C:\\\\`;\ninterface Lid { lift(): void; }\n";
+    let found = symbols("box.ts", text);
+    assert_eq!(
+        found,
+        ["1 type Missing", "2 interface Box", "2 method fill", "3 constant path", "4 interface Lid", "4 method lift"]
+    );
 }
 
 /// typescript 5.9.3: every bound name is a declaration; a parameter in a default value is not.

@@ -206,8 +206,8 @@ const IMPORTED: Gap = gap(r#"[<|&:,(]\s*((?:typeof\s+)?import\(\s*(?:"[^"\n]*"|'
 
 pub(super) static TYPESCRIPT: [Gap; 7] = [
     IMPORTED,
-    // Backticks in the type of a template: type A<T extends string> = `\`${T}\``;
-    gap(r"(\\`)", ""),
+    // Escapes in the type of a template: findings/tree-sitter-typescript-template-escape.sh
+    gap(r"(?:^|[^\\])(\\[`$])", ""),
     // A resource that is closed at the end of its block.
     gap(r"(?:^|[;{}(])[ \t]*((?:await[ \t]+)?using)[ \t]+[A-Za-z_$][\w$]*[ \t]*(?::[^=;\n]*)?(?:=[^=>]|of\b)", "const"),
     // Variance.

@@ -46,6 +46,14 @@ impl Value {
     }
 }
 
+fn receiver_named(asked: &NameQuery, names: &[String]) -> Receiver {
+    match names {
+        [first] if asked.file.family.itself.contains(&first.as_str()) => Receiver::Itself,
+        [first, fields @ ..] if asked.file.family.itself.contains(&first.as_str()) => Receiver::Fields(fields.to_vec()),
+        _ => Receiver::Path(names.to_vec()),
+    }
+}
+
 impl Resolver<'_> {
     /// The type of the expression before an accessor, which `before` ends with; of one that goes over several lines, too.
     pub(super) fn type_of_expression(&mut self, asked: &NameQuery, before: &str) -> Result<Typed> {
@@ -140,27 +148,21 @@ impl Resolver<'_> {
             .collect();
         // A call through modules, types and variables of stated types is resolved like any other.
         if let (false, Some(Step::Call(name))) = (names.is_empty(), steps.get(names.len())) {
-            let is_itself = names.len() == 1 && asked.file.family.itself.contains(&names[0].as_str());
-            let is_of_itself = asked.file.family.itself.contains(&names[0].as_str());
-            let receiver = match (is_itself, is_of_itself) {
-                (true, _) => Receiver::Itself,
-                (_, true) => Receiver::Fields(names[1..].to_vec()),
-                _ => Receiver::Path(names.clone()),
-            };
+            let receiver = receiver_named(asked, &names);
             let value =
                 self.result_of_call(asked, name, &receiver, if steps.len() == names.len() + 1 { index } else { 0 })?;
             if !matches!(value, Value::Typed(Typed::Unknown)) {
                 return self.follow_from(asked, value, &steps[names.len() + 1..], index);
             }
         }
-        let first = match &steps[0] {
+        let [first, further @ ..] = steps else { return Ok(Value::UNKNOWN) };
+        let first = match first {
             Step::Name(name) => self.value_named(asked, name, column)?,
             Step::Call(name) => {
                 self.result_of_call(asked, name, &Receiver::Bare, if steps.len() == 1 { index } else { 0 })?
             }
             Step::PathCall(path, name) => {
-                let is_itself = path.len() == 1 && asked.file.family.itself.contains(&path[0].as_str());
-                let receiver = if is_itself { Receiver::Itself } else { Receiver::Path(path.clone()) };
+                let receiver = receiver_named(asked, path);
                 self.result_of_call(asked, name, &receiver, 0)?
             }
             Step::OfType(written) => Value::Written {
@@ -171,7 +173,7 @@ impl Resolver<'_> {
             },
             Step::Element | Step::Held => Value::UNKNOWN,
         };
-        self.follow_from(asked, first, &steps[1..], index)
+        self.follow_from(asked, first, further, index)
     }
 
     fn follow_from(&mut self, asked: &NameQuery, mut value: Value, steps: &[Step], index: usize) -> Result<Value> {

@@ -363,7 +363,7 @@ fn split(list: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Where the bracket closes that a text begins with.
-fn closing(text: &str, (open, close): (char, char)) -> Option<usize> {
+pub(super) fn closing(text: &str, (open, close): (char, char)) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
         if c == open {
@@ -462,6 +462,7 @@ mod tests {
             ("fs[0].inner", "go", "0 fs [] inner"),
             ("Cart::<u8>::new(1)?.lines", "rust", "0 Cart::new() ? lines"),
             ("load(a).await?", "rust", "0 load() ?"),
+            ("await", "rust", "0 "),
             ("self.pots.get(1)", "rust", "0 self pots get()"),
             ("new Cart<>(1).line()", "java", "0 <Cart> line()"),
             ("((Cart) x).line", "java", "0 <Cart> line"),

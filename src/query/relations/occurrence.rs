@@ -500,6 +500,6 @@ fn is_out_of_scope(family: &Family, path: &str, definition: &Definition) -> bool
     }
 }
 
-fn certain(does: bool) -> Reading {
+pub(super) fn certain(does: bool) -> Reading {
     if does { Reading::Does } else { Reading::Other }
 }

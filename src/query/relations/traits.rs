@@ -5,8 +5,9 @@
 
 use std::rc::Rc;
 
+use super::expressions::closing;
 use super::implementations;
-use super::occurrence::{ITSELF, Wanted, opening};
+use super::occurrence::{ITSELF, Wanted, certain, opening};
 use super::opened::Text;
 use super::receiver::Receiver;
 use super::resolution::{Declarations, NameQuery, Resolution, Resolver};
@@ -230,7 +231,7 @@ fn head_around(text: &Text, line: u32) -> Option<(u32, String)> {
 /// The name of the trait in the head of an `impl` block, if it has one.
 fn trait_of_head(head: &str) -> Option<&str> {
     let head = head.strip_prefix("unsafe ").unwrap_or(head).strip_prefix("impl")?.trim_start();
-    let after_parameters = if head.starts_with('<') { &head[closing(head)? + 1..] } else { head };
+    let after_parameters = if head.starts_with('<') { &head[closing(head, ('<', '>'))? + 1..] } else { head };
     let mut depth = 0_usize;
     let bytes = after_parameters.as_bytes();
     for (at, byte) in bytes.iter().enumerate() {
@@ -262,25 +263,6 @@ fn unclosed(text: &str) -> Option<usize> {
     None
 }
 
-/// Where the angle bracket closes that a text begins with.
-fn closing(text: &str) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, c) in text.char_indices() {
-        match c {
-            '<' => depth += 1,
-            '>' if text[..at].ends_with('-') => {}
-            '>' => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return Some(at);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
 /// Strips the arguments of a path's last name: `a::B<T>` is `a::B`.
 fn without_arguments(path: &str) -> &str {
     let path = path.trim();
@@ -290,10 +272,6 @@ fn without_arguments(path: &str) -> &str {
 fn last_name(text: &str) -> &str {
     let text = text.trim_end().trim_end_matches(':').trim_end();
     &text[text.trim_end_matches(is_part).len()..]
-}
-
-fn certain(does: bool) -> Reading {
-    if does { Reading::Does } else { Reading::Other }
 }
 
 #[cfg(test)]
