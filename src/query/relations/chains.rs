@@ -225,16 +225,13 @@ impl Resolver<'_> {
         if let Some(binder) = word.binder() {
             let bound = (*words).as_ref().and_then(|words| words.at(binder.0, binder.1));
             if let Some(written) = bound.and_then(|bound| bound.stated_type) {
-                let typed = self.type_stated(&asked.file.path, binder.0, written, asked.depth)?;
-                let text = self.library.text(&asked.file.path)?.line(binder.0).to_owned();
+                let (path, line) = (asked.file.path.clone(), binder.0);
+                let text = self.library.text(&path)?.line(line).to_owned();
                 // What is written there may have arguments.
                 let whole = expressions::declared(&text, name, &asked.file.language).filter(|w| w.contains(['<', '[']));
                 return Ok(match whole {
-                    Some(text) => {
-                        let (path, itself) = (asked.file.path.clone(), Vec::new());
-                        Value::Written { text, path, line: binder.0, itself }
-                    }
-                    None => Value::Typed(typed),
+                    Some(text) => Value::Written { text, path, line, itself: Vec::new() },
+                    None => Value::Typed(self.type_stated(&path, line, written, asked.depth)?),
                 });
             }
             return self.value_given(asked, name, binder, 1);
