@@ -8,6 +8,7 @@ use std::panic::catch_unwind;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use super::known_patches::{FilePatches, KnownPatches};
 use super::open_repository::Repository;
 use crate::budget::Budget;
 use crate::error::Result;
@@ -37,6 +38,7 @@ struct Cache {
     trees: Vec<(String, Arc<Tree>)>,
     /// The commits that the last requested commit reaches, with the source that they were read from.
     ancestry: Option<(String, Arc<Ancestry>)>,
+    patches: KnownPatches,
     /// By path: the blob that the file is equal to while it has this stat.
     equal: HashMap<String, (String, Stat)>,
     /// By blob and path.
@@ -126,6 +128,12 @@ impl History {
         let ancestry = Arc::new(objects.ancestry(from, budget)?);
         locked(&self.cache).ancestry = Some((source, Arc::clone(&ancestry)));
         Ok(ancestry)
+    }
+
+    /// How commits changed a file with these names, as far as they were compared.
+    pub(super) fn patches(&self, paths: &[String], objects: &Objects) -> Arc<FilePatches> {
+        let key = format!("{} {}", objects.surroundings(), paths.join("\n"));
+        locked(&self.cache).patches.of_file(key)
     }
 
     /// The branch that is checked out, if any.

@@ -7,20 +7,25 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use similar::{Algorithm, capture_diff_slices};
 
 use super::history::History;
+use super::known_patches::{CommitPatches, FilePatches};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::git_layout::head_commit;
 use crate::git_objects::{Ancestry, Objects, Patch};
+use crate::threads::{WorkList, cores, on_threads};
 
 /// A version of a file that is larger is not compared.
 const MAX_BLOB: u64 = 2 << 20;
 /// Commits that are compared with their parents at once: first, and at most. Most lines end among the first.
 const FIRST: usize = 32;
 const AT_ONCE: usize = 256;
+/// Commits that one process of git compares, at least.
+const PER_PROCESS: usize = 16;
 /// Commits between two looks at the budget.
 const CHECK: usize = 4_096;
 
@@ -73,8 +78,9 @@ impl History {
             at_head(first.saturating_sub(1) as usize..last as usize, text, &String::from_utf8_lossy(&committed));
         let ancestry = self.ancestry(&head, &objects, budget)?;
         let changed = changed_commits(&ancestry, &of_file.commits, budget)?;
+        let known = self.patches(&of_file.paths, &objects);
         let search =
-            Search { objects: &objects, paths: &of_file.paths, ancestry: &ancestry, changed: &changed, budget };
+            Search { objects: &objects, paths: &of_file.paths, ancestry: &ancestry, changed: &changed, known, budget };
         search.follow(HashMap::from([(blob, lines)]), most)
     }
 }
@@ -134,6 +140,7 @@ struct Search<'s> {
     ancestry: &'s Ancestry,
     /// The commits whose file differs from that of their first parent.
     changed: &'s [usize],
+    known: Arc<FilePatches>,
     budget: &'s Budget,
 }
 
@@ -141,7 +148,7 @@ impl Search<'_> {
     /// Returns the commits that touched the lines of blobs at the first commit.
     fn follow(&self, lines: HashMap<String, Lines>, most: usize) -> Result<Vec<String>> {
         let mut touching = Vec::new();
-        let mut patches = Patches::default();
+        let mut progress = Progress::default();
         // Lines that are still to be followed, by the number of the commit.
         let mut open: HashMap<usize, HashMap<String, Lines>> = HashMap::from([(0, lines)]);
         for at in 0..self.ancestry.count() {
@@ -152,7 +159,7 @@ impl Search<'_> {
             let parents = self.ancestry.parents(at);
             let mut handed: Vec<(usize, HashMap<String, Lines>)> = Vec::new();
             if self.changed.binary_search(&at).is_ok() {
-                let compared = self.load(at, &mut patches)?;
+                let compared = self.load(at, &mut progress)?;
                 let mut is_touched = compared.len() == parents.len().max(1);
                 for (nth, patch) in compared.iter().enumerate() {
                     let (earlier, touches) = before(&lines, patch);
@@ -179,38 +186,64 @@ impl Search<'_> {
         Ok(touching)
     }
 
-    /// How a commit differs from each parent; nothing if git cannot compare it.
-    fn load<'p>(&self, at: usize, patches: &'p mut Patches) -> Result<&'p [Vec<Patch>]> {
-        if !patches.of.contains_key(&at) {
-            let first = self.changed.partition_point(|changed| *changed < at);
-            patches.at_once = (patches.at_once * 2).clamp(FIRST, AT_ONCE);
-            let some: Vec<usize> = self.changed[first..].iter().copied().take(patches.at_once).collect();
-            let pairs: Vec<(usize, Option<&str>)> = some
-                .iter()
-                .flat_map(|at| {
-                    let parents =
-                        self.ancestry.parents(*at).iter().map(|parent| Some(self.ancestry.id(*parent as usize)));
-                    let none = self.ancestry.parents(*at).is_empty().then_some(None);
-                    parents.chain(none).map(|parent| (*at, parent))
-                })
-                .collect();
-            let asked: Vec<(&str, Option<&str>)> =
-                pairs.iter().map(|(at, parent)| (self.ancestry.id(*at), *parent)).collect();
-            some.into_iter().for_each(|at| drop(patches.of.insert(at, Vec::new())));
-            for ((at, _), compared) in pairs.iter().zip(self.objects.patches(&asked, self.paths, self.budget)?) {
-                patches.of.entry(*at).or_default().push(compared);
+    /// How a commit differs from each parent; nothing if git cannot compare it. Compares the commits that follow as well.
+    fn load(&self, at: usize, progress: &mut Progress) -> Result<CommitPatches> {
+        let id = |at: usize| self.ancestry.id(at);
+        if let Some(known) = self.known.get(id(at)) {
+            return Ok(known);
+        }
+        if progress.lacking.contains(&at) {
+            return Ok(CommitPatches::default());
+        }
+        progress.at_once = (progress.at_once * 2).clamp(FIRST, AT_ONCE);
+        let following = &self.changed[self.changed.partition_point(|changed| *changed < at)..];
+        let is_asked = |at: &usize| !progress.lacking.contains(at) && self.known.get(id(*at)).is_none();
+        let some: Vec<usize> = following.iter().copied().filter(is_asked).take(progress.at_once).collect();
+        let shares: Vec<&[usize]> = some.chunks(some.len().div_ceil(cores()).max(PER_PROCESS)).collect();
+        let list = WorkList::new(&shares);
+        let work = || std::iter::from_fn(|| list.take()).map(|(_, share)| self.compare(share)).collect::<Vec<_>>();
+        let compared = on_threads(list.threads(), work)?.into_iter().flatten().collect::<Result<Vec<_>>>()?;
+        progress.lacking.extend(some);
+        let mut wanted = CommitPatches::default();
+        for (compared, patches) in compared.into_iter().flatten() {
+            let patches = CommitPatches::new(patches);
+            if patches.len() == self.ancestry.parents(compared).len().max(1) {
+                progress.lacking.remove(&compared);
+                self.known.insert(id(compared), Arc::clone(&patches));
+            }
+            if compared == at {
+                wanted = patches;
             }
         }
-        Ok(patches.of.get(&at).map_or(&[], Vec::as_slice))
+        Ok(wanted)
+    }
+
+    /// How some commits differ from each parent.
+    fn compare(&self, some: &[usize]) -> Result<HashMap<usize, Vec<Vec<Patch>>>> {
+        let id = |at: usize| self.ancestry.id(at);
+        let pairs: Vec<(usize, Option<usize>)> = some
+            .iter()
+            .flat_map(|at| {
+                let parents = self.ancestry.parents(*at).iter().map(|parent| Some(*parent as usize));
+                parents.chain(self.ancestry.parents(*at).is_empty().then_some(None)).map(|parent| (*at, parent))
+            })
+            .collect();
+        let asked: Vec<(&str, Option<&str>)> = pairs.iter().map(|(at, parent)| (id(*at), parent.map(id))).collect();
+        let mut patches: HashMap<usize, Vec<Vec<Patch>>> = HashMap::new();
+        for ((at, _), compared) in pairs.iter().zip(self.objects.patches(&asked, self.paths, self.budget)?) {
+            patches.entry(*at).or_default().push(compared);
+        }
+        Ok(patches)
     }
 }
 
-/// Comparisons of commits with each of their parents.
+/// Tracks what a search has asked git for.
 #[derive(Default)]
-struct Patches {
-    of: HashMap<usize, Vec<Vec<Patch>>>,
+struct Progress {
     /// Commits that were compared last.
     at_once: usize,
+    /// Commits that git could not compare.
+    lacking: HashSet<usize>,
 }
 
 /// Maps lines of blobs back to the parent's blobs, and says whether a change touched them.

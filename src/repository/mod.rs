@@ -23,6 +23,7 @@ pub(crate) mod folder;
 pub(crate) mod folders;
 mod history;
 pub(crate) mod in_flight;
+mod known_patches;
 mod line_history;
 mod lock;
 mod mirrored;
