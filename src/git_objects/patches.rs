@@ -3,7 +3,9 @@
 //! Owns how git is asked for it and how its output is read. Lines are compared as `git log -L` does it: without the heuristic that moves
 //! changes by their indentation. No converter or external program compares them. Does not own which lines are followed (`repository`).
 
-use super::{Objects, first_line, is_id, lines};
+use std::collections::HashSet;
+
+use super::{MAX_TREE, Objects, first_line, is_id, lines};
 use crate::budget::Budget;
 use crate::error::Result;
 
@@ -35,7 +37,7 @@ impl Objects {
         arguments.extend(["--no-color", "--no-textconv", "--diff-algorithm=default", "--inter-hunk-context=0"]);
         arguments.extend(self.comparison());
         arguments.push("--");
-        let paths: Vec<String> = paths.iter().map(|path| format!("{}{path}", self.prefix)).collect();
+        let paths = self.from_top(paths);
         arguments.extend(paths.iter().map(String::as_str));
         let pairs: Vec<String> = pairs
             .iter()
@@ -50,6 +52,23 @@ impl Objects {
             patches.pop();
         }
         Ok(patches)
+    }
+
+    /// The merges before a commit whose files at these paths differ from those of a parent.
+    pub fn merges(&self, from: &str, paths: &[String], budget: &Budget) -> Result<HashSet<String>> {
+        let mut arguments = vec!["--literal-pathspecs", "rev-list", "--full-history", "--min-parents=2", from, "--"];
+        let paths = self.from_top(paths);
+        arguments.extend(paths.iter().map(String::as_str));
+        let listed = self.run(&arguments, b"", MAX_TREE, budget)?;
+        if !listed.status.is_some_and(|status| status.success()) {
+            return Err(self.unreadable(&listed));
+        }
+        Ok(String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect())
+    }
+
+    /// Paths from the top of git's tree.
+    fn from_top(&self, paths: &[String]) -> Vec<String> {
+        paths.iter().map(|path| format!("{}{path}", self.prefix)).collect()
     }
 
     /// The blob of a file at a commit.

@@ -77,11 +77,26 @@ impl History {
         let lines =
             at_head(first.saturating_sub(1) as usize..last as usize, text, &String::from_utf8_lossy(&committed));
         let ancestry = self.ancestry(&head, &objects, budget)?;
+        let paths = &of_file.paths;
+        let known = self.patches(paths, &objects);
+        let lines = HashMap::from([(blob, lines)]);
+        let follow = |changed: &[usize]| {
+            let search = Search { objects: &objects, paths, ancestry: &ancestry, changed, known: &known, budget };
+            search.follow(lines.clone(), most)
+        };
         let changed = changed_commits(&ancestry, &of_file.commits, budget)?;
-        let known = self.patches(&of_file.paths, &objects);
-        let search =
-            Search { objects: &objects, paths: &of_file.paths, ancestry: &ancestry, changed: &changed, known, budget };
-        search.follow(HashMap::from([(blob, lines)]), most)
+        let (touching, is_lost) = follow(&changed)?;
+        if !is_lost {
+            return Ok(touching);
+        }
+        // A merge has a text that neither its parents nor their changes explain: every merge is compared.
+        let merges = objects.merges(&head, paths, budget)?;
+        let may_change = |at: &usize| {
+            changed.binary_search(at).is_ok()
+                || of_file.commits.contains(ancestry.id(*at))
+                || merges.contains(ancestry.id(*at))
+        };
+        Ok(follow(&(0..ancestry.count()).filter(may_change).collect::<Vec<_>>())?.0)
     }
 }
 
@@ -140,15 +155,16 @@ struct Search<'s> {
     ancestry: &'s Ancestry,
     /// The commits whose file differs from that of their first parent.
     changed: &'s [usize],
-    known: Arc<FilePatches>,
+    known: &'s FilePatches,
     budget: &'s Budget,
 }
 
 impl Search<'_> {
-    /// Returns the commits that touched the lines of blobs at the first commit.
-    fn follow(&self, lines: HashMap<String, Lines>, most: usize) -> Result<Vec<String>> {
+    /// Returns the commits that touched the lines of blobs at the first commit, and whether some lines have no commit that added them.
+    fn follow(&self, lines: HashMap<String, Lines>, most: usize) -> Result<(Vec<String>, bool)> {
         let mut touching = Vec::new();
         let mut progress = Progress::default();
+        let mut is_lost = false;
         // Lines that are still to be followed, by the number of the commit.
         let mut open: HashMap<usize, HashMap<String, Lines>> = HashMap::from([(0, lines)]);
         for at in 0..self.ancestry.count() {
@@ -177,13 +193,16 @@ impl Search<'_> {
                 handed.push((0, lines));
             }
             for (nth, lines) in handed {
-                let Some(parent) = parents.get(nth) else { continue };
+                let Some(parent) = parents.get(nth) else {
+                    is_lost |= lines.values().any(|lines| !lines.is_empty());
+                    continue;
+                };
                 for (blob, lines) in lines.into_iter().filter(|(_, lines)| !lines.is_empty()) {
                     add(open.entry(*parent as usize).or_default().entry(blob).or_default(), lines);
                 }
             }
         }
-        Ok(touching)
+        Ok((touching, is_lost))
     }
 
     /// How a commit differs from each parent; nothing if git cannot compare it. Compares the commits that follow as well.

@@ -113,6 +113,34 @@ fn lines_of_any_history_are_followed_as_git_follows_them() {
     }
 }
 
+#[test]
+fn lines_are_followed_through_a_merge_that_changed_a_file_by_itself() {
+    let repo = begun("");
+    let lines = |first: &str| format!("{first}\n{}", "x = 1\n".repeat(9));
+    let run = |arguments: &[&str], time: u64| git_at(repo.path(), arguments, 1_000_000_000 + time);
+    repo.write("one.py", lines("a = 1"));
+    repo.write("two.py", "b = 1\n");
+    git(repo.path(), &["add", "-A"]);
+    run(&["commit", "-q", "-m", "Begin"], 0);
+    run(&["checkout", "-q", "-b", "side"], 1);
+    repo.write("two.py", "b = 2\n");
+    run(&["commit", "-q", "-a", "-m", "Side"], 2);
+    run(&["checkout", "-q", "-"], 3);
+    repo.write("one.py", lines("a = 2"));
+    run(&["commit", "-q", "-a", "-m", "Edit"], 4);
+    run(&["merge", "-q", "--no-ff", "-m", "Merge", "side"], 5);
+    // Neither parent nor a commit has this text.
+    repo.write("one.py", lines("a = 2").replacen("x = 1\n", "x = 1\n\n", 5));
+    run(&["commit", "-q", "-a", "--amend", "--no-edit"], 6);
+    let workspace = open(repo.path());
+    sync(&workspace);
+    workspace.commits.finish(&Budget::unlimited()).unwrap();
+    let of_git = git(repo.path(), &["log", "-s", "--format=%H", "-L1,1:one.py"]);
+    assert_eq!(of_git.lines().count(), 2);
+    let listed = listed(&workspace, repo.path(), "one.py", (1, 1), usize::MAX);
+    assert_eq!(listed, of_git.lines().collect::<Vec<_>>());
+}
+
 /// Functions whose history is compared, in all clones.
 const FUNCTIONS: usize = 200;
 /// Commits of each that are compared.
