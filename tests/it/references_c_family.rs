@@ -272,3 +272,109 @@ Phase Next(Phase phase) { return phase == kIdle ? kOpen : kIdle; }
         ],
     );
 }
+
+#[test]
+fn names_below_namespaces_aliases_and_elements_are_found() {
+    let repo = Repo::new(
+        "\
+//- /slice.h
+#include <deque>
+#include <map>
+#include <vector>
+namespace store {
+class Slice {
+ public:
+  Slice(const char* data);
+  bool Starts(const char* with) const;
+};
+template <typename Key>
+class List {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(const List* list);
+    void Seek(const Key& target);
+  };
+};
+class Iterator {
+ public:
+  virtual void Seek(const Slice& target) = 0;
+};
+class Version {
+ public:
+  void Ref();
+ private:
+  class Files;
+  typedef List<int> Table;
+  Table table_;
+  Version* all_;
+  std::vector<Version*>* const parts_;
+  std::deque<Version*> queue_;
+  void Walk();
+};
+Iterator* Open(const Slice& path);
+}
+//- /version.cc
+#include \"slice.h\"
+namespace store {
+class Version::Files : public Iterator {
+ public:
+  Files(int count) : count_(count) {}
+  ~Files() {}
+  void Seek(const Slice& target) {}
+ private:
+  int count_;
+};
+void Version::Walk() {
+  Table::Iterator at(&table_);
+  at.Seek(1);
+  all_[1].Ref();
+  (*parts_)[0]->Ref();
+  queue_.front()->Ref();
+  new Files(2);
+}
+}
+//- /main.cc
+#include \"slice.h\"
+struct Other { void Ref(); void Seek(int to); bool Starts(const char* with); };
+int main(int argc, char** argv) {
+  store::Open(argv[1])->Seek(\"a\");
+  Other().Ref();
+  return store::Slice(argv[0]).Starts(\"--\") ? 0 : 1;
+}
+",
+    );
+    check(
+        &repo,
+        &[
+            ("main.cc", 2, 8, "main.cc:2:8 main.cc:5:3"),
+            ("main.cc", 2, 21, "main.cc:2:21 main.cc:5:11"),
+            ("main.cc", 2, 33, "main.cc:2:33"),
+            ("main.cc", 2, 52, "main.cc:2:52"),
+            ("main.cc", 3, 5, "main.cc:3:5"),
+            ("slice.h", 5, 7, "main.cc:6:17 slice.h:21:27 slice.h:35:22 slice.h:5:7 slice.h:7:3 version.cc:7:19"),
+            ("slice.h", 8, 8, "main.cc:6:32 slice.h:8:8"),
+            ("slice.h", 11, 7, "slice.h:11:7 slice.h:15:29 slice.h:28:11"),
+            ("slice.h", 13, 9, "slice.h:13:9 slice.h:15:14 version.cc:12:10"),
+            ("slice.h", 15, 14, "slice.h:15:14"),
+            ("slice.h", 16, 10, "slice.h:16:10 version.cc:13:6"),
+            ("slice.h", 19, 7, "slice.h:19:7 slice.h:35:1 version.cc:3:31"),
+            ("slice.h", 21, 16, "main.cc:4:25 slice.h:21:16 version.cc:7:8"),
+            ("slice.h", 23, 7, "slice.h:23:7 slice.h:30:3 slice.h:31:15 slice.h:32:14 version.cc:11:6 version.cc:3:7"),
+            ("slice.h", 25, 8, "slice.h:25:8 version.cc:14:11 version.cc:15:17 version.cc:16:19"),
+            ("slice.h", 27, 9, "slice.h:27:9 version.cc:17:7 version.cc:3:16 version.cc:5:3 version.cc:6:4"),
+            ("slice.h", 28, 21, "slice.h:28:21 slice.h:29:3 version.cc:12:3"),
+            ("slice.h", 29, 9, "slice.h:29:9 version.cc:12:23"),
+            ("slice.h", 30, 12, "slice.h:30:12 version.cc:14:3"),
+            ("slice.h", 31, 32, "slice.h:31:32 version.cc:15:5"),
+            ("slice.h", 32, 24, "slice.h:32:24 version.cc:16:3"),
+            ("slice.h", 33, 8, "slice.h:33:8 version.cc:11:15"),
+            ("slice.h", 35, 11, "main.cc:4:10 slice.h:35:11"),
+            ("version.cc", 3, 16, "slice.h:27:9 version.cc:17:7 version.cc:3:16 version.cc:5:3 version.cc:6:4"),
+            ("version.cc", 5, 3, "version.cc:17:7 version.cc:5:3"),
+            ("version.cc", 7, 8, "main.cc:4:25 slice.h:21:16 version.cc:7:8"),
+            ("version.cc", 9, 7, "version.cc:5:22 version.cc:9:7"),
+            ("version.cc", 11, 15, "slice.h:33:8 version.cc:11:15"),
+        ],
+    );
+}

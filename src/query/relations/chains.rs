@@ -185,6 +185,14 @@ impl Resolver<'_> {
                 Step::Call(name) if language == "rust" && matches!(name.as_str(), "unwrap" | "expect") => {
                     value.rewritten(expressions::held)
                 }
+                // Containers of the standard library are not indexed.
+                Step::Call(name)
+                    if language == "cpp"
+                        && matches!(name.as_str(), "front" | "back" | "at" | "top")
+                        && matches!(&value, Value::Written { text, .. } if text.starts_with("std::")) =>
+                {
+                    value.rewritten(|text| expressions::element(text, language))
+                }
                 Step::Call(name)
                     if matches!(name.as_str(), "clone" | "as_ref" | "as_mut" | "borrow" | "borrow_mut") =>
                 {
@@ -217,9 +225,10 @@ impl Resolver<'_> {
             return Ok(Value::Typed(Typed::Known(types, ResolutionRule::Container)));
         }
         let words = self.library.words(&asked.file.path)?;
-        let word = (*words).as_ref().and_then(|words| match column {
-            Some(column) => words.at(asked.line, column),
-            None => words.of_name(name).filter(|word| word.line == asked.line && !word.is_member).last(),
+        let word = (*words).as_ref().and_then(|words| {
+            // An expression may begin with a bracket.
+            let first = column.and_then(|column| words.at(asked.line, column));
+            first.or_else(|| words.of_name(name).filter(|word| word.line == asked.line && !word.is_member).last())
         });
         let Some(word) = word else { return Ok(Value::UNKNOWN) };
         if let Some(binder) = word.binder() {
@@ -228,7 +237,8 @@ impl Resolver<'_> {
                 let (path, line) = (asked.file.path.clone(), binder.0);
                 let text = self.library.text(&path)?.line(line).to_owned();
                 // What is written there may have arguments.
-                let whole = expressions::declared(&text, name, &asked.file.language).filter(|w| w.contains(['<', '[']));
+                let whole =
+                    expressions::declared(&text, name, &asked.file.language).filter(|w| w.contains(['<', '[', '*']));
                 return Ok(match whole {
                     Some(text) => Value::Written { text, path, line, itself: Vec::new() },
                     None => Value::Typed(self.type_stated(&path, line, written, asked.depth)?),

@@ -243,8 +243,12 @@ fn type_before(text: &str) -> Option<String> {
     let mut suffix = String::new();
     loop {
         let bare = rest.trim_end_matches(['*', '&', ' ']);
+        // What a pointer leads to may be an element of an array.
+        suffix.extend(rest[bare.len()..].chars().filter(|c| *c == '*'));
         let constant = bare.strip_suffix("const").filter(|before| before.ends_with([' ', '*', '&']));
-        let bare = constant.map_or(bare, |before| before.trim_end_matches(['*', '&', ' ']));
+        let before = constant.map_or(bare, |before| before.trim_end_matches(['*', '&', ' ']));
+        suffix.extend(bare[before.len()..].chars().filter(|c| *c == '*'));
+        let bare = before;
         let Some(inner) = bare.strip_suffix("[]") else {
             rest = bare;
             break;
@@ -286,7 +290,10 @@ pub(super) fn element(written: &str, language: &str) -> Option<String> {
             if let Some(inner) = bare.strip_prefix('[') {
                 return inner.split([';', ']']).next().map(|inner| inner.trim().to_owned());
             }
-            let (name, arguments) = bare.split_once('<')?;
+            let pointed = bare.trim_end_matches('*');
+            let Some((name, arguments)) = pointed.split_once('<').filter(|_| pointed.ends_with('>')) else {
+                return bare.strip_suffix('*').map(str::to_owned);
+            };
             let last = name.rsplit(':').next().unwrap_or(name);
             let holds_one = matches!(
                 last,
@@ -496,6 +503,7 @@ mod tests {
             ("public Cart[] all()", "all", "java", 0, Some("Cart[]")),
             ("Status Db::Open(const Options& o)", "Open", "cpp", 0, Some("Status")),
             ("const std::vector<Cart*>& all() const", "all", "cpp", 0, Some("std::vector<Cart*>")),
+            ("Cart* const first()", "first", "cpp", 0, Some("Cart*")),
         ] {
             assert_eq!(result(signature, name, language, index).as_deref(), written, "{signature}");
         }
@@ -505,6 +513,9 @@ mod tests {
         assert_eq!(element("map[string][]*Cart", "go").as_deref(), Some("[]*Cart"));
         assert_eq!(declared("\tcarts []*Cart // all", "carts", "go").as_deref(), Some("[]*Cart"));
         assert_eq!(declared("  Cart carts_[2];", "carts_", "cpp").as_deref(), Some("Cart[]"));
+        assert_eq!(element("Cart*", "cpp").as_deref(), Some("Cart"));
+        assert_eq!(element("std::vector<Cart*>*", "cpp").as_deref(), Some("Cart*"));
+        assert_eq!(element("Cart", "cpp"), None);
         assert_eq!(declared("    pub carts: Vec<Cart>,", "carts", "rust").as_deref(), Some("Vec<Cart>"));
     }
 

@@ -301,7 +301,7 @@ impl Resolver<'_> {
     }
 
     /// The type that a `typedef` of C names.
-    fn aliased(&mut self, of: &DefinitionNode, depth: usize) -> Result<Typed> {
+    pub(super) fn aliased(&mut self, of: &DefinitionNode, depth: usize) -> Result<Typed> {
         let definition = &of.definition;
         let stated = definition.signature.as_deref().and_then(|signature| signature.strip_prefix("typedef "));
         let Some(stated) = stated.filter(|_| depth < DEEPEST) else { return Ok(Typed::Unknown) };

@@ -28,6 +28,7 @@ pub(crate) mod reach;
 mod receiver;
 mod resolution;
 mod resolve;
+mod scopes;
 mod stated;
 mod traits;
 mod types;

@@ -106,7 +106,10 @@ impl<'s> Resolver<'s> {
             if self.is_local(asked)? {
                 return Ok(None);
             }
-            let (found, _) = self.of_types_around(asked, false)?;
+            let (mut found, _) = self.of_types_around(asked, false)?;
+            if found.is_empty() {
+                found = self.type_around_named(asked)?;
+            }
             if !found.is_empty() {
                 return Ok(Self::one(ResolutionRule::Container, found));
             }
@@ -178,6 +181,7 @@ impl<'s> Resolver<'s> {
             let included = self.library.included(file)?;
             let here: Declarations = outer.iter().filter(|d| included.contains(&d.definition.path)).cloned().collect();
             if !here.is_empty() {
+                let here = self.nearest_scope(asked, here)?;
                 return self.with_bodies(file, here, outer);
             }
         }
@@ -187,31 +191,6 @@ impl<'s> Resolver<'s> {
         for import in wildcards {
             found.extend(self.through(asked, &import, asked.name, &mut HashSet::new())?);
         }
-        Ok(found)
-    }
-
-    /// With a prototype comes its body: in the source next to the header, else the only one there is. Bodies first.
-    fn with_bodies(
-        &self,
-        file: &ParsedFile,
-        mut found: Declarations,
-        all: &[Rc<DefinitionNode>],
-    ) -> Result<Declarations> {
-        if !file.family.headers || found.iter().any(|d| kinds::has_body(d)) {
-            return Ok(found);
-        }
-        let bodies: Vec<&Rc<DefinitionNode>> =
-            all.iter().filter(|d| kinds::has_body(d) && !kinds::is_private_to_file(d)).collect();
-        let same_file = |d: &DefinitionNode| {
-            found.iter().any(|f| modules::stem(&f.definition.path) == modules::stem(&d.definition.path))
-        };
-        let near: Declarations = bodies.iter().filter(|d| same_file(d)).map(|d| Rc::clone(d)).collect();
-        let chosen = match (near.is_empty(), bodies.as_slice()) {
-            (false, _) => near,
-            (true, [only]) => vec![Rc::clone(only)],
-            _ => Vec::new(),
-        };
-        found.splice(0..0, chosen);
         Ok(found)
     }
 
@@ -244,6 +223,9 @@ impl<'s> Resolver<'s> {
         }
         if let Some(found) = self.of_address(asked, path)? {
             return Ok(Self::one(ResolutionRule::Package, found));
+        }
+        if let Some(found) = self.below_scopes(asked, path)? {
+            return Ok(Some(found));
         }
         let bound = self.bound_root(asked, &path[0])?;
         if bound.is_empty() && file.family.spelling == Spelling::Script {
