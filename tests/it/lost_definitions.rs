@@ -356,3 +356,51 @@ fn macros_after_cpp_members_hide_no_definition() {
     ];
     assert_eq!(symbols("harbour.cpp", text), wanted);
 }
+
+/// libclang 18.1.1, with `HARBOUR_PRIVATE=private`, `signals=public`, `PORT_NAMES={"a"}` and the other macros defined as nothing.
+#[test]
+fn access_macros_and_members_outside_their_class_hide_no_definition() {
+    let text = "class Dock : public Base {\n\
+                \x20 HARBOUR_PRIVATE:\n\
+                \x20   // The first one.\n\
+                \x20   int depth;\n\
+                \x20 public slots:\n\
+                \x20   void moor();\n\
+                \x20 signals: // sent by moor\n\
+                \x20   void moored(int depth);\n\
+                \x20 private HARBOUR_SLOTS:\n\
+                \x20   void leave();\n\
+                \x20 public:\n\
+                \x20   static int count;\n\
+                \x20   static Dock* first;\n\
+                };\n\
+                static text_t names[] PORT_NAMES;\n\
+                LIB_API std::shared_ptr<Dock> open(const std::string& name);\n\
+                int Dock::count;\n\
+                Dock* Dock::first = nullptr;\n\
+                const Dock& home = open(\"a\");\n\
+                extern Dock& other;\n\
+                template <typename T>\n\
+                const int port::Dock::Part<T>::size = 3;\n\
+                int Dock::*part = nullptr;\n\
+                void sail() { const Dock& local = home; }\n";
+    let wanted = [
+        "1 class Dock",
+        "4 field depth",
+        "6 method moor",
+        "8 method moored",
+        "10 method leave",
+        "12 field count",
+        "13 field first",
+        "15 variable names",
+        "16 function open",
+        "17 field count",
+        "18 field first",
+        "19 variable home",
+        "20 variable other",
+        "22 field size",
+        "23 variable part",
+        "24 function sail",
+    ];
+    assert_eq!(symbols("dock.hpp", text), wanted);
+}

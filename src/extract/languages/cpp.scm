@@ -28,17 +28,113 @@
     name: (qualified_identifier
       scope: [(namespace_identifier) @container (template_type name: (_) @container)]
       name: [(identifier) (destructor_name) (operator_name)] @name))))) @definition.method
-(declaration declarator: (init_declarator declarator: [
+((declaration declarator: [
   (qualified_identifier
     scope: [(namespace_identifier) @container (template_type name: (_) @container)]
-    name: (identifier) @name)
+    name: [
+      (identifier) @name
+      (qualified_identifier
+        scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+        name: [
+          (identifier) @name
+          (qualified_identifier
+            scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+            name: (identifier) @name)
+        ])
+    ])
   (pointer_declarator declarator: (qualified_identifier
     scope: [(namespace_identifier) @container (template_type name: (_) @container)]
-    name: (identifier) @name))
+    name: [
+      (identifier) @name
+      (qualified_identifier
+        scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+        name: [
+          (identifier) @name
+          (qualified_identifier
+            scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+            name: (identifier) @name)
+        ])
+    ]))
   (array_declarator declarator: (qualified_identifier
     scope: [(namespace_identifier) @container (template_type name: (_) @container)]
-    name: (identifier) @name))
-])) @definition.field
+    name: [
+      (identifier) @name
+      (qualified_identifier
+        scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+        name: [
+          (identifier) @name
+          (qualified_identifier
+            scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+            name: (identifier) @name)
+        ])
+    ]))
+  (init_declarator declarator: [
+    (qualified_identifier
+      scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+      name: [
+        (identifier) @name
+        (qualified_identifier
+          scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+          name: [
+            (identifier) @name
+            (qualified_identifier
+              scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+              name: (identifier) @name)
+          ])
+      ])
+    (pointer_declarator declarator: (qualified_identifier
+      scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+      name: [
+        (identifier) @name
+        (qualified_identifier
+          scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+          name: [
+            (identifier) @name
+            (qualified_identifier
+              scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+              name: (identifier) @name)
+          ])
+      ]))
+    (array_declarator declarator: (qualified_identifier
+      scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+      name: [
+        (identifier) @name
+        (qualified_identifier
+          scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+          name: [
+            (identifier) @name
+            (qualified_identifier
+              scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+              name: (identifier) @name)
+          ])
+      ]))
+    (reference_declarator (qualified_identifier
+      scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+      name: [
+        (identifier) @name
+        (qualified_identifier
+          scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+          name: [
+            (identifier) @name
+            (qualified_identifier
+              scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+              name: (identifier) @name)
+          ])
+      ]))
+  ])
+]) @definition.field
+  (#match? @definition.field ";$"))
+
+; References and pointers to members, at the top of a file or in a namespace.
+((declaration declarator: [
+  (reference_declarator (identifier) @name)
+  (qualified_identifier name: (pointer_type_declarator declarator: (type_identifier) @name))
+  (init_declarator declarator: [
+    (reference_declarator (identifier) @name)
+    (qualified_identifier name: (pointer_type_declarator declarator: (type_identifier) @name))
+  ])
+]) @definition.variable
+  (#match? @definition.variable ";$"))
 
 ; Specializations of a function.
 (function_definition declarator: [

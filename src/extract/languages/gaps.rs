@@ -79,7 +79,7 @@ const EXPORTED: Gap = gap(
     "",
 );
 
-pub(super) static CPP: [Gap; 15] = [
+pub(super) static CPP: [Gap; 18] = [
     CONDITIONAL,
     EXPORTED,
     BRACKETS,
@@ -115,7 +115,21 @@ pub(super) static CPP: [Gap; 15] = [
         r"\b(?:class|struct|union)[ \t]+((?:[A-Z][A-Z0-9]*_[A-Z0-9_]*(?:\([^()\n]*\))?[ \t\n]+)+)(?:[A-Za-eg-z_]\w*|f[A-Za-hj-z0-9_]\w*|fi[A-Za-mo-z0-9_]\w*)\b[^;{}()=]*\{",
         "",
     ),
-    gap(concat!(cpp_macros!(), r"(?:[A-Za-z_]\w*::)+[A-Za-z_]\w*[ \t*&]+[A-Za-z_][\w:]*\s*\("), ""),
+    gap(
+        concat!(
+            cpp_macros!(),
+            r"(?:[A-Za-z_]\w*::)+[A-Za-z_]\w*(?:<[^;{}()]*>)?[ \t]*[ \t*&][ \t*&]*[A-Za-z_][\w:]*\s*\("
+        ),
+        "",
+    ),
+    // A macro with the values of an array.
+    gap(r"^[ \t]*(?:static|extern|const)\b[^;{}=()\n]*\[[^\[\]\n]*\][ \t]+([A-Z][A-Z0-9]*_[A-Z0-9_]*)[ \t]*;", ""),
+    // Macros as access specifiers, and what Qt adds to those of the language.
+    gap(r"^[ \t]*((?:[A-Z][A-Z0-9]*_[A-Z0-9_]*|signals)[ \t]*:)[ \t\r]*(?://[^\n]*)?$", ""),
+    gap(
+        r"^[ \t]*(?:public|protected|private)[ \t]+((?:[A-Z][A-Z0-9]*_[A-Z0-9_]*|slots)[ \t]*):[ \t\r]*(?://[^\n]*)?$",
+        "",
+    ),
     gap(r"^namespace\s[\w:\s]*?::\s*(inline\s)", ""),
     // Modules.
     gap(r#"^[ \t]*((?:export\s+)?(?:module|import)\b(?:[ \t]*[\w.:<>"/]+)*[ \t]*;)"#, ""),
