@@ -53,6 +53,8 @@ const DEFINING: &[(&str, &[&str])] = &[
 
 /// Words of a query in which the name of a type is looked for.
 const FEW_WORDS: usize = 3;
+/// Content words of a query that says enough for its words to decide.
+const MANY_WORDS: usize = 8;
 
 /// Words of a subject before its colon, at most.
 const MOST_OF_AREA: usize = 3;
@@ -402,6 +404,12 @@ impl ParsedQuery {
     /// Whether it is asked for a name, and not in a sentence.
     pub fn is_name(&self) -> bool {
         self.shape == QueryShape::Code
+    }
+
+    /// Whether it is a long query about documents.
+    pub fn is_long_of_documents(&self) -> bool {
+        let words = self.words.iter().filter(|word| !word.is_stop).count();
+        self.is_of_documents && !self.is_name() && words >= MANY_WORDS
     }
 
     /// Whether it is words of which few say something: one of them may be the name of a type.

@@ -136,6 +136,7 @@ fn look_at_all(query: &ParsedQuery, mut candidates: Vec<LoadedCandidate>) -> Vec
 pub(super) fn weights<'r>(query: &ParsedQuery, ranking: &'r Ranking) -> (&'static str, &'r Weights) {
     match query.shape {
         QueryShape::Code => ("code", &ranking.code),
+        QueryShape::Prose | QueryShape::Message if query.is_long_of_documents() => ("long", &ranking.long),
         QueryShape::Prose | QueryShape::Message if query.is_of_documents => ("documents", &ranking.documents),
         QueryShape::Message => ("messages", &ranking.messages),
         QueryShape::Prose => ("prose", &ranking.prose),

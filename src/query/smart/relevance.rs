@@ -178,6 +178,9 @@ pub fn relevant(
         scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.rank.cmp(&b.rank)));
     };
     order(&mut scored);
+    if query.is_long_of_documents() {
+        by_rank(&mut scored);
+    }
     if let Some((reranker, source)) = reranker.zip(corpus.only()) {
         let surest: Vec<ChunkId> = scored.iter().map(|known| known.id.id).collect();
         let likeness = reranker.likeness(source, text, &surest, LOOKED_AT, background)?;
@@ -193,6 +196,13 @@ pub fn relevant(
         order(&mut scored);
     }
     Ok(RelevantChunks { chunks: scored, complete })
+}
+
+/// Orders chunks by their rank. The scores stay where they are: they say how many chunks answer, the ranking says which.
+fn by_rank(scored: &mut [Relevant]) {
+    let scores: Vec<f64> = scored.iter().map(|one| one.score).collect();
+    scored.sort_by_key(|one| one.rank);
+    scored.iter_mut().zip(scores).for_each(|(one, score)| one.score = score);
 }
 
 /// How similar hits are to a query, by the static embeddings: prose by the query's rare words, code by all of them. And
@@ -285,4 +295,31 @@ pub fn evidence(
         Evidence::new(&query, &found, likeness)
     });
     Ok(judged.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_decide_the_order_and_leave_the_scores() {
+        let evidence = Evidence { known: [0.0; NAMES.len()], is_name: false, is_prose: true };
+        let one = |score, rank| Relevant { id: ChunkAt::default(), score, evidence, rank };
+        let mut scored = [one(0.9, 2), one(0.6, 0), one(0.2, 1)];
+        by_rank(&mut scored);
+        assert_eq!(scored.map(|one| (one.rank, one.score)), [(0, 0.9), (1, 0.6), (2, 0.2)]);
+    }
+
+    #[test]
+    fn a_long_query_of_documents_has_many_content_words() {
+        let is_long = |text: &str, is_of_documents: bool| {
+            let mut query = ParsedQuery::from_words(text);
+            query.is_of_documents = is_of_documents;
+            query.is_long_of_documents()
+        };
+        let long = "what problems of heat conduction in composite slabs have been solved so far by numerical methods";
+        assert!(is_long(long, true));
+        assert!(!is_long(long, false));
+        assert!(!is_long("how do I make all of my songs equally loud", true));
+    }
 }

@@ -205,8 +205,20 @@ pub struct Ranking {
     pub prose: Weights,
     pub messages: Weights,
     pub documents: Weights,
+    /// For long queries about documents.
+    pub long: Weights,
     pub code: Weights,
     pub arms: Vec<RankingStage>,
+}
+
+/// The weights of documents where a query has many words: they say what is meant, and the vector of many words is near to
+/// every text about the subject. Few texts hold all of them, so that neither their share nor their neighbours say more.
+fn long() -> Weights {
+    let mut weights = DOCUMENTS;
+    for (part, weight) in [(Part::Semantic, 1.0), (Part::Words, 3.0), (Part::Covers, 0.0), (Part::Phrase, 0.0)] {
+        weights.set(part, weight);
+    }
+    weights
 }
 
 impl Default for Ranking {
@@ -215,6 +227,7 @@ impl Default for Ranking {
             prose: PROSE,
             messages: MESSAGES,
             documents: DOCUMENTS,
+            long: long(),
             code: CODE,
             arms: RankingStage::VARIANTS.to_vec(),
         }
@@ -227,7 +240,7 @@ impl Ranking {
     }
 
     /// Changes the weight of a part for all kinds of queries, or for one: `words`, `prose.words`, `messages.words`,
-    /// `documents.words`, `code.words`. `false` where there is no such part.
+    /// `documents.words`, `long.words`, `code.words`. `false` where there is no such part.
     pub fn set(&mut self, name: &str, weight: f64) -> bool {
         let (sort, part) = name.split_once('.').map_or((None, name), |(sort, part)| (Some(sort), part));
         let Some(part) = Part::ALL.iter().copied().find(|known| known.name() == part) else { return false };
@@ -235,6 +248,7 @@ impl Ranking {
             ("prose", &mut self.prose),
             ("messages", &mut self.messages),
             ("documents", &mut self.documents),
+            ("long", &mut self.long),
             ("code", &mut self.code),
         ];
         let mut known = false;
