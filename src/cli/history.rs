@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::query::history::ChangesWith;
 use crate::query::symbols;
-use crate::tools::history::{CommitNote, of_definition, of_lines, of_path};
+use crate::tools::history::{CommitNote, follow, of_definition, of_lines, of_path};
 
 /// Show the commits that changed a file, a line or the lines of a symbol, and the files that change with it
 #[derive(Debug, Args)]
@@ -19,7 +19,7 @@ pub(super) struct Arguments {
     /// Class.method or module::name
     of: String,
     /// Maximum number of commits
-    #[arg(long, short = 'n', default_value_t = 20)]
+    #[arg(long, short = 'n', default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     limit: u64,
     /// Show the authors' names
     #[arg(long)]
@@ -34,6 +34,8 @@ struct Answer {
     history: Vec<CommitNote>,
     changes_with: Vec<ChangesWith>,
     truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
 }
 
 /// The file and the line in `FILE:LINE`.
@@ -45,7 +47,10 @@ fn line_of(typed: &str) -> Option<(&str, u32)> {
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let workspace = session.workspace()?;
     let budget = Budget::unlimited();
+    // The index may be a copy of another work tree's, whose commits are not those of this one.
+    session.read(|_| Ok(()))?;
     workspace.commits.finish(&budget)?;
+    let warning = follow(&workspace, &budget)?;
     let most = usize::try_from(typed.limit).unwrap_or(usize::MAX);
     // One more shows that there are more.
     let asked = (most.saturating_add(1), typed.authors);
@@ -77,7 +82,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     })?;
     let truncated = found.len() > most;
     found.truncate(most);
-    let answer = Answer { history: found, changes_with, truncated };
+    let answer = Answer { history: found, changes_with, truncated, warning };
     session.show(&answer, !answer.history.is_empty(), || {
         for commit in &answer.history {
             let day: String = printable(&commit.time).chars().take(DAY).collect();
@@ -96,9 +101,11 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
                 format!("{:.0} %, {}", file.share * 100.0, output::count(u64::from(file.commits), "commit", "commits"));
             output::line(&format!("    {}  {share}", session.paint.path(&file.file_path)));
         }
-        if answer.history.is_empty() {
-            let why = workspace.commits.absence().unwrap_or_else(|| "no known commit changed it".to_owned());
-            output::note(&why);
+        if answer.history.is_empty() && workspace.commits.absence().is_none() {
+            output::note("no known commit changed it");
+        }
+        if let Some(warning) = &answer.warning {
+            output::note(warning);
         }
     })
 }

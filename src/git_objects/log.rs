@@ -116,11 +116,13 @@ impl Objects {
         ["--no-ext-diff", renames, "-l200", "-O/dev/null"]
     }
 
-    fn is_partial(&self) -> bool {
-        let directory = git_layout::directory(&self.folder).map(|(_, directory)| directory);
-        directory.is_some_and(|directory| {
-            git_layout::format(&git_layout::common_directory(&directory)).text("extensions.partialclone").is_some()
-        })
+    /// Whether the clone leaves out files that it can ask another repository for.
+    pub fn is_partial(&self) -> bool {
+        let Some((_, directory)) = git_layout::directory(&self.folder) else { return false };
+        let settings = git_layout::format(&git_layout::common_directory(&directory));
+        // Git 2.47 marks the remote alone, and older ones the repository as well.
+        settings.text("extensions.partialclone").is_some()
+            || settings.into_values().any(|(key, _)| key.starts_with(b"remote.") && key.ends_with(b".promisor"))
     }
 
     /// Commits of a shallow clone whose parents it lacks.

@@ -511,10 +511,38 @@ fn outside_git_the_missing_history_is_explained() {
     fs::create_dir(repo.path().join(".ixchel")).unwrap();
     for of in ["a.py", "first", "a.py:1"] {
         let printed = repo.run(&["history", of]);
-        assert_eq!(String::from_utf8(printed.stderr).unwrap(), "there is no git repository here\n", "{of}");
+        let said = String::from_utf8(printed.stderr).unwrap();
+        assert_eq!(said, "There is no history: there is no git repository here.\n", "{of}");
     }
     let refused = repo.fails(&["changes"]);
     assert!(refused.contains("there is no git repository here"), "{refused}");
     let answer = repo.call("get_symbol", &json!({ "symbol_name": "first", "history": true }));
     assert_eq!(answer["warning"], "There is no history: there is no git repository here.");
+}
+
+#[test]
+fn the_history_of_a_clone_says_what_the_clone_lacks() {
+    let repo = begun("a = 1\n");
+    for (number, text) in ["a = 2\n", "a = 3\n"].into_iter().enumerate() {
+        repo.write("a.py", text);
+        git(repo.path(), &["add", "a.py"]);
+        git_at(repo.path(), &["commit", "-q", "-m", "Edit"], 1_000_000_000 + number as u64);
+    }
+    git(repo.path(), &["config", "uploadpack.allowFilter", "true"]);
+    let address = format!("file://{}", repo.path().display());
+    let folder = tempfile::tempdir().unwrap();
+    for (name, option, lack) in [
+        ("cut", "--depth=1", "This clone is shallow: older commits are missing."),
+        (
+            "partial",
+            "--filter=blob:none",
+            "This clone is partial: changes of files that it lacks, and renames with changes, are missing.",
+        ),
+    ] {
+        let clone = folder.path().join(name);
+        git(repo.path(), &["clone", "-q", option, &address, clone.to_str().unwrap()]);
+        let printed = repo.run(&["--repo", clone.to_str().unwrap(), "history", "a.py"]);
+        let said = String::from_utf8(printed.stderr).unwrap();
+        assert!(said.lines().any(|line| line == lack), "{name}: {said}");
+    }
 }

@@ -79,9 +79,15 @@ impl Commits {
         Ok(head.is_some_and(|head| self.stored_state(budget).is_ok_and(|state| state == state_of(&head, &objects))))
     }
 
-    /// Whether the clone lacks older commits.
-    pub fn is_cut(&self) -> bool {
-        self.objects().is_some_and(|objects| objects.is_shallow())
+    /// Says what the clone lacks.
+    pub fn lack(&self) -> Option<&'static str> {
+        let objects = self.objects()?;
+        if objects.is_shallow() {
+            return Some("This clone is shallow: older commits are missing.");
+        }
+        let without_files =
+            "This clone is partial: changes of files that it lacks, and renames with changes, are missing.";
+        objects.is_partial().then_some(without_files)
     }
 
     /// Why there is no history; `None` if there is one, or none is expected.
