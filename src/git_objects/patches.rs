@@ -37,7 +37,7 @@ impl Objects {
         arguments.extend(["--no-color", "--no-textconv", "--diff-algorithm=default", "--inter-hunk-context=0"]);
         arguments.extend(self.comparison());
         arguments.push("--");
-        let paths = self.from_top(paths);
+        let paths = self.below_top(paths);
         arguments.extend(paths.iter().map(String::as_str));
         let pairs: Vec<String> = pairs
             .iter()
@@ -57,7 +57,7 @@ impl Objects {
     /// The merges before a commit whose files at these paths differ from those of a parent.
     pub fn merges(&self, from: &str, paths: &[String], budget: &Budget) -> Result<HashSet<String>> {
         let mut arguments = vec!["--literal-pathspecs", "rev-list", "--full-history", "--min-parents=2", from, "--"];
-        let paths = self.from_top(paths);
+        let paths = self.below_top(paths);
         arguments.extend(paths.iter().map(String::as_str));
         let listed = self.run(&arguments, b"", MAX_TREE, budget)?;
         if !listed.status.is_some_and(|status| status.success()) {
@@ -67,7 +67,7 @@ impl Objects {
     }
 
     /// Paths from the top of git's tree.
-    fn from_top(&self, paths: &[String]) -> Vec<String> {
+    fn below_top(&self, paths: &[String]) -> Vec<String> {
         paths.iter().map(|path| format!("{}{path}", self.prefix)).collect()
     }
 
