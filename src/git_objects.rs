@@ -261,10 +261,7 @@ impl Objects {
         if !self.prefix.is_empty() {
             arguments.extend(["--", self.prefix.as_str()]);
         }
-        let listed = self.run(&arguments, b"", MAX_TREE, budget)?;
-        if !listed.status.is_some_and(|status| status.success()) {
-            return Err(self.unreadable(&listed));
-        }
+        let listed = self.listed(&arguments, MAX_TREE, budget)?;
         let entry = |line: &[u8]| {
             let (head, path) = std::str::from_utf8(line).ok()?.split_once('\t')?;
             let mut fields = head.split(' ');
@@ -273,16 +270,13 @@ impl Objects {
             // Links and submodules define nothing.
             mode.starts_with("100").then(|| (path.to_owned(), id.to_owned()))
         };
-        Ok(listed.stdout.split(|byte| *byte == 0).filter_map(entry).collect())
+        Ok(listed.split(|byte| *byte == 0).filter_map(entry).collect())
     }
 
     /// The paths below the root that the last commits of `HEAD` changed. What a merge or the first commit brought is left out.
     pub fn changed_by_last_commits(&self, commits: usize, budget: &Budget) -> Result<Vec<String>> {
         let most = format!("--max-count={commits}");
-        let listed = self.run(&["rev-list", &most, "HEAD"], b"", MAX_LINE, budget)?;
-        if !listed.status.is_some_and(|status| status.success()) {
-            return Err(self.unreadable(&listed));
-        }
+        let listed = self.listed(&["rev-list", &most, "HEAD"], MAX_LINE, budget)?;
         let arguments = [
             "--literal-pathspecs",
             "diff-tree",
@@ -293,7 +287,7 @@ impl Objects {
             "--name-only",
             "--no-renames",
         ];
-        let changed = self.run(&arguments, &listed.stdout, MAX_TREE, budget)?;
+        let changed = self.run(&arguments, &listed, MAX_TREE, budget)?;
         let paths = changed.stdout.split(|byte| *byte == 0).filter_map(|path| std::str::from_utf8(path).ok());
         let below = paths.filter_map(|path| path.strip_prefix(&self.prefix)).filter(|path| !path.is_empty());
         Ok(below.map(str::to_owned).collect())
@@ -396,6 +390,15 @@ impl Objects {
                 ".",
             )))
         })
+    }
+
+    /// Returns what git prints, or an error if it fails.
+    fn listed(&self, arguments: &[&str], most: u64, budget: &Budget) -> Result<Vec<u8>> {
+        let finished = self.run(arguments, b"", most, budget)?;
+        if !finished.status.is_some_and(|status| status.success()) {
+            return Err(self.unreadable(&finished));
+        }
+        Ok(finished.stdout)
     }
 
     /// An error if git refuses to read the repository at all. What git says is not shown: it may quote its settings.

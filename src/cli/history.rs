@@ -47,8 +47,10 @@ fn line_of(typed: &str) -> Option<(&str, u32)> {
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let workspace = session.workspace()?;
     let budget = Budget::unlimited();
-    // The index may be a copy of another work tree's, whose commits are not those of this one.
-    session.read(|_| Ok(()))?;
+    if !workspace.is_built(&budget) {
+        // The first update may copy the index of another work tree, with commits that are not reachable from this one's HEAD.
+        session.read(|_| Ok(()))?;
+    }
     workspace.commits.finish(&budget)?;
     let warning = follow(&workspace, &budget)?;
     let most = usize::try_from(typed.limit).unwrap_or(usize::MAX);

@@ -59,11 +59,8 @@ impl Objects {
         if !self.prefix.is_empty() {
             arguments.extend(["--full-history", "--", self.prefix.as_str()]);
         }
-        let listed = self.run(&arguments, b"", MAX_TREE, budget)?;
-        if !listed.status.is_some_and(|status| status.success()) {
-            return Err(self.unreadable(&listed));
-        }
-        Ok(Ancestry::parsed(&String::from_utf8_lossy(&listed.stdout)))
+        let listed = self.listed(&arguments, MAX_TREE, budget)?;
+        Ok(Ancestry::parsed(&String::from_utf8_lossy(&listed)))
     }
 }
 

@@ -57,11 +57,8 @@ impl Objects {
         if !self.prefix.is_empty() {
             arguments.extend(["--full-history", "--no-merges", "--", self.prefix.as_str()]);
         }
-        let listed = self.run(&arguments, b"", MAX_TREE, budget)?;
-        if !listed.status.is_some_and(|status| status.success()) {
-            return Err(self.unreadable(&listed));
-        }
-        let text = String::from_utf8_lossy(&listed.stdout);
+        let listed = self.listed(&arguments, MAX_TREE, budget)?;
+        let text = String::from_utf8_lossy(&listed);
         Ok(text.lines().filter(|line| is_id(line)).map(str::to_owned).collect())
     }
 

@@ -59,11 +59,8 @@ impl Objects {
         let mut arguments = vec!["--literal-pathspecs", "rev-list", "--full-history", "--min-parents=2", from, "--"];
         let paths = self.below_top(paths);
         arguments.extend(paths.iter().map(String::as_str));
-        let listed = self.run(&arguments, b"", MAX_TREE, budget)?;
-        if !listed.status.is_some_and(|status| status.success()) {
-            return Err(self.unreadable(&listed));
-        }
-        Ok(String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect())
+        let listed = self.listed(&arguments, MAX_TREE, budget)?;
+        Ok(String::from_utf8_lossy(&listed).lines().map(str::to_owned).collect())
     }
 
     /// Paths from the top of git's tree.

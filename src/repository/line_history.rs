@@ -89,7 +89,7 @@ impl History {
         if !is_lost {
             return Ok(touching);
         }
-        // A merge has a text that neither its parents nor their changes explain: every merge is compared.
+        // Some merge changed the file by itself: compare every merge.
         let merges = objects.merges(&head, paths, budget)?;
         let may_change = |at: &usize| {
             changed.binary_search(at).is_ok()

@@ -197,5 +197,5 @@ pub(crate) fn follow(workspace: &Workspace, budget: &Budget) -> Result<Option<St
     if let Some(reason) = commits.absence() {
         return Ok(Some(format!("There is no history: {reason}.")));
     }
-    Ok(commits.lack().map(str::to_owned))
+    Ok(commits.limitation().map(str::to_owned))
 }

@@ -546,3 +546,24 @@ fn the_history_of_a_clone_says_what_the_clone_lacks() {
         assert!(said.lines().any(|line| line == lack), "{name}: {said}");
     }
 }
+
+#[test]
+fn the_first_history_in_a_new_work_tree_is_its_own() {
+    let repo = begun("");
+    for number in 1..=8 {
+        repo.write("a.py", format!("a = {number}\n"));
+        git(repo.path(), &["add", "a.py"]);
+        git_at(repo.path(), &["commit", "-q", "-m", &format!("Step {number}")], 1_000_000_000 + number);
+    }
+    repo.run(&["sync"]);
+    repo.run(&["history", "a.py"]);
+    let folder = tempfile::tempdir().unwrap();
+    let tree = folder.path().join("tree");
+    let tree = tree.to_str().unwrap();
+    git(repo.path(), &["worktree", "add", "-q", tree, "HEAD~5"]);
+    let printed = repo.run(&["--repo", tree, "history", "a.py"]);
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    let steps: Vec<&str> =
+        printed.lines().filter_map(|line| line.split_once("  Step ").map(|(_, step)| step)).collect();
+    assert_eq!(steps, ["3", "2", "1"]);
+}

@@ -28,6 +28,7 @@
     name: (qualified_identifier
       scope: [(namespace_identifier) @container (template_type name: (_) @container)]
       name: [(identifier) (destructor_name) (operator_name)] @name))))) @definition.method
+; Functions have parameters, variables have none.
 ((declaration declarator: [
   (qualified_identifier
     scope: [(namespace_identifier) @container (template_type name: (_) @container)]
@@ -42,20 +43,7 @@
             name: (identifier) @name)
         ])
     ])
-  (pointer_declarator declarator: (qualified_identifier
-    scope: [(namespace_identifier) @container (template_type name: (_) @container)]
-    name: [
-      (identifier) @name
-      (qualified_identifier
-        scope: [(namespace_identifier) @container (template_type name: (_) @container)]
-        name: [
-          (identifier) @name
-          (qualified_identifier
-            scope: [(namespace_identifier) @container (template_type name: (_) @container)]
-            name: (identifier) @name)
-        ])
-    ]))
-  (array_declarator declarator: (qualified_identifier
+  (_ !parameters declarator: (qualified_identifier
     scope: [(namespace_identifier) @container (template_type name: (_) @container)]
     name: [
       (identifier) @name
@@ -69,33 +57,7 @@
         ])
     ]))
   (init_declarator declarator: [
-    (qualified_identifier
-      scope: [(namespace_identifier) @container (template_type name: (_) @container)]
-      name: [
-        (identifier) @name
-        (qualified_identifier
-          scope: [(namespace_identifier) @container (template_type name: (_) @container)]
-          name: [
-            (identifier) @name
-            (qualified_identifier
-              scope: [(namespace_identifier) @container (template_type name: (_) @container)]
-              name: (identifier) @name)
-          ])
-      ])
-    (pointer_declarator declarator: (qualified_identifier
-      scope: [(namespace_identifier) @container (template_type name: (_) @container)]
-      name: [
-        (identifier) @name
-        (qualified_identifier
-          scope: [(namespace_identifier) @container (template_type name: (_) @container)]
-          name: [
-            (identifier) @name
-            (qualified_identifier
-              scope: [(namespace_identifier) @container (template_type name: (_) @container)]
-              name: (identifier) @name)
-          ])
-      ]))
-    (array_declarator declarator: (qualified_identifier
+    (_ !parameters declarator: (qualified_identifier
       scope: [(namespace_identifier) @container (template_type name: (_) @container)]
       name: [
         (identifier) @name

@@ -36,7 +36,7 @@ impl Resolver<'_> {
         Ok(Self::one(ResolutionRule::Import, found))
     }
 
-    /// The type of C++ around a line that has the asked name, which means that type there.
+    /// The class of C++ around a line that has the asked name: in its own body, the name of a class means that class.
     pub(super) fn type_around_named(&mut self, asked: &NameQuery) -> Result<Declarations> {
         if asked.file.language != "cpp" {
             return Ok(Vec::new());
@@ -46,16 +46,13 @@ impl Resolver<'_> {
         Ok(around.into_iter().find(is_named).unwrap_or_default())
     }
 
-    /// Keeps the definitions whose scope is around the line or everywhere, if there are any.
+    /// Keeps the definitions that are visible from the scopes around the line, if there are any.
     pub(super) fn nearest_scope(&mut self, asked: &NameQuery, found: Declarations) -> Result<Declarations> {
         if asked.file.language != "cpp" || found.len() < 2 {
             return Ok(found);
         }
         let scopes = self.scopes_around(asked)?;
-        let is_seen = |d: &&Rc<DefinitionNode>| {
-            kinds::seen_in(&d.definition).is_none() || kinds::is_seen_in(&d.definition, &scopes)
-        };
-        let seen: Declarations = found.iter().filter(is_seen).cloned().collect();
+        let seen: Declarations = found.iter().filter(|d| is_visible(d, &scopes)).cloned().collect();
         Ok(if seen.is_empty() { found } else { seen })
     }
 
@@ -65,13 +62,12 @@ impl Resolver<'_> {
         Ok(named.chain(around.iter().filter_map(|outer| outer.definition.container.clone())).collect())
     }
 
-    /// The namespaces of a name that a line sees: those without a container, and those in the scopes around it.
+    /// The namespaces of a name that are visible from a line.
     fn namespaces_named(&mut self, asked: &NameQuery, name: &str) -> Result<Declarations> {
         let scopes = self.scopes_around(asked)?;
         let mut named = self.library.named(name)?.to_vec();
         named.retain(|d| {
-            let is_seen = d.definition.container.is_none() || kinds::is_seen_in(&d.definition, &scopes);
-            d.definition.language == "cpp" && kinds::is_namespace(&d.definition.kind) && is_seen
+            d.definition.language == "cpp" && kinds::is_namespace(&d.definition.kind) && is_visible(d, &scopes)
         });
         Ok(named)
     }
@@ -79,12 +75,12 @@ impl Resolver<'_> {
     /// The definitions of a name in some scopes that the file declares or includes, with the bodies of what is only declared there.
     fn within(&mut self, asked: &NameQuery, scopes: &[Rc<DefinitionNode>]) -> Result<Declarations> {
         let names: Vec<String> = scopes.iter().map(|scope| qualified(&scope.definition)).collect();
-        let mut within = self.candidates(asked)?;
-        within.retain(|d| kinds::is_seen_in(&d.definition, &names));
+        let mut all = self.candidates(asked)?;
+        all.retain(|d| kinds::is_seen_in(&d.definition, &names));
         let included = self.library.included(asked.file)?;
-        let is_visible = |path: &String| *path == asked.file.path || included.contains(path);
-        let visible = within.iter().filter(|d| is_visible(&d.definition.path)).cloned().collect();
-        self.with_bodies(asked.file, visible, &within)
+        let is_read = |path: &String| *path == asked.file.path || included.contains(path);
+        let read = all.iter().filter(|d| is_read(&d.definition.path)).cloned().collect();
+        self.with_bodies(asked.file, read, &all)
     }
 
     /// The types that some types stand for.
@@ -123,4 +119,9 @@ impl Resolver<'_> {
         found.splice(0..0, chosen);
         Ok(found)
     }
+}
+
+/// Whether a definition has no container, or one of the scopes as its container.
+fn is_visible(definition: &DefinitionNode, scopes: &[String]) -> bool {
+    kinds::seen_in(&definition.definition).is_none() || kinds::is_seen_in(&definition.definition, scopes)
 }

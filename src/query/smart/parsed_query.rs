@@ -53,7 +53,7 @@ const DEFINING: &[(&str, &[&str])] = &[
 
 /// Words of a query in which the name of a type is looked for.
 const FEW_WORDS: usize = 3;
-/// Content words of a query that says enough for its words to decide.
+/// Content words from which a query about documents is ranked by its words more than by its vector.
 const MANY_WORDS: usize = 8;
 
 /// Words of a subject before its colon, at most.

@@ -198,7 +198,8 @@ pub fn relevant(
     Ok(RelevantChunks { chunks: scored, complete })
 }
 
-/// Orders chunks by their rank. The scores stay where they are: they say how many chunks answer, the ranking says which.
+/// Orders chunks by their rank and assigns the scores in that order: the scores decide how many chunks answer, the ranking decides
+/// which.
 fn by_rank(scored: &mut [Relevant]) {
     let scores: Vec<f64> = scored.iter().map(|one| one.score).collect();
     scored.sort_by_key(|one| one.rank);

@@ -211,8 +211,8 @@ pub struct Ranking {
     pub arms: Vec<RankingStage>,
 }
 
-/// The weights of documents where a query has many words: they say what is meant, and the vector of many words is near to
-/// every text about the subject. Few texts hold all of them, so that neither their share nor their neighbours say more.
+/// The weights for a long query about documents. The vector of many words is close to every text about the subject, so the words
+/// themselves count for more. Few texts contain all of them, so the share that a text contains, and their order, add nothing.
 fn long() -> Weights {
     let mut weights = DOCUMENTS;
     for (part, weight) in [(Part::Semantic, 1.0), (Part::Words, 3.0), (Part::Covers, 0.0), (Part::Phrase, 0.0)] {

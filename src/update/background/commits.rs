@@ -79,8 +79,8 @@ impl Commits {
         Ok(head.is_some_and(|head| self.stored_state(budget).is_ok_and(|state| state == state_of(&head, &objects))))
     }
 
-    /// Says what the clone lacks.
-    pub fn lack(&self) -> Option<&'static str> {
+    /// Says what is missing from the history of a shallow or partial clone; `None` for a whole one.
+    pub fn limitation(&self) -> Option<&'static str> {
         let objects = self.objects()?;
         if objects.is_shallow() {
             return Some("This clone is shallow: older commits are missing.");
