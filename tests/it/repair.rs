@@ -21,8 +21,10 @@ fn repository() -> Repo {
     repo
 }
 
+// A process that stays may be writing what it finishes in the background.
 fn sqlite3(database: &Path, statements: &str) {
-    let output = Command::new("sqlite3").arg(database).arg(statements).output().unwrap();
+    let output =
+        Command::new("sqlite3").args(["-cmd", ".timeout 10000"]).arg(database).arg(statements).output().unwrap();
     assert!(output.status.success(), "{statements}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
