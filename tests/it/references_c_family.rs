@@ -378,3 +378,63 @@ int main(int argc, char** argv) {
         ],
     );
 }
+
+#[test]
+fn members_are_found_through_aliases_of_qualified_types() {
+    let repo = Repo::new(
+        "\
+//- /shape.h
+namespace ns {
+struct Foo {
+  int go();
+};
+template <class T>
+struct Box {
+  int open() const;
+};
+}
+struct Other {
+  int go();
+  int open();
+};
+//- /use.cc
+#include \"shape.h\"
+using F = ns::Foo;
+typedef ns::Foo G;
+using B = const ns::Box<int>;
+struct Has {
+  using Inner = ns::Foo;
+  Inner in;
+};
+template <class T>
+using Boxes = ns::Box<T>;
+int Use(F f, G* g, B& b, Has h, Boxes<int>* all) {
+  Has::Inner one;
+  Other().go();
+  Other().open();
+  return f.go() + g->go() + b.open() + h.in.go() + one.go() + all->open();
+}
+",
+    );
+    // By clangd 18.1.8.
+    check(
+        &repo,
+        &[
+            ("shape.h", 2, 8, "shape.h:2:8 use.cc:2:15 use.cc:3:13 use.cc:6:21"),
+            ("shape.h", 3, 7, "shape.h:3:7 use.cc:15:12 use.cc:15:22 use.cc:15:45 use.cc:15:56"),
+            ("shape.h", 6, 8, "shape.h:6:8 use.cc:10:19 use.cc:4:21"),
+            ("shape.h", 7, 7, "shape.h:7:7 use.cc:15:31 use.cc:15:68"),
+            ("shape.h", 10, 8, "shape.h:10:8 use.cc:13:3 use.cc:14:3"),
+            ("shape.h", 11, 7, "shape.h:11:7 use.cc:13:11"),
+            ("shape.h", 12, 7, "shape.h:12:7 use.cc:14:11"),
+            ("use.cc", 2, 7, "use.cc:11:9 use.cc:2:7"),
+            ("use.cc", 3, 17, "use.cc:11:14 use.cc:3:17"),
+            ("use.cc", 4, 7, "use.cc:11:20 use.cc:4:7"),
+            ("use.cc", 5, 8, "use.cc:11:26 use.cc:12:3 use.cc:5:8"),
+            ("use.cc", 6, 9, "use.cc:12:8 use.cc:6:9 use.cc:7:3"),
+            ("use.cc", 7, 9, "use.cc:15:42 use.cc:7:9"),
+            ("use.cc", 10, 7, "use.cc:10:7 use.cc:11:33"),
+            ("use.cc", 11, 5, "use.cc:11:5"),
+        ],
+    );
+}

@@ -300,16 +300,22 @@ impl Resolver<'_> {
         }
     }
 
-    /// The type that a `typedef` of C names.
+    /// The type that a `typedef` of C, or a `using` of C++, names.
     pub(super) fn aliased(&mut self, of: &DefinitionNode, depth: usize) -> Result<Typed> {
         let definition = &of.definition;
-        let stated = definition.signature.as_deref().and_then(|signature| signature.strip_prefix("typedef "));
+        let stated = definition.signature.as_deref().and_then(|signature| {
+            let using = || signature.strip_prefix("using ").and_then(|alias| alias.split_once(" = ")).map(|(_, of)| of);
+            signature.strip_prefix("typedef ").or_else(using)
+        });
         let Some(stated) = stated.filter(|_| depth < DEEPEST) else { return Ok(Typed::Unknown) };
-        let bare =
-            ["const ", "struct ", "union ", "enum "].iter().fold(stated, |rest, word| rest.trim_start_matches(word));
-        let name: String = bare.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let words = ["typename ", "const ", "struct ", "class ", "union ", "enum "];
+        let bare = words.iter().fold(stated, |rest, word| rest.trim_start_matches(word));
+        let name: String = bare.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | ':')).collect();
         if name.is_empty() || (name == definition.name && bare == stated) {
             return Ok(Typed::Unknown);
+        }
+        if name.contains(':') {
+            return self.type_named(&definition.path, definition.line, &name, depth + 1);
         }
         let mut found = self.library.named(&name)?.to_vec();
         found.retain(|d| matches!(d.definition.kind.as_str(), "struct" | "union" | "class" | "enum"));
