@@ -106,11 +106,14 @@ impl Session {
         self.named(typed, Path::is_file)
     }
 
-    /// Returns the path as the index stores it.
+    /// Returns the path of a file or folder as the index stores it; that of the root is empty.
     pub(super) fn stored(&self, typed: &str) -> String {
-        let file = self.file(typed);
-        let below = self.workspaces.root(&self.start).ok().and_then(|root| RepoPath::under(&root, Path::new(&file)));
-        below.map_or(file, |path| path.to_string())
+        let path = self.path(typed);
+        let Ok(root) = self.workspaces.root(&self.start) else { return path };
+        if Path::new(&path) == root {
+            return String::new();
+        }
+        RepoPath::under(&root, Path::new(&path)).map_or(path, |path| path.to_string())
     }
 
     /// A file or folder as a person names it: an existing one in the current folder, else as the tools take it.

@@ -3,7 +3,7 @@
 //! Owns how git is asked for it and how its output is read. `log` compares commits with their parents and looks at no work tree; no
 //! signature is checked, which would run a program that the settings name. Does not own what is stored of a message (`update`).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{MAX_TREE, Objects, is_id, lines};
 use crate::budget::Budget;
@@ -12,8 +12,8 @@ use crate::git_layout;
 
 /// A commit begins with this character, which no other field of the output begins with.
 const MARK: u8 = 2;
-/// The id, the time, the author, the subject and the body.
-const FORMAT: &str = "--format=%x02%H%x00%ct%x00%aN%x00%s%x00%b%x00";
+/// The id, the parents, the time, the author, the subject and the body.
+const FORMAT: &str = "--format=%x02%H%x00%P%x00%ct%x00%aN%x00%s%x00%b%x00";
 const SUBMODULE: &str = "160000";
 /// A file of names that is larger is not read.
 const MAX_MAILMAP: u64 = 1 << 20;
@@ -27,7 +27,8 @@ pub struct LoggedCommit {
     pub author: String,
     pub subject: String,
     pub body: String,
-    /// Compared with the parent; none of a merge.
+    pub is_merge: bool,
+    /// Compared with the parent; of a merge, those that differ from every parent.
     pub files: Vec<LoggedFile>,
 }
 
@@ -42,34 +43,70 @@ pub struct LoggedFile {
     pub from: Option<String>,
 }
 
+/// A commit that another one reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached {
+    pub id: String,
+    /// Seconds since 1970: the time of the commit, or one second after the newest of its parents if that is later. Git calls it the
+    /// corrected commit date.
+    pub corrected_time: i64,
+}
+
 impl Objects {
     /// The commit that is checked out; `None` if there is none yet.
     pub fn head(&self, budget: &Budget) -> Result<Option<String>> {
         self.resolved("HEAD", budget)
     }
 
-    /// The ids of the commits that a commit reaches, except those that `but` reaches, the newest first. Below a folder of the
-    /// repository, those that changed it.
-    pub fn reached(&self, from: &str, but: Option<&str>, budget: &Budget) -> Result<Vec<String>> {
-        let but = but.map(|but| format!("^{but}"));
-        let mut arguments = vec!["--literal-pathspecs", "rev-list", from];
+    /// The commits that a commit reaches, except those that `but` reaches, the newest first. Below a folder of the repository, those
+    /// that changed it. `known` has the corrected times of the others.
+    pub fn reached(
+        &self,
+        from: &str,
+        but: Option<&str>,
+        known: impl Fn(&str) -> Result<Option<i64>>,
+        budget: &Budget,
+    ) -> Result<Vec<Reached>> {
+        // Of the others below a folder, most are not known.
+        let but = but.filter(|_| self.prefix.is_empty()).map(|but| format!("^{but}"));
+        let mut arguments = vec!["rev-list", "--date-order", "--timestamp", "--parents", from];
         arguments.extend(but.as_deref());
-        if !self.prefix.is_empty() {
-            arguments.extend(["--full-history", "--no-merges", "--", self.prefix.as_str()]);
-        }
         let listed = self.listed(&arguments, MAX_TREE, budget)?;
-        let text = String::from_utf8_lossy(&listed);
-        Ok(text.lines().filter(|line| is_id(line)).map(str::to_owned).collect())
+        let mut reached = with_corrected_times(&String::from_utf8_lossy(&listed), known)?;
+        if !self.prefix.is_empty() {
+            let arguments = ["--literal-pathspecs", "rev-list", "--full-history", from, "--", self.prefix.as_str()];
+            let listed = self.listed(&arguments, MAX_TREE, budget)?;
+            let listed = String::from_utf8_lossy(&listed);
+            let changed: HashSet<&str> = listed.lines().collect();
+            reached.retain(|commit| changed.contains(commit.id.as_str()));
+        }
+        Ok(reached)
     }
 
     /// These commits in their order. Those that git cannot compare with their parents have no files: a partial clone may lack
     /// what is compared.
     pub fn logged(&self, ids: &[&str], budget: &Budget) -> Result<Vec<LoggedCommit>> {
-        let mut logged = self.ask_log(ids, true, budget)?;
+        let mut logged = self.ask_log(ids, &["--diff-merges=off", "--raw", "--no-abbrev"], budget)?;
         if logged.len() < ids.len() {
             let known: HashSet<String> = logged.iter().map(|commit| commit.id.clone()).collect();
             let missing: Vec<&str> = ids.iter().copied().filter(|id| !known.contains(*id)).collect();
-            logged.extend(self.ask_log(&missing, false, budget)?);
+            logged.extend(self.ask_log(&missing, &["--no-patch"], budget)?);
+        }
+        let merges: Vec<&str> =
+            logged.iter().filter(|commit| commit.is_merge).map(|commit| commit.id.as_str()).collect();
+        if !merges.is_empty() {
+            // Git compares trees with all parents at once as long as it looks for no renames.
+            let merges =
+                self.ask_log(&merges, &["--diff-merges=combined", "--raw", "--no-abbrev", "--no-renames"], budget)?;
+            let mut files: HashMap<String, Vec<LoggedFile>> =
+                merges.into_iter().map(|merge| (merge.id, merge.files)).collect();
+            for merge in logged.iter_mut().filter(|commit| commit.is_merge) {
+                merge.files = files.remove(&merge.id).unwrap_or_default();
+            }
+        }
+        if !self.prefix.is_empty() {
+            // `rev-list` names every merge of commits that changed the folder.
+            logged.retain(|commit| !commit.is_merge || !commit.files.is_empty());
         }
         let boundary = self.boundary();
         // Its parents are not in the clone, so that everything looks added.
@@ -79,19 +116,15 @@ impl Objects {
         Ok(logged)
     }
 
-    fn ask_log(&self, ids: &[&str], with_files: bool, budget: &Budget) -> Result<Vec<LoggedCommit>> {
+    fn ask_log(&self, ids: &[&str], files: &[&'static str], budget: &Budget) -> Result<Vec<LoggedCommit>> {
         let mut arguments = vec!["--literal-pathspecs"];
         for setting in ["log.showSignature=false", "mailmap.file=", "mailmap.blob="] {
             arguments.extend(["-c", setting]);
         }
         arguments.extend(["log", "--stdin", "--no-walk=unsorted", "--no-color", "--no-show-signature"]);
         arguments.extend(["--encoding=UTF-8", "--use-mailmap", "-z", FORMAT]);
-        if with_files {
-            arguments.extend(["--diff-merges=off", "--raw", "--no-abbrev"]);
-            arguments.extend(self.comparison());
-        } else {
-            arguments.push("--no-patch");
-        }
+        arguments.extend(self.comparison());
+        arguments.extend(files);
         if !self.prefix.is_empty() {
             arguments.extend(["--", self.prefix.as_str()]);
         }
@@ -103,6 +136,23 @@ impl Objects {
             logged.pop();
         }
         Ok(logged)
+    }
+
+    /// The path at `HEAD` of a file that was renamed to `path` since then, as git's index has it.
+    pub fn renamed_from(&self, path: &str, budget: &Budget) -> Result<Option<String>> {
+        let mut arguments = vec!["diff-index", "--cached", "--raw", "-z", "--diff-filter=R"];
+        arguments.extend(self.comparison());
+        arguments.push("HEAD");
+        let found = self.run(&arguments, b"", MAX_TREE, budget)?;
+        self.check_trust(&found)?;
+        let mut fields = found.stdout.split(|byte| *byte == 0);
+        while let Some(field) = fields.next() {
+            let file = field.strip_prefix(b":").and_then(|change| changed_file(change, &mut fields, &self.prefix));
+            if let Some(file) = file.filter(|file| file.path == path) {
+                return Ok(file.from);
+            }
+        }
+        Ok(None)
     }
 
     /// Options of git about comparing a commit with its parent.
@@ -144,6 +194,28 @@ impl Objects {
     }
 }
 
+/// Reads lines of a time, an id and those of the parents, children before their parents.
+fn with_corrected_times(listed: &str, known: impl Fn(&str) -> Result<Option<i64>>) -> Result<Vec<Reached>> {
+    let mut corrected: HashMap<&str, i64> = HashMap::new();
+    for row in listed.lines().rev() {
+        let mut fields = row.split(' ');
+        let (Some(Ok(time)), Some(id)) = (fields.next().map(str::parse), fields.next().filter(|id| is_id(id))) else {
+            continue;
+        };
+        let mut latest: i64 = time;
+        for parent in fields {
+            let of_parent = match corrected.get(parent) {
+                Some(time) => Some(*time),
+                None => known(parent)?,
+            };
+            latest = latest.max(of_parent.map_or(time, |of_parent| of_parent.saturating_add(1)));
+        }
+        corrected.insert(id, latest);
+    }
+    let ids = listed.lines().filter_map(|row| row.split(' ').nth(1));
+    Ok(ids.filter_map(|id| Some(Reached { id: id.to_owned(), corrected_time: *corrected.get(id)? })).collect())
+}
+
 /// The commits of a log.
 fn parsed(output: &[u8], prefix: &str) -> Vec<LoggedCommit> {
     let mut commits: Vec<LoggedCommit> = Vec::new();
@@ -153,28 +225,37 @@ fn parsed(output: &[u8], prefix: &str) -> Vec<LoggedCommit> {
         let text = |field: Option<&[u8]>| String::from_utf8_lossy(field.unwrap_or_default()).into_owned();
         if let [MARK, id @ ..] = field {
             let mut commit = LoggedCommit { id: text(Some(id)), ..LoggedCommit::default() };
+            commit.is_merge = text(fields.next()).contains(' ');
             commit.time = text(fields.next()).trim().parse().unwrap_or_default();
             commit.author = text(fields.next());
             commit.subject = text(fields.next());
             commit.body = text(fields.next());
             commits.push(commit);
-        } else if let [b':', change @ ..] = field {
-            let change = String::from_utf8_lossy(change);
-            let [before_mode, after_mode, _, _, status] = change.split(' ').collect::<Vec<_>>()[..] else { continue };
-            let status = status.bytes().next();
-            let is_submodule = [before_mode, after_mode].contains(&SUBMODULE);
-            let from = if matches!(status, Some(b'R' | b'C')) { fields.next() } else { None };
-            let below = |path: &[u8]| {
-                let path = std::str::from_utf8(path).ok()?.strip_prefix(prefix)?;
-                (!path.is_empty()).then(|| path.to_owned())
-            };
-            let (Some(path), Some(status)) = (fields.next().and_then(below), status) else { continue };
-            if let Some(commit) = commits.last_mut().filter(|_| !is_submodule) {
-                commit.files.push(LoggedFile { path, status: char::from(status), from: from.and_then(below) });
-            }
+        } else if let [b':', change @ ..] = field
+            && let Some(file) = changed_file(change, &mut fields, prefix)
+            && let Some(commit) = commits.last_mut()
+        {
+            commit.files.push(file);
         }
     }
     commits
+}
+
+/// Reads the modes, ids and statuses of a change, and the paths that follow them. `None` of a submodule, and above the root.
+fn changed_file<'o>(change: &[u8], paths: &mut impl Iterator<Item = &'o [u8]>, prefix: &str) -> Option<LoggedFile> {
+    let change = String::from_utf8_lossy(change);
+    // A merge has a colon, a mode before, an id before and a letter for each parent.
+    let (kinds, statuses) = change.trim_start_matches(':').rsplit_once(' ')?;
+    let mut letters = statuses.chars().filter(char::is_ascii_uppercase);
+    let first = letters.next()?;
+    let status = if letters.all(|letter| letter == first) { first } else { 'M' };
+    let below = |path: &[u8]| {
+        let path = std::str::from_utf8(path).ok()?.strip_prefix(prefix)?;
+        (!path.is_empty()).then(|| path.to_owned())
+    };
+    let from = if matches!(status, 'R' | 'C') { paths.next().and_then(below) } else { None };
+    let path = paths.next().and_then(below)?;
+    (!kinds.split(' ').any(|kind| kind == SUBMODULE)).then_some(LoggedFile { path, status, from })
 }
 
 #[cfg(test)]
@@ -185,7 +266,7 @@ mod tests {
     fn a_message_may_look_like_the_output_around_it() {
         let mut output = Vec::new();
         for (id, body) in [("a", ":100644 100644 1 2 M\n"), ("b", "\u{2}c\n")] {
-            let fields = [&format!("\u{2}{id}"), "7", "Ann", "subject", body, ""];
+            let fields = [&format!("\u{2}{id}"), "", "7", "Ann", "subject", body, ""];
             output.extend_from_slice(fields.join("\0").as_bytes());
             output.extend_from_slice(
                 b"\0\n:100644 100644 1 2 R090\0in/old.rs\0in/new.rs\0:000000 160000 0 3 A\0in/module\0",

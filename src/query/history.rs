@@ -27,9 +27,18 @@ pub struct ChangesWith {
     pub share: f64,
 }
 
-/// The commits that changed a file, under its earlier names too, newest first.
+/// The commits that changed a file, under its earlier names too, or the files below a folder, newest first.
 pub fn of_path(snapshot: &Snapshot, path: &str, most: usize) -> Result<Vec<StoredCommit>> {
-    Ok(commits(snapshot, path, most, false)?.into_iter().map(|(commit, _)| commit).collect())
+    let of_file = commits(snapshot, path, most, false)?;
+    if of_file.is_empty() && snapshot.file(path)?.is_none() {
+        return snapshot.commits_of_folder(path, most);
+    }
+    Ok(of_file.into_iter().map(|(commit, _)| commit).collect())
+}
+
+/// The newest commit that changed a file with that path.
+pub fn newest_of_path(snapshot: &Snapshot, path: &str) -> Result<Option<StoredCommit>> {
+    Ok(snapshot.commits_of_path(path, 1)?.pop().map(|(commit, _)| commit))
 }
 
 /// The commits that may have changed the lines of a file, each with the path that it had then: another branch may have changed it under
@@ -49,16 +58,16 @@ fn commits(snapshot: &Snapshot, path: &str, most: usize, on_branches: bool) -> R
         at += 1;
         for (commit, from) in snapshot.commits_of_path(&name, most)? {
             // A name may have belonged to another file later.
-            if commit.time > until && !on_branches || !seen.insert(commit.id) {
+            if commit.corrected_time > until && !on_branches || !seen.insert(commit.id) {
                 continue;
             }
             if let Some(from) = from.filter(|from| names.iter().all(|(known, _)| known != from)) {
-                names.push((from, commit.time));
+                names.push((from, commit.corrected_time));
             }
             found.push((commit, name.clone()));
         }
     }
-    found.sort_by(|(a, _), (b, _)| b.time.cmp(&a.time).then_with(|| a.hash.cmp(&b.hash)));
+    found.sort_by(|(a, _), (b, _)| b.corrected_time.cmp(&a.corrected_time).then_with(|| a.hash.cmp(&b.hash)));
     found.truncate(most);
     Ok(found)
 }

@@ -56,6 +56,11 @@ impl FileCommits {
 type Lines = Vec<Range<usize>>;
 
 impl History {
+    /// The path at `HEAD` of a file that was renamed to `path` and not committed since then.
+    pub fn renamed_from(&self, path: &str, budget: &Budget) -> Result<Option<String>> {
+        self.objects()?.renamed_from(path, budget)
+    }
+
     /// The newest commits that touched lines of a file, at most `most`, children before their parents. The lines count from 1 and are
     /// those of `text`, the present text of the file at `path`.
     pub fn of_lines(
@@ -115,7 +120,7 @@ fn changed_commits(ancestry: &Ancestry, touching: &HashSet<String>, budget: &Bud
         let has_all =
             |version: &usize| before.iter().all(|other| other == version || is_within(&sets[*other], &sets[*version]));
         let of_parents = before.iter().copied().find(has_all);
-        let is_new = if before.len() < 2 { touching.contains(ancestry.id(at)) } else { of_parents.is_none() };
+        let is_new = touching.contains(ancestry.id(at)) || before.len() >= 2 && of_parents.is_none();
         version_of[at] = if is_new {
             let mut set = bit(sets.len());
             before.iter().for_each(|version| join(&mut set, &sets[*version]));

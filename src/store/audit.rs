@@ -36,7 +36,7 @@ statements! {
         FROM vectors v JOIN embedding_spaces s ON s.id = v.space_id
         JOIN chunks c ON c.id = v.chunk_id JOIN files f ON f.id = c.file_id
         ORDER BY s.model, s.hash, f.path, c.start_offset";
-    COMMITS = "SELECT json_array('commit', hash, time, author, subject, body, words, file_count) FROM commits ORDER BY hash";
+    COMMITS = "SELECT json_array('commit', hash, time, corrected_time, author, subject, body, words, file_count) FROM commits ORDER BY hash";
     COMMIT_FILES = "SELECT json_array('commit file', hash, path, status, from_path) FROM commit_files ORDER BY hash, path";
     COMMIT_PATHS = "SELECT json_array('commit path', path) FROM commit_paths ORDER BY path";
     ROWS_OF_COMMIT_FTS = "SELECT json_array('commit fts rows', count(*)) FROM commits_fts_docsize";

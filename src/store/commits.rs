@@ -12,8 +12,8 @@ use crate::error::Result;
 statements! {
     HASHES = "SELECT hash FROM commits";
     COUNT = "SELECT count(*) FROM commits";
-    ADD = "INSERT INTO commits (hash, time, author, subject, body, words, file_count)
-        VALUES (:hash, :time, :author, :subject, :body, :words, :file_count) ON CONFLICT DO NOTHING";
+    ADD = "INSERT INTO commits (hash, time, corrected_time, author, subject, body, words, file_count)
+        VALUES (:hash, :time, :corrected_time, :author, :subject, :body, :words, :file_count) ON CONFLICT DO NOTHING";
     INDEX = "INSERT INTO commits_fts (rowid, subject, words, body) VALUES (?1, ?2, ?3, ?4)";
     UNINDEX = "INSERT INTO commits_fts (commits_fts, rowid, subject, words, body) VALUES ('delete', ?1, ?2, ?3, ?4)";
     PATH_ID = "SELECT id FROM commit_paths WHERE path = ?1";
@@ -24,29 +24,45 @@ statements! {
     REMOVE = "DELETE FROM commits WHERE id = ?1";
     REMOVE_PATHS = "DELETE FROM commit_paths WHERE id NOT IN (SELECT path_id FROM commit_file_rows)
         AND id NOT IN (SELECT from_path_id FROM commit_file_rows WHERE from_path_id IS NOT NULL)";
-    BY_HASH = "SELECT id, hash, time, author, subject, body, file_count FROM commits WHERE hash >= :prefix AND hash < :end
+    BY_HASH = "SELECT id, hash, time, corrected_time, author, subject, body, file_count FROM commits WHERE hash >= :prefix AND hash < :end
         ORDER BY hash LIMIT 2";
-    BY_ID = "SELECT id, hash, time, author, subject, body, file_count FROM commits WHERE id = ?1";
-    NEWEST = "SELECT id, hash, time, author, subject, body, file_count FROM commits ORDER BY time DESC, hash LIMIT :most";
+    BY_ID = "SELECT id, hash, time, corrected_time, author, subject, body, file_count FROM commits WHERE id = ?1";
+    NEWEST = "SELECT id, hash, time, corrected_time, author, subject, body, file_count FROM commits
+        ORDER BY corrected_time DESC, hash LIMIT :most";
     /// BM25 in which a word of the subject counts twice.
-    SEARCH = "SELECT c.id, c.hash, c.time, c.author, c.subject, c.body, c.file_count, -m.score
+    SEARCH = "SELECT c.id, c.hash, c.time, c.corrected_time, c.author, c.subject, c.body, c.file_count, -m.score
         FROM (SELECT rowid AS id, bm25(commits_fts, 2.0, 2.0, 1.0) AS score FROM commits_fts WHERE commits_fts MATCH :query
-            ORDER BY score LIMIT :most) m JOIN commits c ON c.id = m.id ORDER BY m.score, c.time DESC, c.hash";
+            ORDER BY score LIMIT :most) m JOIN commits c ON c.id = m.id ORDER BY m.score,
+            c.corrected_time DESC, c.hash";
     FILES_OF = "SELECT p.path FROM commit_file_rows r JOIN commit_paths p ON p.id = r.path_id WHERE r.commit_id = :commit
         ORDER BY p.path LIMIT :most";
     COUNT_WITH = "SELECT count(*) FROM (SELECT 1 FROM commits_fts WHERE commits_fts MATCH :query LIMIT :most)";
     WITH = "SELECT rowid FROM commits_fts WHERE commits_fts MATCH :query ORDER BY rowid LIMIT :most";
-    /// The commits that changed a path, the newest first.
-    OF_PATH = "SELECT c.id, c.hash, c.time, c.author, c.subject, c.body, c.file_count, o.path
-        FROM commit_paths p JOIN commit_file_rows r ON r.path_id = p.id JOIN commits c ON c.id = r.commit_id
-        LEFT JOIN commit_paths o ON o.id = r.from_path_id AND r.status = 'R'
-        WHERE p.path = :path ORDER BY c.time DESC, c.hash LIMIT :most";
+    CORRECTED_TIME = "SELECT corrected_time FROM commits WHERE hash = ?1";
+    /// The commits that changed a path, and those that renamed a file away from it, the newest first.
+    OF_PATH = "SELECT c.id, c.hash, c.time, c.corrected_time, c.author, c.subject, c.body, c.file_count, o.path
+        FROM (
+            SELECT r.commit_id, iif(r.status = 'R', r.from_path_id, NULL) AS origin
+            FROM commit_paths p JOIN commit_file_rows r ON r.path_id = p.id WHERE p.path = :path
+            UNION ALL
+            SELECT r.commit_id, NULL FROM commit_paths p JOIN commit_file_rows r ON r.from_path_id = p.id AND r.status = 'R'
+            WHERE p.path = :path
+        ) f JOIN commits c ON c.id = f.commit_id LEFT JOIN commit_paths o ON o.id = f.origin
+        ORDER BY c.corrected_time DESC, c.hash LIMIT :most";
+    /// The commits that changed files below a folder, the newest first.
+    OF_FOLDER = "SELECT c.id, c.hash, c.time, c.corrected_time, c.author, c.subject, c.body, c.file_count FROM commits c
+        WHERE c.id IN (
+            SELECT r.commit_id FROM commit_paths p JOIN commit_file_rows r ON r.path_id = p.id OR r.from_path_id = p.id
+            WHERE p.path >= :first AND p.path < :end
+        ) ORDER BY c.corrected_time DESC, c.hash LIMIT :most";
+    RENAMED_TO = "SELECT n.path FROM commit_paths p JOIN commit_file_rows r ON r.from_path_id = p.id AND r.status = 'R'
+        JOIN commit_paths n ON n.id = r.path_id WHERE p.path = :path AND r.commit_id = :commit";
     PATHS = "SELECT id, path FROM commit_paths";
     IS_FILE = "SELECT p.id FROM commit_paths p JOIN files f ON f.path = p.path";
     RENAMES = "SELECT r.from_path_id, r.path_id FROM commit_file_rows r JOIN commits c ON c.id = r.commit_id
-        WHERE r.from_path_id IS NOT NULL AND r.status = 'R' ORDER BY c.time, c.hash";
+        WHERE r.from_path_id IS NOT NULL AND r.status = 'R' ORDER BY c.corrected_time, c.hash";
     MOVES = "SELECT r.commit_id, r.path_id, r.status = 'A' FROM commits c JOIN commit_file_rows r ON r.commit_id = c.id
-        WHERE r.status IN ('A', 'D') ORDER BY c.time, c.hash";
+        WHERE r.status IN ('A', 'D') ORDER BY c.corrected_time, c.hash";
     /// The newest ones: those further back say little, and each takes memory.
     SMALL = "SELECT id, time, file_count FROM commits WHERE file_count BETWEEN 1 AND :files ORDER BY time DESC, hash LIMIT :most";
     FILES_OF_SMALL = "SELECT r.commit_id, r.path_id FROM commits c JOIN commit_file_rows r ON r.commit_id = c.id
@@ -70,6 +86,8 @@ pub struct StoredCommit {
     pub hash: String,
     /// Seconds since 1970.
     pub time: i64,
+    /// The time, or later: that of a child is later than those of its parents.
+    pub corrected_time: i64,
     pub author: String,
     pub subject: String,
     pub body: String,
@@ -85,6 +103,7 @@ pub struct CommitId(i64);
 pub struct NewCommit {
     pub hash: String,
     pub time: i64,
+    pub corrected_time: i64,
     pub author: String,
     pub subject: String,
     pub body: String,
@@ -165,10 +184,11 @@ fn commit(row: &Row) -> rusqlite::Result<StoredCommit> {
         id: CommitId(row.get(0)?),
         hash: row.get(1)?,
         time: row.get(2)?,
-        author: row.get(3)?,
-        subject: row.get(4)?,
-        body: row.get(5)?,
-        file_count: row.get::<_, i64>(6)?.cast_unsigned(),
+        corrected_time: row.get(3)?,
+        author: row.get(4)?,
+        subject: row.get(5)?,
+        body: row.get(6)?,
+        file_count: row.get::<_, i64>(7)?.cast_unsigned(),
     })
 }
 
@@ -201,10 +221,15 @@ impl Snapshot<'_> {
         self.rows(NEWEST, named_params! { ":most": limit(most) }, commit)
     }
 
+    /// When a commit was made, no earlier than its parents.
+    pub fn corrected_time(&self, hash: &str) -> Result<Option<i64>> {
+        self.row(CORRECTED_TIME, params![hash], |row| row.get(0))
+    }
+
     /// The commits whose messages match best, with their scores.
     pub fn search_commits(&self, query: &FtsQuery, most: usize) -> Result<Vec<(StoredCommit, f64)>> {
         let params = named_params! { ":query": query.as_str(), ":most": limit(most) };
-        self.rows(SEARCH, params, |row| Ok((commit(row)?, row.get(7)?)))
+        self.rows(SEARCH, params, |row| Ok((commit(row)?, row.get(8)?)))
     }
 
     /// The first paths of a commit.
@@ -244,7 +269,23 @@ impl Snapshot<'_> {
     /// The newest commits that changed a path, each with the path that it was renamed from by it.
     pub fn commits_of_path(&self, path: &str, most: usize) -> Result<Vec<(StoredCommit, Option<String>)>> {
         let params = named_params! { ":path": path, ":most": limit(most) };
-        self.rows(OF_PATH, params, |row| Ok((commit(row)?, row.get(7)?)))
+        self.rows(OF_PATH, params, |row| Ok((commit(row)?, row.get(8)?)))
+    }
+
+    /// The newest commits that changed files below a folder; all below the root, whose path is empty.
+    pub fn commits_of_folder(&self, folder: &str, most: usize) -> Result<Vec<StoredCommit>> {
+        if folder.is_empty() {
+            return self.newest_commits(most);
+        }
+        // `0` is the character after `/`.
+        let params =
+            named_params! { ":first": format!("{folder}/"), ":end": format!("{folder}0"), ":most": limit(most) };
+        self.rows(OF_FOLDER, params, commit)
+    }
+
+    /// The path that the file at a path was renamed to by a commit.
+    pub fn renamed_to(&self, path: &str, by: CommitId) -> Result<Option<String>> {
+        self.row(RENAMED_TO, named_params! { ":path": path, ":commit": by.0 }, |row| row.get(0))
     }
 
     /// The commits of few files, as far as they were read when enough of the history had changed. Kept in memory.
@@ -356,7 +397,7 @@ impl Batch<'_> {
         let mut known: HashMap<&str, i64> = HashMap::new();
         for new in commits {
             let added = add.execute(named_params! {
-                ":hash": new.hash, ":time": new.time, ":author": new.author, ":subject": new.subject, ":body": new.body,
+                ":hash": new.hash, ":time": new.time, ":corrected_time": new.corrected_time, ":author": new.author, ":subject": new.subject, ":body": new.body,
                 ":words": new.words, ":file_count": limit(new.file_count),
             })?;
             if added == 0 {

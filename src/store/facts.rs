@@ -46,7 +46,8 @@ pub enum Fact {
     SeededFrom,
     /// The listing fingerprint of the last sweep; empty if the next has to list again.
     ListingFingerprint,
-    /// The commit whose history is indexed in full, and what its rows were made with; empty while some are missing.
+    /// The commit whose history is indexed in full, and what its rows were made with; empty while some are missing,
+    /// and `copied` if they are some of another worktree's.
     History,
     /// Changes when enough of the history has changed that searches read it again.
     HistoryRead,

@@ -27,7 +27,8 @@ const STRIP: &str = "
     DELETE FROM meta WHERE key NOT IN ('built', 'options');
 ";
 
-/// In another worktree of this machine, files have other times and inodes, and no changes are recorded.
+/// In another worktree of this machine, files have other times and inodes, and no changes are recorded. Commits are those of the other
+/// `HEAD`, which `history` names if they are complete.
 const STRIP_FOR_WORKTREE: &str = "
     UPDATE files SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;
     UPDATE skipped SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;
@@ -37,7 +38,9 @@ const STRIP_FOR_WORKTREE: &str = "
     DELETE FROM scip_symbols;
     DELETE FROM scip_documents;
     DELETE FROM scip_files;
-    DELETE FROM meta WHERE key NOT IN ('built', 'options', 'splitter', 'entities', 'last_change_ns', 'seeded_from');
+    DELETE FROM meta
+    WHERE key NOT IN ('built', 'options', 'splitter', 'entities', 'last_change_ns', 'seeded_from', 'history');
+    INSERT INTO meta (key, value) VALUES ('history', 'copied') ON CONFLICT (key) DO UPDATE SET value = 'copied' WHERE value = '';
 ";
 /// Names and tags that only removed files had.
 const DELETE_UNUSED_WORDS: &str = "

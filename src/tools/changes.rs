@@ -90,9 +90,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let versions = &call.workspace().history;
     let base = versions.base(&name, call.budget())?;
     call.refresh_scip()?;
-    let with_history = arguments.history == Some(true);
-    let no_history = if with_history { call.follow_history()? } else { None };
-    let (found, files, problems, (commits, changes_with)) = call.read_now(|snapshot, _| {
+    let (found, paths, problems) = call.read_now(|snapshot, _| {
         let differences = versions.differences(&base, snapshot, call.budget())?;
         let compared: Vec<Difference> = differences
             .files
@@ -104,10 +102,16 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             })
             .collect();
         let found = changes::list(snapshot, &compared, offset, limit)?;
-        let paths: Vec<&str> = differences.files.iter().map(|file| file.path.as_str()).collect();
-        let past = if with_history { history::of_files(snapshot, &paths)? } else { (Vec::new(), Vec::new()) };
-        Ok((found, differences.files.len(), differences.problems, past))
+        let paths: Vec<String> = differences.files.into_iter().map(|file| file.path).collect();
+        Ok((found, paths, differences.problems))
     })?;
+    let (past, no_history) = match arguments.history {
+        Some(true) => call.read_history(|own| {
+            call.read_now(|snapshot, _| own.read(snapshot, || history::of_files(snapshot, &paths)))
+        })?,
+        _ => (None, None),
+    };
+    let (commits, changes_with) = past.unwrap_or_default();
     let conflicts = match base.conflicts() {
         0 => None,
         1 => Some("A merge has conflicts in 1 file: its text is compared with its conflict markers.".to_owned()),
@@ -127,7 +131,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         changes: found.page.items,
         history: commits,
         changes_with,
-        files,
+        files: paths.len(),
         tests: found.tests,
         problems: problems.into_iter().take(MAX_PROBLEMS).map(problem).collect(),
         warning: Some(warning.join(" ")).filter(|text| !text.is_empty()),

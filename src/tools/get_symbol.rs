@@ -140,8 +140,6 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         call.refresh_scip()?;
     }
     let time = reading_time(call, offset);
-    let with_history = arguments.history == Some(true);
-    let no_history = if with_history { call.follow_history()? } else { None };
     let read = |snapshot: &Snapshot| {
         let name = &arguments.symbol_name;
         let symbols::Found { page, unread } = symbols::occurrences(
@@ -165,26 +163,27 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             Some(true) => related(snapshot, name, depth)?,
             _ => Vec::new(),
         };
-        let first = if with_history { symbols::subjects(snapshot, name)?.into_iter().next() } else { None };
-        let (commits, changes_with) = match first {
-            Some(first) => {
-                let most = (history::OF_SYMBOL, false);
-                history::of_definition(call.workspace(), snapshot, &first.definition, most, call.budget())?
-            }
-            None => (Vec::new(), Vec::new()),
-        };
-        Ok((page, reason, unsearched, suggestions, relations, (commits, changes_with)))
+        Ok((page, reason, unsearched, suggestions, relations))
     };
-    let (page, reason, unsearched, suggestions, relations, (history, changes_with)) = match how {
+    let (page, reason, unsearched, suggestions, relations) = match how {
         Match::Exact => call.read_name(&arguments.symbol_name, read)?,
         Match::Prefix | Match::Fuzzy => call.read_names_like(&arguments.symbol_name, read)?,
     };
+    let (past, no_history) = match arguments.history {
+        Some(true) => {
+            let (name, most) = (&arguments.symbol_name, (history::OF_SYMBOL, false));
+            let of_name = |snapshot: &Snapshot| history::of_name(call.workspace(), snapshot, name, most, call.budget());
+            call.read_history(|own| call.read_name(name, |snapshot| own.read(snapshot, || of_name(snapshot))))?
+        }
+        _ => (None, None),
+    };
+    let past = past.flatten().unwrap_or_default();
     Ok(Answer {
         suggestions,
         relations,
-        history,
-        changes_with,
-        warning: super::joined([no_history, unsearched]),
+        history: past.commits,
+        changes_with: past.changes_with,
+        warning: super::joined([past.note, no_history, unsearched]),
         total: page.total,
         truncated: page.is_cut,
         next_offset: page.next_offset(),

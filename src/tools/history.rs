@@ -1,6 +1,7 @@
 //! The history in answers: of a definition's lines, of a path, and which files change together; the view `history` of the web page
 //! and of `ixmcp history`.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
@@ -9,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::model::printable;
+use crate::model::{RepoPath, printable};
 use crate::query::history::{self, ChangesWith};
 use crate::query::symbols;
 use crate::repository::FileCommits;
-use crate::store::{Definition, DefinitionNode, Snapshot, StoredCommit};
+use crate::store::{DefinitionNode, Snapshot, StoredCommit};
 use crate::workspace::Workspace;
 
 pub(crate) static HISTORY: Declaration = declare! {
@@ -85,55 +86,118 @@ const WAIT: Duration = Duration::from_millis(1_500);
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (_, limit) = super::page(None, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
-    let with_authors = arguments.authors == Some(true);
-    let warning = call.follow_history()?;
-    let (history, changes_with) = match (&arguments.file, &arguments.symbol_name) {
+    let asked = (limit + 1, arguments.authors == Some(true));
+    let (found, warning) = match (&arguments.file, &arguments.symbol_name) {
         (Some(file), None) => {
-            let path = call.workspace().files.indexed_path(file)?;
-            let path = path.as_str();
-            call.read_now(|snapshot, _| of_path(snapshot, path, (limit + 1, with_authors)))?
+            let (path, unknown) = match call.workspace().files.indexed_path(file) {
+                Ok(path) => (path, None),
+                // A file that is gone may have a history.
+                Err(unknown) => {
+                    let below = RepoPath::under(call.workspace().root(), Path::new(file));
+                    (below.map_or_else(|| file.clone(), |path| path.to_string()), Some(unknown))
+                }
+            };
+            let of_path = |snapshot: &Snapshot| of_path(call.workspace(), snapshot, &path, asked, call.budget());
+            let (found, warning) =
+                call.read_history(|own| call.read_now(|snapshot, _| own.read(snapshot, || of_path(snapshot))))?;
+            match unknown {
+                Some(unknown) if found.as_ref().is_some_and(|found| found.commits.is_empty()) => return Err(unknown),
+                _ => (found.unwrap_or_default(), warning),
+            }
         }
         (None, Some(name)) => {
-            let found = call.read_name(name, |snapshot| {
-                let subject = symbols::subjects(snapshot, name)?.into_iter().next();
-                let of = |subject: DefinitionNode| {
-                    let most = (limit + 1, with_authors);
-                    of_definition(call.workspace(), snapshot, &subject.definition, most, call.budget())
-                };
-                subject.map(of).transpose()
-            })?;
-            found.ok_or_else(|| {
+            let of_name = |snapshot: &Snapshot| of_name(call.workspace(), snapshot, name, asked, call.budget());
+            let (found, warning) =
+                call.read_history(|own| call.read_name(name, |snapshot| own.read(snapshot, || of_name(snapshot))))?;
+            let found = found.unwrap_or_else(|| Some(Past::default())).ok_or_else(|| {
                 Error::not_found(format!("nothing is defined as {}", printable(name)))
                     .hint("Give a file, or a name that the index has.")
-            })?
+            })?;
+            (found, warning)
         }
         _ => return Err(Error::invalid_argument("give a file or a name").hint("Give one of both.")),
     };
-    let truncated = history.len() > limit;
-    Ok(Answer { history: history.into_iter().take(limit).collect(), changes_with, truncated, warning })
+    Ok(Answer::new(found, limit, warning))
 }
 
-/// The last commits that changed a file, and the files that change together with it.
+/// The history of something.
+#[derive(Default)]
+pub(crate) struct Past {
+    /// The newest first.
+    pub commits: Vec<CommitNote>,
+    pub changes_with: Vec<ChangesWith>,
+    /// Says what the history is of, where that is not what was asked for.
+    pub note: Option<String>,
+}
+
+impl Answer {
+    /// The first commits of a history that was asked for one more.
+    pub fn new(past: Past, limit: usize, warning: Option<String>) -> Self {
+        let Past { mut commits, changes_with, note } = past;
+        let truncated = commits.len() > limit;
+        commits.truncate(limit);
+        Self { history: commits, changes_with, truncated, warning: super::joined([note, warning]) }
+    }
+}
+
+/// The last commits that changed a file, or the files below a folder, and the files that change together with it.
 pub(crate) fn of_path(
+    workspace: &Workspace,
     snapshot: &Snapshot,
     path: &str,
     (most, with_authors): (usize, bool),
-) -> Result<(Vec<CommitNote>, Vec<ChangesWith>)> {
-    let commits = history::of_path(snapshot, path, most)?;
-    let notes = commits.into_iter().map(|commit| CommitNote::from_stored(commit, with_authors)).collect();
-    Ok((notes, history::changes_with(snapshot, &[path], TOGETHER)?))
+    budget: &Budget,
+) -> Result<Past> {
+    let (committed, mut note) = committed_path(workspace, snapshot, path, budget)?;
+    let commits = history::of_path(snapshot, &committed, most)?;
+    if snapshot.file(path)?.is_none()
+        && let Some(newest) = history::newest_of_path(snapshot, path)?
+    {
+        let shown = printable(path);
+        note = Some(match snapshot.renamed_to(path, newest.id)? {
+            Some(to) => format!("{shown} is not in the repository any more: it was renamed to {}.", printable(&to)),
+            None => format!("{shown} is not in the repository any more."),
+        });
+    }
+    let commits = commits.into_iter().map(|commit| CommitNote::from_stored(commit, with_authors)).collect();
+    Ok(Past { commits, changes_with: history::changes_with(snapshot, &[path], TOGETHER)?, note })
 }
 
-/// The last commits that touched the lines of a definition, and the files that change together with its file.
-pub(crate) fn of_definition(
+/// The path by which the history knows a file, with a note if that is another one: its renaming is not committed yet.
+fn committed_path(
     workspace: &Workspace,
     snapshot: &Snapshot,
-    definition: &Definition,
+    path: &str,
+    budget: &Budget,
+) -> Result<(String, Option<String>)> {
+    if snapshot.file(path)?.is_some()
+        && history::newest_of_path(snapshot, path)?.is_none()
+        && let Ok(Some(before)) = workspace.history.renamed_from(path, budget)
+    {
+        let note = format!("{} was renamed from {}, which is not committed yet.", printable(path), printable(&before));
+        return Ok((before, Some(note)));
+    }
+    Ok((path.to_owned(), None))
+}
+
+/// The history of the first definition with a name.
+pub(crate) fn of_name(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    name: &str,
     most: (usize, bool),
     budget: &Budget,
-) -> Result<(Vec<CommitNote>, Vec<ChangesWith>)> {
-    let lines = (definition.start_line, definition.end_line);
-    of_lines(workspace, snapshot, (&definition.path, lines), most, budget)
+) -> Result<Option<Past>> {
+    let subjects = symbols::subjects(snapshot, name)?;
+    let Some(DefinitionNode { definition, .. }) = subjects.first() else { return Ok(None) };
+    let mut past =
+        of_lines(workspace, snapshot, (&definition.path, (definition.start_line, definition.end_line)), most, budget)?;
+    if subjects.len() > 1 {
+        let one = format!("{}:{}", printable(&definition.path), definition.line);
+        let of = format!("The history is that of {one}, the first of {} definitions with that name.", subjects.len());
+        past.note = super::joined([Some(of), past.note]);
+    }
+    Ok(Some(past))
 }
 
 /// The last commits that touched lines of a file, and the files that change together with it.
@@ -143,25 +207,26 @@ pub(crate) fn of_lines(
     (path, lines): (&str, (u32, u32)),
     (most, with_authors): (usize, bool),
     budget: &Budget,
-) -> Result<(Vec<CommitNote>, Vec<ChangesWith>)> {
-    let of_file = history::of_lines(snapshot, path)?;
-    let together = history::changes_with(snapshot, &[path], TOGETHER)?;
+) -> Result<Past> {
+    let (committed, note) = committed_path(workspace, snapshot, path, budget)?;
+    let of_file = history::of_lines(snapshot, &committed)?;
+    let changes_with = history::changes_with(snapshot, &[&committed], TOGETHER)?;
     if of_file.is_empty() {
-        return Ok((Vec::new(), together));
+        return Ok(Past { changes_with, note, ..Past::default() });
     }
     let text = snapshot.lines(path, 1, u32::MAX)?.join("\n");
     let of_file = FileCommits::new(of_file.into_iter().map(|(commit, path)| (commit.hash, path)));
-    let touching = workspace.history.of_lines((path, &text), lines, &of_file, most, budget)?;
-    let mut notes = Vec::with_capacity(touching.len());
+    let touching = workspace.history.of_lines((&committed, &text), lines, &of_file, most, budget)?;
+    let mut commits = Vec::with_capacity(touching.len());
     for hash in &touching {
         // A commit that was made since the last update is not stored yet.
-        notes.extend(snapshot.commit_with_prefix(hash)?.map(|commit| CommitNote::from_stored(commit, with_authors)));
+        commits.extend(snapshot.commit_with_prefix(hash)?.map(|commit| CommitNote::from_stored(commit, with_authors)));
     }
-    Ok((notes, together))
+    Ok(Past { commits, changes_with, note })
 }
 
 /// The last commits that changed any of these files, and the files that change together with them.
-pub(super) fn of_files(snapshot: &Snapshot, paths: &[&str]) -> Result<(Vec<CommitNote>, Vec<ChangesWith>)> {
+pub(super) fn of_files(snapshot: &Snapshot, paths: &[String]) -> Result<(Vec<CommitNote>, Vec<ChangesWith>)> {
     let mut commits: Vec<StoredCommit> = Vec::new();
     for path in paths.iter().take(MOST_FILES) {
         for commit in history::of_path(snapshot, path, OF_SYMBOL)? {
@@ -170,16 +235,51 @@ pub(super) fn of_files(snapshot: &Snapshot, paths: &[&str]) -> Result<(Vec<Commi
             }
         }
     }
-    commits.sort_by(|a, b| b.time.cmp(&a.time).then_with(|| a.hash.cmp(&b.hash)));
+    commits.sort_by(|a, b| b.corrected_time.cmp(&a.corrected_time).then_with(|| a.hash.cmp(&b.hash)));
     let notes = commits.into_iter().take(OF_SYMBOL).map(|commit| CommitNote::from_stored(commit, false)).collect();
-    Ok((notes, history::changes_with(snapshot, paths, TOGETHER)?))
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    Ok((notes, history::changes_with(snapshot, &paths, TOGETHER)?))
 }
 
 impl Call<'_> {
-    /// Stores commits that the index lacks, if that does not take long. Returns the warning of an answer that lacks some.
-    pub(super) fn follow_history(&self) -> Result<Option<String>> {
-        follow(self.workspace(), self.budget())
+    /// Reads what is stored of the history of `HEAD`, with the warning of an answer that lacks some.
+    pub(super) fn read_history<T>(
+        &self,
+        read: impl Fn(&OwnHistory) -> Result<Option<T>>,
+    ) -> Result<(Option<T>, Option<String>)> {
+        read_own(self.workspace(), self.budget(), read)
     }
+}
+
+/// Reads snapshots whose commits are those of this worktree's `HEAD`.
+pub(crate) struct OwnHistory<'w> {
+    workspace: &'w Workspace,
+    budget: &'w Budget,
+}
+
+impl OwnHistory<'_> {
+    /// `None` if the commits are those of another branch.
+    pub fn read<T>(&self, snapshot: &Snapshot, read: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+        if self.workspace.commits.are_own(snapshot, self.budget)? { read().map(Some) } else { Ok(None) }
+    }
+}
+
+/// Reads twice at most: between two reads, the index may become a copy of a sibling worktree's.
+const READS: usize = 2;
+
+/// Reads what is stored of the history of this worktree's `HEAD`; nothing as long as only another one's is stored.
+pub(crate) fn read_own<T>(
+    workspace: &Workspace,
+    budget: &Budget,
+    read: impl Fn(&OwnHistory) -> Result<Option<T>>,
+) -> Result<(Option<T>, Option<String>)> {
+    for _ in 0..READS {
+        let warning = follow(workspace, budget)?;
+        if let Some(found) = read(&OwnHistory { workspace, budget })? {
+            return Ok((Some(found), warning));
+        }
+    }
+    Ok((None, Some("The history of this branch is being indexed: ask again in a moment.".to_owned())))
 }
 
 /// Stores commits that the index of a workspace lacks, if that does not take long.
@@ -194,7 +294,7 @@ pub(crate) fn follow(workspace: &Workspace, budget: &Budget) -> Result<Option<St
         budget.check()?;
         return Ok(Some("The history is being indexed: older commits may be missing.".to_owned()));
     }
-    if let Some(reason) = commits.absence() {
+    if let Some(reason) = commits.absence(budget) {
         return Ok(Some(format!("There is no history: {reason}.")));
     }
     Ok(commits.limitation().map(str::to_owned))

@@ -14,8 +14,8 @@ use crate::organisation::MirrorRequest;
 use crate::query::corpus::Corpus;
 use crate::query::exact::DiskFiles;
 use crate::query::smart::{CommitHit, CommitQuery};
-use crate::query::{Hit, HitPage, PathFilter, exact, smart};
-use crate::store::StoredCommit;
+use crate::query::{Hit, HitPage, Page, PathFilter, exact, smart};
+use crate::store::{Snapshot, StoredCommit};
 use crate::wording::Argument;
 use crate::workspace::Workspace;
 
@@ -203,15 +203,17 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 
 /// Commits as hits.
 fn commits(call: &Call, query: &CommitQuery, filter: &PathFilter, page: (usize, usize)) -> Result<Answer> {
-    let warning = call.follow_history()?;
-    let found = call.read_now(|snapshot, _| smart::search_commits(&Corpus::single(snapshot), query, filter, page))?;
+    let search = |snapshot: &Snapshot| smart::search_commits(&Corpus::single(snapshot), query, filter, page);
+    let (found, warning) =
+        call.read_history(|own| call.read_now(|snapshot, _| own.read(snapshot, || search(snapshot))))?;
+    let found = found.unwrap_or_else(|| Page::from_list(Vec::new(), page.0, page.1));
     Ok(Answer {
         total: found.total,
         truncated: found.is_cut,
         next_offset: found.next_offset(),
         suggestion: None,
         vectors_pending: None,
-        warning: super::joined([warning, call.warning()]),
+        warning: super::joined([query.warning(), warning, call.warning()]),
         results: found.items.into_iter().map(shown_commit).collect(),
     })
 }

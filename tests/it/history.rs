@@ -1,5 +1,6 @@
 //! Commits in the index: against git itself, in answers, and as evidence for ranking.
 
+use std::collections::HashMap;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
@@ -80,12 +81,25 @@ fn history(workspace: &Workspace) -> Vec<String> {
 /// Returns what git says of each commit that is reached, as the index has it.
 fn of_git(root: &Path) -> Vec<String> {
     let mut lines = Vec::new();
+    // Git's corrected commit dates, as its documentation of the commit graph defines them.
+    let mut corrected: HashMap<String, u64> = HashMap::new();
+    for row in git(root, &["rev-list", "--topo-order", "--reverse", "--timestamp", "--parents", "HEAD"]).lines() {
+        let fields: Vec<&str> = row.split(' ').collect();
+        let after = fields[2..].iter().filter_map(|parent| corrected.get(*parent)).map(|time| time + 1).max();
+        corrected.insert(fields[1].to_owned(), after.unwrap_or(0).max(fields[0].parse().unwrap()));
+    }
     for hash in git(root, &["rev-list", "HEAD"]).lines() {
         let parents = git(root, &["show", "-s", "--format=%P", hash]).split_whitespace().count();
         let shown =
             git(root, &["diff-tree", "-r", "--root", "--no-commit-id", "--name-status", "-M50%", "-l200", hash]);
         let boundary = fs::read_to_string(root.join(".git/shallow")).unwrap_or_default();
         let is_cut = boundary.lines().any(|line| line == hash);
+        let of_merge = git(root, &["diff-tree", "-r", "-c", "--no-commit-id", "--name-status", "--no-renames", hash]);
+        for line in of_merge.lines().filter(|_| parents > 1 && !is_cut) {
+            let (letters, path) = line.split_once('\t').unwrap();
+            let status = if letters.chars().all(|letter| letters.starts_with(letter)) { &letters[..1] } else { "M" };
+            lines.push(json!(["commit file", hash, path, status, null]).to_string());
+        }
         for line in shown.lines().filter(|_| parents < 2 && !is_cut) {
             let fields: Vec<&str> = line.split('\t').collect();
             let (path, from) = match fields[..] {
@@ -97,7 +111,7 @@ fn of_git(root: &Path) -> Vec<String> {
         }
         let texts = git(root, &["show", "-s", "--format=%ct%x00%s", hash]);
         let (time, subject) = texts.trim_end().split_once('\0').unwrap();
-        lines.push(format!("{hash} {time} {subject}"));
+        lines.push(format!("{hash} {time} {} {subject}", corrected[hash]));
     }
     lines.sort();
     lines
@@ -109,7 +123,10 @@ fn of_index(rows: &[String]) -> Vec<String> {
     for row in rows {
         let row: Value = serde_json::from_str(row).unwrap();
         match row[0].as_str().unwrap() {
-            "commit" => lines.push(format!("{} {} {}", row[1].as_str().unwrap(), row[2], row[4].as_str().unwrap())),
+            "commit" => {
+                let (hash, subject) = (row[1].as_str().unwrap(), row[5].as_str().unwrap());
+                lines.push(format!("{hash} {} {} {subject}", row[2], row[3]));
+            }
             "commit file" => lines.push(row.to_string()),
             _ => {}
         }
@@ -331,9 +348,9 @@ fn messages_are_stored_without_addresses_and_secrets() {
     sync(&workspace);
     let rows = history(&workspace);
     let row: Value = serde_json::from_str(rows.iter().find(|row| row.starts_with("[\"commit\"")).unwrap()).unwrap();
-    assert_eq!(row[3], "Ann Best");
-    assert_eq!(row[4], "Fix  for users");
-    let body = row[5].as_str().unwrap();
+    assert_eq!(row[4], "Ann Best");
+    assert_eq!(row[5], "Fix  for users");
+    let body = row[6].as_str().unwrap();
     assert!(
         body.starts_with("The token was ") && !body.contains(&token) && body.contains("Co-authored-by: Bob\nSee"),
         "{body}"
@@ -566,4 +583,150 @@ fn the_first_history_in_a_new_work_tree_is_its_own() {
     let steps: Vec<&str> =
         printed.lines().filter_map(|line| line.split_once("  Step ").map(|(_, step)| step)).collect();
     assert_eq!(steps, ["3", "2", "1"]);
+
+    for (tool, asked) in [
+        ("query", json!({ "text": "kind:commit step", "limit": 20 })),
+        ("get_symbol", json!({ "symbol_name": "a", "history": true })),
+    ] {
+        let other = folder.path().join(tool);
+        let other = other.to_str().unwrap();
+        git(repo.path(), &["worktree", "add", "-q", other, "HEAD~5"]);
+        let mut server = Server::start(repo.command(&["--repo", other, "mcp", "--no-daemon"]));
+        let found = server.call(tool, &asked);
+        let listed = found["history"].as_array().or(found["results"].as_array()).unwrap();
+        let mut steps: Vec<&str> = listed.iter().map(|one| one["subject"].as_str().unwrap()).collect();
+        steps.sort_unstable();
+        assert_eq!(steps, ["Step 1", "Step 2", "Step 3"], "{found:#}");
+    }
+}
+
+/// The subjects that `ixmcp history` lists.
+fn listed(repo: &Repo, of: &str) -> Vec<String> {
+    let printed = repo.ok(&["history", of]);
+    let commits = printed.lines().take_while(|line| *line != "changes together with");
+    commits.map(|commit| commit.splitn(3, "  ").nth(2).unwrap().to_owned()).collect()
+}
+
+fn by_git(repo: &Repo, arguments: &[&str]) -> Vec<String> {
+    let mut all = vec!["log", "--format=%s"];
+    all.extend(arguments);
+    git(repo.path(), &all).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn commits_are_in_the_order_of_their_ancestry() {
+    let repo = begun("");
+    // A rebase makes commits in one second, and the clock of one machine is slow.
+    for (number, time) in [5, 5, 5, 5, 1, 5, 5, 2, 5].into_iter().enumerate() {
+        repo.write("a.py", format!("a = {number}\n"));
+        git(repo.path(), &["add", "a.py"]);
+        git_at(repo.path(), &["commit", "-q", "-m", &format!("Step {number}")], 1_000_000_000 + time);
+    }
+    let expected = by_git(&repo, &["--topo-order", "--", "a.py"]);
+    assert_eq!(listed(&repo, "a.py"), expected);
+    let found = repo.call("query", &json!({ "text": "kind:commit path:a.py" }));
+    let subjects: Vec<&str> =
+        found["results"].as_array().unwrap().iter().map(|hit| hit["subject"].as_str().unwrap()).collect();
+    assert_eq!(subjects, expected);
+    assert_eq!(listed(&repo, "a.py:1"), by_git(&repo, &["-s", "-L1,1:a.py"]));
+}
+
+#[test]
+fn a_merge_is_in_the_history_of_the_files_that_it_changed_itself() {
+    let repo = begun("//- /a.py\na = 1\nb = 1\nc = 1\n//- /d.py\nd = 1\n");
+    commit(&repo, "Begin");
+    git(repo.path(), &["checkout", "-q", "-b", "side"]);
+    repo.write("a.py", "a = 2\nb = 1\nc = 1\n");
+    commit(&repo, "Change a");
+    git(repo.path(), &["checkout", "-q", "main"]);
+    repo.write("a.py", "a = 1\nb = 1\nc = 2\n");
+    commit(&repo, "Change c");
+    git(repo.path(), &["merge", "-q", "--no-commit", "side"]);
+    repo.write("d.py", "d = 2\n");
+    commit(&repo, "Merge side");
+    for path in ["a.py", "d.py"] {
+        let expected = by_git(&repo, &["--", path]);
+        assert!(expected.contains(&"Merge side".to_owned()));
+        assert_eq!(listed(&repo, path).len(), expected.len(), "{path}");
+        assert_eq!(listed(&repo, path)[0], "Merge side");
+    }
+    // The files that a merge joins say nothing of each other.
+    let counted = repo.ok(&["sql", "SELECT file_count FROM commits WHERE subject = 'Merge side'"]);
+    assert_eq!(counted, "file_count\n0\n");
+}
+
+#[test]
+fn what_is_gone_or_renamed_has_its_history() {
+    let repo = begun("//- /src/old.py\nimport os\n\ndef first():\n    return os.name\n//- /src/gone.py\ng = 1\n");
+    commit(&repo, "Begin");
+    git(repo.path(), &["mv", "src/old.py", "src/new.py"]);
+    commit(&repo, "Rename old");
+    git(repo.path(), &["rm", "-q", "src/gone.py"]);
+    commit(&repo, "Remove gone");
+    let say = |of: &str| String::from_utf8(repo.run(&["history", of]).stderr).unwrap();
+    assert_eq!(listed(&repo, "src/gone.py"), by_git(&repo, &["--", "src/gone.py"]));
+    assert_eq!(say("src/gone.py"), "src/gone.py is not in the repository any more.\n");
+    assert_eq!(listed(&repo, "src/old.py"), by_git(&repo, &["--", "src/old.py"]));
+    assert_eq!(say("src/old.py"), "src/old.py is not in the repository any more: it was renamed to src/new.py.\n");
+    // The path is that of another file now.
+    repo.write("src/old.py", "other = True\n");
+    commit(&repo, "Another old");
+    assert_eq!(listed(&repo, "src/old.py"), by_git(&repo, &["--", "src/old.py"]));
+    // A renaming that is not committed.
+    git(repo.path(), &["mv", "src/new.py", "src/newer.py"]);
+    assert_eq!(listed(&repo, "src/newer.py"), ["Rename old", "Begin"]);
+    assert_eq!(say("src/newer.py"), "src/newer.py was renamed from src/new.py, which is not committed yet.\n");
+    assert_eq!(listed(&repo, "first"), ["Begin"]);
+    assert_eq!(listed(&repo, "src"), by_git(&repo, &["--", "src"]));
+    assert_eq!(listed(&repo, "."), by_git(&repo, &[]));
+    assert!(say("nothing.py").contains("neither a file nor a symbol"));
+}
+
+#[test]
+fn the_filters_of_a_query_for_commits_apply_to_messages_and_files() {
+    let repo = shop();
+    repo.write("notes.md", "# Notes\n");
+    commit(&repo, "Write about vouchers");
+    repo.sync();
+    let found = |text: &str| repo.call("query", &json!({ "text": text }));
+    let subjects = |text: &str| -> Vec<String> {
+        let found = found(text);
+        let mut subjects: Vec<String> = found["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hit| hit["subject"].as_str().unwrap().to_owned())
+            .collect();
+        subjects.sort();
+        subjects
+    };
+    let git = |arguments: &[&str]| {
+        let mut subjects = by_git(&repo, arguments);
+        subjects.sort();
+        subjects
+    };
+    let mut with_word = git(&["-i", "--grep=voucher"]);
+    with_word.retain(|subject| !subject.contains("negative"));
+    assert_eq!(subjects("kind:commit voucher -negative"), with_word);
+    assert_eq!(subjects("kind:commit -voucher -vouchers"), git(&["-i", "--invert-grep", "--grep=voucher"]));
+    assert_eq!(subjects("kind:commit \"voucher codes\""), git(&["--grep=voucher codes"]));
+    assert_eq!(subjects("kind:commit lang:markdown"), git(&["--", "*.md"]));
+    assert_eq!(subjects("kind:commit lang:python path:rules"), git(&["--", "*rules*.py"]));
+    assert_eq!(found("kind:commit tag:x voucher")["warning"], "`tag:x` has no effect on commits.");
+}
+
+#[test]
+fn the_history_of_a_name_says_which_definition_it_is_of() {
+    let repo = begun("//- /a.py\ndef load():\n    return 1\n//- /b.py\n\ndef load():\n    return 2\n");
+    commit(&repo, "Begin");
+    let note = "The history is that of a.py:1, the first of 2 definitions with that name.";
+    assert_eq!(String::from_utf8(repo.run(&["history", "load"]).stderr).unwrap().trim_end(), note);
+    let found = repo.call("get_symbol", &json!({ "symbol_name": "load", "history": true }));
+    assert_eq!(found["warning"], note, "{found:#}");
+    for wrong in ["a.py:0", "a.py:9"] {
+        assert!(repo.fails(&["history", wrong]).contains("a.py has 2 lines"), "{wrong}");
+    }
+    let unborn = begun("//- /a.py\na = 1\n");
+    let said = String::from_utf8(unborn.run(&["history", "a.py"]).stderr).unwrap();
+    assert_eq!(said, "There is no history: nothing is committed yet.\n");
 }

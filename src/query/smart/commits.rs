@@ -2,11 +2,14 @@
 //!
 //! Owns which queries ask for commits, and the order of the hits. Does not own what the history says of files (`past`).
 
-use super::parsed_query::ParsedQuery;
+use super::filters::{self, Filters};
+use super::parsed_query::{ParsedQuery, Piece, WORDS_OF_SENTENCE, split};
 use super::rarity::rarity;
 use super::semantic::SemanticQuery;
 use crate::embed::{Embedder, Purpose, built_in};
 use crate::error::Result;
+use crate::extract;
+use crate::model::{RepoPath, printable};
 use crate::query::corpus::Corpus;
 use crate::query::{Page, PathFilter};
 use crate::store::{FtsQuery, Snapshot, StoredCommit};
@@ -42,32 +45,78 @@ pub struct CommitHit {
 }
 
 /// A query for commits.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CommitQuery {
     text: String,
+    /// Filters of messages.
+    filters: Filters,
     paths: Vec<PathFilter>,
+    languages: Vec<&'static str>,
+    warning: Option<String>,
 }
 
 impl CommitQuery {
     /// The query, if it asks for commits by its filter.
     pub fn asked(text: &str) -> Option<Self> {
-        let is_kind = |word: &str| word.eq_ignore_ascii_case(KIND);
-        if !text.split_whitespace().any(is_kind) {
+        let pieces = split(text);
+        let is_kind = |piece: &Piece| matches!(piece, Piece::Word(word) if word.eq_ignore_ascii_case(KIND));
+        if !pieces.iter().any(is_kind) {
             return None;
         }
-        let (mut words, mut paths) = (Vec::new(), Vec::new());
-        for word in text.split_whitespace().filter(|word| !is_kind(word)) {
-            match word.strip_prefix("path:").filter(|path| !path.is_empty()).and_then(PathFilter::containing) {
-                Some(filter) => paths.push(filter),
-                None => words.push(word),
+        let mut query = Self::default();
+        let (mut words, mut phrases) = (Vec::new(), Vec::new());
+        for piece in pieces.into_iter().filter(|piece| !is_kind(piece)) {
+            match piece {
+                Piece::Phrase(phrase) => phrases.push(phrase),
+                Piece::Word(word) if query.takes(word) => {}
+                Piece::Word(word) => words.push(word),
             }
         }
-        Some(Self { text: words.join(" "), paths })
+        if words.len() < WORDS_OF_SENTENCE {
+            phrases.iter().for_each(|phrase| query.filters.take_phrase(phrase));
+        }
+        words.extend(phrases);
+        query.text = words.join(" ");
+        Some(query)
     }
 
     /// Asks for commits whose messages have words of a text.
     pub fn from_words(text: &str) -> Self {
-        Self { text: text.to_owned(), paths: Vec::new() }
+        Self { text: text.to_owned(), ..Self::default() }
+    }
+
+    /// Says which filters have no effect on commits.
+    pub fn warning(&self) -> Option<String> {
+        self.warning.clone()
+    }
+
+    /// Takes a word that is a filter.
+    fn takes(&mut self, word: &str) -> bool {
+        if self.filters.take_exclusion(word) {
+            return true;
+        }
+        let Some((name, value)) = filters::named(word) else { return false };
+        match (name, PathFilter::containing(value), extract::named(value)) {
+            ("path", Some(filter), _) => self.paths.push(filter),
+            ("lang", _, Some(language)) => self.languages.push(language),
+            _ => self.warning = Some(format!("`{}` has no effect on commits.", printable(word))),
+        }
+        true
+    }
+
+    /// Whether only commits that changed certain files answer.
+    fn is_of_files(&self) -> bool {
+        !self.paths.is_empty() || !self.languages.is_empty()
+    }
+
+    fn admits_file(&self, path: &str) -> bool {
+        let is_in =
+            |language: &&'static str| RepoPath::new(path).is_some_and(|path| extract::language_of(&path) == *language);
+        self.paths.iter().all(|own| own.admits(path)) && (self.languages.is_empty() || self.languages.iter().any(is_in))
+    }
+
+    fn admits_message(&self, commit: &StoredCommit) -> bool {
+        self.filters.admit_text(&format!("{}\n{}", commit.subject, commit.body))
     }
 }
 
@@ -81,14 +130,16 @@ pub fn search_commits(
 ) -> Result<Page<CommitHit>> {
     let mut parsed = ParsedQuery::from_words(&query.text);
     let mut hits = Vec::new();
+    let mut is_all = true;
     for at in 0..corpus.source_count() {
         hits.extend(corpus.ask(at, |source| {
             let found = of_source(source, &mut parsed, &query.text)?;
+            is_all &= found.len() < if parsed.words.is_empty() { LISTED } else { RANKED };
             let mut hits = Vec::with_capacity(found.len());
-            for (commit, score) in found {
-                let most = if filter.is_empty() && query.paths.is_empty() { FILES } else { LISTED };
+            for (commit, score) in found.into_iter().filter(|(commit, _)| query.admits_message(commit)) {
+                let most = if filter.is_empty() && !query.is_of_files() { FILES } else { LISTED };
                 let mut files = source.files_of_commit(commit.id, most)?;
-                let admits = |path: &String| filter.admits(path) && query.paths.iter().all(|own| own.admits(path));
+                let admits = |path: &String| filter.admits(path) && query.admits_file(path);
                 if most == LISTED && !files.iter().any(admits) {
                     continue;
                 }
@@ -103,13 +154,13 @@ pub fn search_commits(
         rank(corpus, &parsed, &mut hits)?;
     }
     let order = |a: &CommitHit, b: &CommitHit| {
-        let newest = b.commit.time.cmp(&a.commit.time).then_with(|| a.commit.hash.cmp(&b.commit.hash));
+        let newest =
+            b.commit.corrected_time.cmp(&a.commit.corrected_time).then_with(|| a.commit.hash.cmp(&b.commit.hash));
         b.score.total_cmp(&a.score).then(newest).then(a.source.cmp(&b.source))
     };
     hits.sort_by(order);
-    let is_all = hits.len() < RANKED;
     let page = Page::from_list(hits, offset, limit);
-    Ok(Page { total: page.total.filter(|_| is_all), ..page })
+    Ok(Page { total: page.total.filter(|_| is_all), is_cut: page.is_cut || !is_all, ..page })
 }
 
 /// Commits that may answer, with what BM25 says of each.

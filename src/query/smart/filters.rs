@@ -110,7 +110,7 @@ fn excluded(word: &str) -> Option<&str> {
 }
 
 /// Name and value of a word that is written as a filter. `path:` and `path::Path` are text.
-fn named(word: &str) -> Option<(&str, &str)> {
+pub(super) fn named(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once(':')?;
     let is_filter = matches!(name, "path" | "lang" | "kind" | "tag") && !value.is_empty() && !value.starts_with(':');
     is_filter.then_some((name, value))
@@ -127,6 +127,14 @@ impl Filters {
         if !phrase.tokens.is_empty() {
             self.phrases.push(phrase);
         }
+    }
+
+    /// Takes a word that is an exclusion.
+    pub fn take_exclusion(&mut self, word: &str) -> bool {
+        let excluded = excluded(word).map(TextFilter::new);
+        let is_one = excluded.is_some();
+        self.excluded.extend(excluded);
+        is_one
     }
 
     /// Whether no chunk contains one of the phrases.
@@ -146,8 +154,7 @@ impl Filters {
 
     /// Takes a word that is a filter.
     pub fn take(&mut self, word: &str, corpus: &Corpus) -> Result<FilterRole> {
-        if let Some(excluded) = excluded(word) {
-            self.excluded.push(TextFilter::new(excluded));
+        if self.take_exclusion(word) {
             return Ok(FilterRole::Filter);
         }
         let Some((name, value)) = named(word) else { return Ok(FilterRole::Text) };

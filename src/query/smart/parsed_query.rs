@@ -18,7 +18,7 @@ const MAX_TOKENS: usize = 48;
 pub(super) const MAX_WORDS: usize = 64;
 
 /// Next to this many other words, a phrase is a part of a sentence, and excludes nothing.
-const WORDS_OF_SENTENCE: usize = 4;
+pub(super) const WORDS_OF_SENTENCE: usize = 4;
 /// Next to this many other words, a phrase that no text contains excludes nothing.
 const WORDS_OF_CLAUSE: usize = 2;
 
@@ -490,13 +490,13 @@ fn shape(text: &str, terms: &[Term]) -> QueryShape {
 }
 
 #[derive(Clone, Copy)]
-enum Piece<'t> {
+pub(super) enum Piece<'t> {
     Word(&'t str),
     Phrase(&'t str),
 }
 
 /// Words at white space; text between two `"` is one phrase.
-fn split(text: &str) -> Vec<Piece<'_>> {
+pub(super) fn split(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {

@@ -97,7 +97,7 @@ fn commits_of(
         next_offset: found.next_offset(),
         suggestion: None,
         vectors_pending: None,
-        warning,
+        warning: joined([query.warning(), warning]),
         results: Vec::new(),
     };
     let mut answer = json!(answer);

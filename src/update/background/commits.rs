@@ -4,7 +4,7 @@
 //! a commit never changes, a batch stores only those that are missing, and if `HEAD` moves meanwhile, the next look finds that. Does not
 //! own how git is asked (`git_objects`), or what a commit says for a query (`query`).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use super::static_embeddings::if_free;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::git_layout;
-use crate::git_objects::{LoggedCommit, Objects};
+use crate::git_objects::{LoggedCommit, Objects, Reached};
 use crate::locked::locked;
 use crate::repository::Repository;
 use crate::secrets;
-use crate::store::{Fact, NewCommit, NewCommitFile, Store};
+use crate::store::{Fact, NewCommit, NewCommitFile, Snapshot, Store};
 use crate::words;
 
 /// Raise it when a commit would be stored otherwise.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Commits that are stored before searches read the history; the others follow.
 const NEWEST: usize = 5_000;
 /// Commits that git logs at once, and that are stored at once.
@@ -96,9 +96,28 @@ impl Commits {
     }
 
     /// Why there is no history at all; `None` if there is one.
-    pub fn absence(&self) -> Option<String> {
-        let has_git = || git_layout::directory(&self.repository.root).is_some();
-        self.fault().or_else(|| (!has_git()).then(|| "there is no git repository here".to_owned()))
+    pub fn absence(&self, budget: &Budget) -> Option<String> {
+        if git_layout::directory(&self.repository.root).is_none() {
+            return Some("there is no git repository here".to_owned());
+        }
+        let is_unborn = git_layout::head_commit(&self.repository.root).is_none()
+            && self.objects().is_some_and(|objects| objects.head(budget).is_ok_and(|head| head.is_none()));
+        self.fault().or_else(|| is_unborn.then(|| "nothing is committed yet".to_owned()))
+    }
+
+    /// Whether the commits of a snapshot are those that `HEAD` reaches, or some of them: an index may begin as a copy of a sibling
+    /// worktree's, with the history of its branch.
+    pub fn are_own(&self, snapshot: &Snapshot, budget: &Budget) -> Result<bool> {
+        let Some(objects) = self.objects().filter(|_| !self.repository.is_read_only()) else { return Ok(true) };
+        let state = snapshot.fact(Fact::History)?.unwrap_or_default();
+        // A copy of commits that were not complete names none.
+        let Some((stored, _)) = state.split_once(' ') else { return Ok(state.is_empty()) };
+        let head = match git_layout::head_commit(&self.repository.root) {
+            Some(head) => Some(head),
+            None => objects.head(budget)?,
+        };
+        let Some(head) = head else { return Ok(false) };
+        Ok(head == stored || objects.is_ancestor(stored, &head, budget)? == Some(true))
     }
 
     fn stored_state(&self, budget: &Budget) -> Result<String> {
@@ -138,16 +157,18 @@ impl Commits {
             return Ok(());
         }
         let store = self.repository.store()?;
-        let missing = match added_since(&stored, &state, &objects, budget)? {
+        let missing = match added_since(store, &stored, &state, &objects, budget)? {
             Some(added) => added,
             None => remove_unreached(store, &head, is_made_equally(&stored, &state), &objects, budget)?,
         };
         let mut stored = 0;
         for batch in missing.chunks(BATCH) {
             budget.check()?;
-            let ids: Vec<&str> = batch.iter().map(String::as_str).collect();
+            let ids: Vec<&str> = batch.iter().map(|commit| commit.id.as_str()).collect();
+            let times: HashMap<&str, i64> =
+                batch.iter().map(|commit| (commit.id.as_str(), commit.corrected_time)).collect();
             let logged = objects.logged(&ids, budget)?;
-            let commits: Vec<NewCommit> = logged.into_iter().map(new_commit).collect();
+            let commits: Vec<NewCommit> = logged.into_iter().map(|commit| new_commit(commit, &times)).collect();
             store.write(|changes| changes.add_commits(&commits))?;
             stored += batch.len();
             if stored == NEWEST {
@@ -186,12 +207,19 @@ fn is_made_equally(one: &str, other: &str) -> bool {
 }
 
 /// The commits that were added to a complete history; `None` if it was not complete, or is another one now.
-fn added_since(stored: &str, state: &str, objects: &Objects, budget: &Budget) -> Result<Option<Vec<String>>> {
+fn added_since(
+    store: &Store,
+    stored: &str,
+    state: &str,
+    objects: &Objects,
+    budget: &Budget,
+) -> Result<Option<Vec<Reached>>> {
     let (Some((before, _)), Some((head, _))) = (stored.split_once(' '), state.split_once(' ')) else { return Ok(None) };
     if !is_made_equally(stored, state) || objects.is_ancestor(before, head, budget)? != Some(true) {
         return Ok(None);
     }
-    objects.reached(head, Some(before), budget).map(Some)
+    let known = |id: &str| store.read(budget, |snapshot| snapshot.corrected_time(id));
+    objects.reached(head, Some(before), known, budget).map(Some)
 }
 
 /// Removes the commits that the head does not reach, and all if they are made in another way. Returns those that are missing.
@@ -201,14 +229,14 @@ fn remove_unreached(
     are_kept: bool,
     objects: &Objects,
     budget: &Budget,
-) -> Result<Vec<String>> {
-    let mut reached = objects.reached(head, None, budget)?;
+) -> Result<Vec<Reached>> {
+    let mut reached = objects.reached(head, None, |_| Ok(None), budget)?;
     let (known, unfinished) = store.read(budget, |snapshot| {
         Ok((snapshot.commit_hashes()?, snapshot.fact(Fact::History)?.is_none_or(|state| state.is_empty())))
     })?;
     let mut gone: Vec<&str> = known.iter().map(String::as_str).collect();
     if are_kept || unfinished {
-        let wanted: HashSet<&str> = reached.iter().map(String::as_str).collect();
+        let wanted: HashSet<&str> = reached.iter().map(|commit| commit.id.as_str()).collect();
         gone.retain(|hash| !wanted.contains(hash));
     }
     gone.sort_unstable();
@@ -220,23 +248,26 @@ fn remove_unreached(
         store.write(|changes| changes.remove_unused_commit_paths())?;
     }
     let gone: HashSet<&str> = gone.into_iter().collect();
-    reached.retain(|hash| !known.contains(hash) || gone.contains(hash.as_str()));
+    reached.retain(|commit| !known.contains(&commit.id) || gone.contains(commit.id.as_str()));
     Ok(reached)
 }
 
 /// Makes what is stored of a commit.
-fn new_commit(logged: LoggedCommit) -> NewCommit {
-    let file_count = logged.files.len();
+fn new_commit(logged: LoggedCommit, corrected_times: &HashMap<&str, i64>) -> NewCommit {
+    // A merge says nothing of the files that it joins.
+    let file_count = if logged.is_merge { 0 } else { logged.files.len() };
+    let listed = logged.files.len();
     let mut files: Vec<NewCommitFile> = logged
         .files
         .into_iter()
         .map(|file| NewCommitFile { path: file.path, status: file.status, from: file.from })
         .collect();
-    if file_count > MAX_FILES {
+    if listed > MAX_FILES {
         files.clear();
     }
     let subject = without_secrets(&logged.subject, MAX_SUBJECT);
     NewCommit {
+        corrected_time: corrected_times.get(logged.id.as_str()).copied().unwrap_or(logged.time),
         hash: logged.id,
         time: logged.time,
         author: without_secrets(&logged.author, MAX_SUBJECT),
