@@ -34,6 +34,9 @@ fn line_of(typed: &str) -> Option<(&str, u32)> {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    if typed.of.is_empty() {
+        return Err(Error::invalid_argument("the path or name is empty").hint("Give a file, a folder or a name."));
+    }
     let workspace = session.workspace()?;
     let budget = Budget::unlimited();
     let most = usize::try_from(typed.limit).unwrap_or(usize::MAX);
@@ -55,7 +58,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             return of_lines(&workspace, snapshot, (path, (*line, *line)), asked, &budget);
         }
         let of_path = of_path(&workspace, snapshot, path, asked, &budget)?;
-        if snapshot.file(path)?.is_some() || !of_path.commits.is_empty() {
+        let is_there = snapshot.file(path)?.is_some() || workspace.root().join(path).is_dir();
+        if is_there || !of_path.commits.is_empty() {
             return Ok(of_path);
         }
         of_name(&workspace, snapshot, &typed.of, asked, &budget)?.ok_or_else(|| {

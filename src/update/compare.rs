@@ -49,7 +49,9 @@ pub(crate) fn compare(
         let left_out = skipped.remove(found.path.as_str());
         let task = |known| Task { path: found.path.clone(), size: found.stat.size, known };
         match (known, left_out) {
-            (Some(known), _) => {
+            (Some(known), left_out) => {
+                // An update that was cut short had begun to replace the file.
+                cheap.unskip.extend(left_out.map(|left_out| left_out.path));
                 let is_trusted = scan::trusted(&known.stat, known.seen_ns, &found.stat);
                 let thoroughness = if done.contains(&found.path) { Thoroughness::Changed } else { thoroughness };
                 match thoroughness {
@@ -78,7 +80,7 @@ pub(crate) fn compare(
     }
     cheap.gone = stored.into_values().collect();
     cheap.gone.sort_by(|a, b| a.path.cmp(&b.path));
-    cheap.unskip = skipped.into_keys().collect();
+    cheap.unskip.extend(skipped.into_keys());
     (tasks, cheap)
 }
 
@@ -91,4 +93,36 @@ pub(crate) fn rows_are_current(known: &StoredFile, folders: &Folders, path: &Rep
 /// Whether the rows of an unchanged file can answer until those of this program's extractor replace them.
 pub(crate) fn has_current_chunking(known: &StoredFile, folders: &Folders, path: &RepoPath) -> bool {
     known.chunking == folders.chunking(path).map(Chunking::to_text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ContentHash, SkipReason, Stat};
+    use crate::scan::FoundFile;
+
+    /// An update writes that a link is left out, and is overtaken before it removes the file that was there; then the file is back.
+    #[test]
+    fn a_file_that_is_back_is_not_left_out_any_more() {
+        let path = RepoPath::new("notes/a.json").unwrap();
+        let stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1 };
+        for ctime_ns in [1, 2] {
+            let found = FoundFile { path: path.clone(), stat: Stat { ctime_ns, ..stat } };
+            let listing = Listing { files: vec![found], ..Listing::default() };
+            let stored = StoredFile {
+                path: path.clone(),
+                language: "json".to_owned(),
+                extractor: 1,
+                hash: ContentHash::compute(b"1"),
+                stat,
+                seen_ns: i64::MAX,
+                chunking: None,
+            };
+            let left_out = SkippedFile { path: path.to_string(), reason: SkipReason::Symlink, stat, seen_ns: 0 };
+            let (_, cheap) =
+                compare(listing, vec![stored], vec![left_out], Thoroughness::Changed, &HashSet::new(), |_| true);
+            assert_eq!(cheap.unskip, ["notes/a.json"]);
+            assert!(cheap.gone.is_empty() && cheap.skip.is_empty());
+        }
+    }
 }
