@@ -10,14 +10,12 @@
 //! | [`lock`] | which process updates, builds or rebuilds |
 //! | [`state`], [`folders`] | what the user selected: document folders, the embedding model |
 //! | [`watch`] | which paths may have changed; that all earlier events have arrived (the cookie) |
-//! | [`disk_listing`], [`in_flight`], [`requests`], [`coverage`] | what reads see of a running update, and ask of it |
+//! | [`in_flight`] | what reads see of a running update, and ask of it |
 //! | [`seed`], [`provisional`], [`damage`] | indexes that answer instead of this one, and the one that was damaged |
 //! | [`files`], [`history`], [`line_history`] | files as callers name them, as they were at a commit, and which commits touched lines |
 
-mod coverage;
 pub(crate) mod damage;
 pub(crate) mod dependency_indexes;
-mod disk_listing;
 mod files;
 pub(crate) mod folder;
 pub(crate) mod folders;
@@ -30,7 +28,6 @@ mod mirrored;
 mod open_repository;
 mod provisional;
 pub(crate) mod registry;
-mod requests;
 mod root_hash;
 mod root_kind;
 pub(crate) mod seed;
@@ -38,20 +35,17 @@ mod state;
 mod watch;
 mod without_files;
 
-pub(crate) use coverage::Coverage;
-pub use coverage::Thoroughness;
 pub use dependency_indexes::{DependencyIndex, dependency_indexes, limit_dependency_indexes};
-pub(crate) use disk_listing::DiskListing;
 pub(crate) use files::Files;
 pub(crate) use folder::{database, is_elsewhere};
 pub(crate) use folders::Folders;
 pub(crate) use history::History;
 pub use history::{Differences, Version};
-pub(crate) use in_flight::UpdateRun;
+pub use in_flight::Thoroughness;
+pub(crate) use in_flight::{Coverage, DiskListing, Pause, ReadyEntities, Requests, UpdateRun};
 pub use line_history::FileCommits;
 pub(crate) use lock::{AskingLock, RebuildLock, UpdateLock};
 pub(crate) use open_repository::{Index, OPEN_TIMEOUT, Repository, Settings};
-pub(crate) use requests::{Pause, ReadyEntities, Requests};
 pub(crate) use root_kind::RootKind;
 pub(crate) use seed::{IndexedFile, Sibling};
 pub(crate) use state::{RegisteredFolder, State};

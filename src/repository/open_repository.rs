@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use super::damage::{self, Repaired};
-use super::disk_listing::{DiskListing, Listings};
 use super::folders::Folders;
-use super::in_flight::InFlight;
+use super::in_flight::{DiskListing, InFlight, Listings};
 use super::lock::{BuildLock, UpdateLock};
 use super::mirrored::{Mirrored, Seen};
 use super::provisional::Provisional;

@@ -18,7 +18,7 @@ use crate::scan::{self, Listing};
 use crate::secrets;
 use crate::store::{Fact, Snapshot, StoredFile};
 use crate::threads::STACK_BYTES;
-use crate::update::compare::{self, CheapChanges, Task};
+use crate::update::plan::{self, CheapChanges, Task};
 
 /// Files on disk that one snapshot of the index lacks.
 pub struct Unindexed {
@@ -79,14 +79,14 @@ impl Unindexed {
             listed.listing.files.iter().map(|file| (file.path.as_str(), file.stat)).collect();
         let (files, skipped) = (snapshot.stored_files()?, snapshot.skipped()?);
         // After an upgrade, the old rows of unchanged files answer until they are replaced.
-        let are_usable = |known: &StoredFile| compare::has_current_chunking(known, &settings.folders, &known.path);
+        let are_usable = |known: &StoredFile| plan::has_current_chunking(known, &settings.folders, &known.path);
         let old: Vec<String> = files
             .iter()
-            .filter(|known| !compare::rows_are_current(known, &settings.folders, &known.path))
+            .filter(|known| !plan::rows_are_current(known, &settings.folders, &known.path))
             .map(|known| known.path.as_str().to_owned())
             .collect();
         let (mut tasks, CheapChanges { gone, .. }) =
-            compare::compare(listing, files, skipped, thoroughness, &HashSet::new(), are_usable);
+            plan::compare(listing, files, skipped, thoroughness, &HashSet::new(), are_usable);
         let folder = Folder::open(&repository.root).ok();
         if let Some(seed) = repository.seed() {
             let read = |path: &RepoPath| read(repository, &settings, folder.as_ref(), path);

@@ -11,11 +11,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
-use super::bundles::{BUNDLE_BYTES, Bundle, Bundling, InOrder, Outcome};
-use super::byte_budget::{ByteBudget, CloseOnDrop};
-use super::compare::{CheapChanges, Task, rows_are_current};
-use super::plan::{Extraction, Plan, Stage};
-use super::tally::Tally;
+use super::bundles::{BUNDLE_BYTES, Bundle, Bundling, ByteBudget, CloseOnDrop, InOrder, Outcome};
+use super::plan::{CheapChanges, Extraction, Plan, Stage, Tally, Task, rows_are_current};
 use super::{reader, recent};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};

@@ -15,7 +15,7 @@
 //! |---|---|
 //! | [`schedule`] | the update in flight; what a read waits for, and how long |
 //! | [`rounds`] | what an update covers, its rounds and their bound |
-//! | [`plan`] | the tasks of a round: disk and index compared ([`compare`]). Writes nothing |
+//! | [`plan`] | the tasks of a round: disk and index compared. Writes nothing |
 //! | [`apply`] | the tasks done: files are read and extracted in parallel, and written in batches by one thread |
 //! | [`bundles`] | what a file becomes; in a first build, the chunks that are indexed in parallel and the order in which they are written |
 //!
@@ -28,11 +28,9 @@
 mod apply;
 mod background;
 mod bundles;
-mod byte_budget;
-pub(crate) mod compare;
 mod documents;
 mod entities;
-mod plan;
+pub(crate) mod plan;
 mod reader;
 mod rebuild;
 mod recent;
@@ -42,7 +40,6 @@ mod schedule;
 mod shared_listing;
 mod sibling_copy;
 pub(crate) mod snapshot;
-mod tally;
 
 pub(crate) use background::{Commits, EmbeddingModel, ModelAvailability, Scip, StaticEmbeddings, serve_scip_reader};
 pub use documents::FolderOptions;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::byte_budget::ByteBudget;
+use super::bundles::ByteBudget;
 use crate::child_process::{own_end, run_to_end};
 use crate::error::{Error, Result};
 use crate::extract::{Document, Format, documents};

@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::apply::{ApplyOutcome, Turn, apply};
 use super::entities;
-use super::plan::{self, Stage};
+use super::plan::{self, Stage, Tally};
 use super::sibling_copy::copy_sibling;
-use super::tally::Tally;
 use crate::budget::{Budget, Phase, Progress};
 use crate::error::Result;
 use crate::model::RepoPath;
@@ -40,7 +39,7 @@ pub(super) fn run(turn: &Turn, coverage: Coverage) -> Result<()> {
         _ => &Dirty::Everything,
     };
     if *scope != Dirty::Nothing {
-        if *scope == Dirty::Everything {
+        if *scope == Dirty::Everything && turn.repository.seed().is_some() {
             copy_sibling(turn)?;
         }
         turn.repository.store()?.follow_splitter(turn.budget)?;
