@@ -410,7 +410,8 @@ pub struct Link {
     pub rel: String,
     /// A name of the target entity, whether or not that exists.
     pub target: String,
-    /// The name of a file, which is the target where nothing has the name `target`.
+    /// A second name. Where it is shorter than `target`, a file may have it if nothing has the name `target`; where it is longer, it
+    /// counts first.
     pub otherwise: Option<String>,
     /// Whether the target has the form of an id. Otherwise the link counts only while an entity has that name.
     pub certain: bool,

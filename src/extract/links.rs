@@ -38,6 +38,13 @@ pub fn is_data_field(name: &str) -> bool {
 /// Longer texts are not ids.
 const MAX_ID_BYTES: usize = 200;
 
+/// Names that a link leads to, as in [`Link`].
+struct Target {
+    name: String,
+    otherwise: Option<String>,
+    certain: bool,
+}
+
 /// The relationships that the fields state, in their order, each once; for a note, with its path in its folder.
 pub(super) fn of_fields(front: &FrontMatter, note: Option<&str>) -> (Vec<Link>, Vec<Problem>) {
     let mut links = Links { note, ..Links::default() };
@@ -56,8 +63,21 @@ pub(super) fn of_fields(front: &FrontMatter, note: Option<&str>) -> (Vec<Link>, 
 struct Links<'n> {
     note: Option<&'n str>,
     links: Vec<Link>,
-    seen: HashSet<(String, String)>,
+    seen: Seen,
     problems: Vec<Problem>,
+}
+
+/// Relationships and targets of the links so far.
+type Seen = HashSet<(String, String, Option<String>)>;
+
+/// Adds a link that is not among them yet.
+fn add(links: &mut Vec<Link>, seen: &mut Seen, rel: &str, target: Option<Target>, line: u32) {
+    let fits = |name: &String| !name.is_empty() && name.len() <= MAX_ID_BYTES;
+    let Some(Target { name, otherwise, certain }) = target.filter(|target| fits(&target.name)) else { return };
+    let otherwise = otherwise.filter(|other| *other != name && fits(other));
+    if seen.insert((rel.to_owned(), name.clone(), otherwise.clone())) {
+        links.push(Link { rel: rel.to_owned(), target: name, otherwise, certain, line });
+    }
 }
 
 impl Links<'_> {
@@ -109,17 +129,17 @@ impl Links<'_> {
         let Some(written) = node.text().map(str::trim) else { return };
         let plain = matches!(node.value, Value::Scalar { plain: true, .. });
         let wiki = written.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
-        let (target, certain) = match wiki {
+        let found = match wiki {
             Some(inner) if !inner.contains(['[', ']']) => {
-                let Some(found) = named(self.note.unwrap_or_default(), inner) else { return };
-                (found.0, true)
+                named(self.note.unwrap_or_default(), inner).map(|found| Target { certain: true, ..found })
             }
-            _ => (composed(written).into_owned(), Kind::of_id(written).is_some()),
+            _ => {
+                let certain = Kind::of_id(written).is_some();
+                let name = composed(written).into_owned();
+                (certain || may_be_id(&name, plain)).then_some(Target { name, otherwise: None, certain })
+            }
         };
-        let fits = !target.is_empty() && target.len() <= MAX_ID_BYTES && (certain || may_be_id(&target, plain));
-        if fits && self.seen.insert((rel.to_owned(), target.clone())) {
-            self.links.push(Link { rel: rel.to_owned(), target, otherwise: None, certain, line });
-        }
+        add(&mut self.links, &mut self.seen, rel, found, line);
     }
 }
 
@@ -145,17 +165,22 @@ const DEPENDENCIES: &[&str] = &["depends_on", "depends-on", "dependencies", "blo
 
 /// The target of a wiki link in the note at `path` of its folder: a name, or the exact path of a note if it is relative. `None`
 /// for a part of the note itself, and for what is outside of the folder.
-fn named(path: &str, written: &str) -> Option<(String, bool)> {
-    let name = written.split(['|', '#', '^']).next().unwrap_or_default().trim();
-    let certain = !is_other_file(name);
-    let name = without_extension(name).unwrap_or(name);
-    let target = if is_relative(name) { exact(&joined(path, name)?) } else { comparable_name(name) };
-    (!target.is_empty()).then_some((target, certain))
+fn named(path: &str, written: &str) -> Option<Target> {
+    let whole = written.split('|').next().unwrap_or_default().trim();
+    let name = whole.split(['#', '^']).next().unwrap_or_default().trim();
+    let comparable = |name: &str| {
+        let name = without_extension(name).unwrap_or(name);
+        if is_relative(name) { Some(exact(&joined(path, name)?)) } else { Some(comparable_name(name)) }
+    };
+    let target = comparable(name).filter(|target| !target.is_empty())?;
+    // `[[C#]]` may name the note `C#`, or a part of `C`.
+    let otherwise = if whole == name { None } else { comparable(whole) };
+    Some(Target { name: target, otherwise, certain: !is_other_file(name) })
 }
 
 /// The target of a link with an address: a page of Markdown by its path, and what has no such extension only where it names a
 /// note, as zk's links do.
-fn addressed(path: &str, address: &str) -> Option<(String, bool)> {
+fn addressed(path: &str, address: &str) -> Option<Target> {
     // Logseq: `[label]([[page]])`.
     if let Some(name) = address.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]")) {
         return named(path, name);
@@ -166,19 +191,14 @@ fn addressed(path: &str, address: &str) -> Option<(String, bool)> {
     }
     let address = prose::percent_decoded(address);
     let target = joined(path, &address)?;
-    match without_extension(&target) {
-        Some(page) if is_relative(&address) => Some((exact(page), true)),
-        Some(page) => Some((comparable_name(page), true)),
-        None => Some((exact(&target), false)),
-    }
-    .filter(|(target, _)| !matches!(target.as_str(), "" | "/"))
-}
-
-/// The name of the file that an address names, wherever that is: Obsidian writes so in Markdown links, too, unless its setting for new
-/// links is a relative path.
-fn named_by_address(address: &str) -> Option<String> {
-    let address = prose::percent_decoded(address.split('#').next()?);
-    without_extension(&address).filter(|_| !is_relative(&address)).map(comparable_name)
+    let (name, certain) = match without_extension(&target) {
+        Some(page) if is_relative(&address) => (exact(page), true),
+        Some(page) => (comparable_name(page), true),
+        None => (exact(&target), false),
+    };
+    // Obsidian names a file so, wherever that is, unless its setting for new links is a relative path.
+    let otherwise = without_extension(&address).filter(|_| !is_relative(&address)).map(comparable_name);
+    (name != "/").then_some(Target { name, otherwise, certain })
 }
 
 /// The name that a note has only by its whole path.
@@ -207,28 +227,20 @@ fn without_extension(name: &str) -> Option<&str> {
 
 /// Adds the links in the prose of the note at `path` of its folder, without those on the lines of its other names.
 pub(super) fn add_of_prose(links: &mut Vec<Link>, path: &str, body: &str, body_line: u32, names: &[u32]) {
-    let mut seen: HashSet<(String, String)> =
-        links.iter().map(|link| (link.rel.clone(), link.target.clone())).collect();
-    prose::marks(body, body_line, |mark, line| {
-        let (rel, found, otherwise) = match mark {
-            _ if names.contains(&line) => return,
-            ProseMark::Wiki { target, embeds, field } => {
-                let rel = if embeds { "embeds" } else { field.as_deref().unwrap_or("links") };
-                (rel.to_owned(), named(path, &target), None)
-            }
-            ProseMark::Address { address, embeds } => {
-                // Pictures and the like are shown, not linked to.
-                let found = addressed(path, &address).filter(|(_, certain)| *certain || !embeds);
-                let otherwise = named_by_address(&address).filter(|_| found.is_some());
-                ((if embeds { "embeds" } else { "links" }).to_owned(), found, otherwise)
-            }
-            _ => return,
-        };
-        let Some((target, certain)) = found.filter(|(target, _)| target.len() <= MAX_ID_BYTES) else { return };
-        let otherwise = otherwise.filter(|name| *name != target && name.len() <= MAX_ID_BYTES);
-        if seen.insert((rel.clone(), target.clone())) {
-            links.push(Link { rel, target, otherwise, certain, line });
+    let key = |link: &Link| (link.rel.clone(), link.target.clone(), link.otherwise.clone());
+    let mut seen: Seen = links.iter().map(key).collect();
+    prose::marks(body, body_line, |mark, line| match mark {
+        _ if names.contains(&line) => {}
+        ProseMark::Wiki { target, embeds, field } => {
+            let rel = if embeds { "embeds" } else { field.as_deref().unwrap_or("links") };
+            add(links, &mut seen, rel, named(path, &target), line);
         }
+        ProseMark::Address { address, embeds } => {
+            // Pictures and the like are shown, not linked to.
+            let found = addressed(path, &address).filter(|target| target.certain || !embeds);
+            add(links, &mut seen, if embeds { "embeds" } else { "links" }, found, line);
+        }
+        _ => {}
     });
 }
 

@@ -11,21 +11,21 @@ use super::statements::statements;
 use crate::error::Result;
 
 /// The entity that the words of the edge `e` refer to. Of several notes, the first in or below the folder of the edge's file with the
-/// shortest path, else the one with the shortest path of all, as in Obsidian. Where nothing has the name of the target, the file that
-/// `e.name` names. The view `links` says the same.
+/// shortest path, else the one with the shortest path of all, as in Obsidian. An edge may have a second name, `e.name`; the longer one
+/// counts where both lead to an entity. If the second is the shorter one, it is that of a file. The view `links` says the same.
 macro_rules! target {
     () => {
         "(SELECT near.id FROM (
-                SELECT 0 AS is_other, n.entity_id AS id, n.path, n.rank, n.rank > 1 AND instr(n.path, (
+                SELECT length(e.target) < length(e.name) AS is_other, n.entity_id AS id, n.path, n.rank, n.rank > 1 AND instr(n.path, (
                     SELECT rtrim(s.path, replace(s.path, '/', '')) FROM files s WHERE s.id = e.file_id)) <> 1 AS is_away,
                 iif(n.rank > 1, length(n.path), 0) AS length
                 FROM entity_names n JOIN entities o ON o.id = n.entity_id AND o.live = 1 WHERE n.name = e.target
                 UNION ALL
-                SELECT 1, n.entity_id, n.path, n.rank, n.rank > 1 AND instr(n.path, (
+                SELECT length(e.name) <= length(e.target), n.entity_id, n.path, n.rank, n.rank > 1 AND instr(n.path, (
                     SELECT rtrim(s.path, replace(s.path, '/', '')) FROM files s WHERE s.id = e.file_id)) <> 1,
                 iif(n.rank > 1, length(n.path), 0)
                 FROM entity_names n JOIN entities o ON o.id = n.entity_id AND o.live = 1
-                WHERE n.name = e.name AND n.rank < 4
+                WHERE n.name = e.name AND (n.rank < 4 OR length(e.name) > length(e.target))
             ) near ORDER BY near.is_other, near.rank, near.is_away, near.length, near.path LIMIT 1)"
     };
 }
@@ -40,10 +40,11 @@ macro_rules! named {
 }
 
 statements! {
-    /// In the order of the file: its rows were written in that order.
-    LINKS_FROM = concat!("SELECT e.kind, e.target, e.line, t.id, t.key, t.title, t.kind, t.status
+    /// In the order of the file: its rows were written in that order. One for each target, whatever its names are.
+    LINKS_FROM = concat!("SELECT e.kind, e.target, min(e.line), t.id, t.key, t.title, t.kind, t.status
         FROM edges e LEFT JOIN entities t ON t.id = ", target!(), "
-        WHERE e.entity_id = :entity AND (t.id IS NOT NULL OR e.certain = 1) ORDER BY e.line, e.id");
+        WHERE e.entity_id = :entity AND (t.id IS NOT NULL OR e.certain = 1)
+        GROUP BY e.kind, ifnull(t.id, e.target) ORDER BY min(e.line), min(e.id)");
     LINKS_TO = concat!("SELECT DISTINCT e.kind, s.id, s.key, s.title, s.kind, s.status
         FROM entity_names m CROSS JOIN ", named!(), "
         JOIN entities s ON s.id = e.entity_id AND s.live = 1
@@ -72,11 +73,12 @@ statements! {
     STEPS_IN = concat!("SELECT e.kind, e.entity_id
         FROM entity_names m CROSS JOIN ", named!(), "
         WHERE m.entity_id = :entity AND m.entity_id = ", target!());
-    EVERY_LINK = concat!("SELECT e.kind, e.target, e.line, t.id, t.key, t.title, t.kind, t.status,
+    EVERY_LINK = concat!("SELECT e.kind, e.target, min(e.line), t.id, t.key, t.title, t.kind, t.status,
             s.id, s.key, s.title, s.kind, s.status, f.path
         FROM entities s JOIN files f ON f.id = s.file_id JOIN edges e ON e.entity_id = s.id
         LEFT JOIN entities t ON t.id = ", target!(), "
-        WHERE s.live = 1 AND (t.id IS NOT NULL OR e.certain = 1) ORDER BY s.key, e.line, e.id");
+        WHERE s.live = 1 AND (t.id IS NOT NULL OR e.certain = 1)
+        GROUP BY s.id, e.kind, ifnull(t.id, e.target) ORDER BY s.key, min(e.line), min(e.id)");
     /// How many edges meet at each entity that some edge leads to.
     WEIGHT = concat!("SELECT count(*) FROM entity_names m CROSS JOIN ", named!(), "
         WHERE m.entity_id = :entity");

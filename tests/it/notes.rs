@@ -272,6 +272,30 @@ tags:: method, [[two words]], #third
     assert_eq!(shown["title"], "The Page", "{shown}");
 }
 
+/// Logseq (`mldoc` 1.6.0) takes all between the brackets as the name of a page; Obsidian, Foam and zk divide it at the first `#`.
+#[test]
+fn a_link_with_punctuation_names_a_note_or_a_part_of_one() {
+    let repo = vault(
+        "//- /notes/from.md\n[[C#]] [[C]] [[F#]] [[C# Basics]] [[a^b]] [[Sprint #4 review]] [[net#]] [[D#Part]] [[D#Other|x]] [[D^block]] [[E#]]\n\
+         //- /notes/C#.md\n1\n//- /notes/C.md\n2\n//- /notes/F#.md\n3\n//- /notes/sub/C# Basics.md\n4\n//- /notes/a^b.md\n5\n\
+         //- /notes/sprint.md\n# Sprint #4 review\n//- /notes/dotnet.md\n---\naliases: ['Net#']\n---\n//- /notes/D.md\n7\n\
+         //- /notes/sub/near.md\n[[./C# Basics]] [[../C#]]\n//- /notes/yaml.md\n---\nrelated: '[[C#]]'\n---\n",
+    );
+    let names = ["C#", "C", "F#", "sub/C# Basics", "a^b", "sprint", "dotnet", "D"];
+    let mut expected: BTreeSet<String> = names.iter().map(|name| format!("notes/{name}.md")).collect();
+    expected.insert("[e]".to_owned());
+    assert_eq!(led_to(&repo, "from"), expected);
+    assert_eq!(led_to(&repo, "sub/near"), set(&["notes/C#.md", "notes/sub/C# Basics.md"]));
+    assert_eq!(led_to(&repo, "yaml"), set(&["notes/C#.md"]));
+    // One edge to each note, in whichever of its parts the links end.
+    for around in [&["graph"][..], &["graph", "from"]] {
+        let edges = json_of(&repo, around)["edges"].clone();
+        assert_eq!(edges.as_array().unwrap().iter().filter(|edge| edge["to"] == "D").count(), 1, "{edges}");
+    }
+    let into = json_of(&repo, &["entity", "context", "F#"]).to_string();
+    assert!(into.contains("from"), "{into}");
+}
+
 /// Paths that the links of a note lead to, by the view `links`.
 fn led_to(repo: &Repo, from: &str) -> BTreeSet<String> {
     repo.ok(&["sync"]);
