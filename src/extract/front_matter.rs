@@ -134,8 +134,18 @@ impl FrontMatter {
         read
     }
 
-    /// The field of that name; of several, the first.
+    /// The field of that name: as it is written, else in any case.
     pub fn get(&self, name: &str) -> Option<&Node> {
+        self.get_as_written(self.name_as_written(name)?)
+    }
+
+    /// The name of a field as the front matter writes it.
+    pub fn name_as_written(&self, name: &str) -> Option<&str> {
+        let mut names = self.fields.iter().filter_map(|(key, _)| key.text());
+        names.clone().find(|written| *written == name).or_else(|| names.find(|other| other.eq_ignore_ascii_case(name)))
+    }
+
+    pub fn get_as_written(&self, name: &str) -> Option<&Node> {
         self.fields.iter().find(|(key, _)| key.text() == Some(name)).map(|(_, value)| self.resolve_alias(value))
     }
 

@@ -30,9 +30,9 @@ const DATA: &[&str] = &[
     "priority",
 ];
 
-/// Whether a field of that name describes an entity: it has no edges.
+/// Whether a field of that name, in any case, describes an entity: it has no edges.
 pub fn is_data_field(name: &str) -> bool {
-    DATA.contains(&name)
+    DATA.iter().any(|field| field.eq_ignore_ascii_case(name))
 }
 
 /// Longer texts are not ids.

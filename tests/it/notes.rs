@@ -272,6 +272,21 @@ tags:: method, [[two words]], #third
     assert_eq!(shown["title"], "The Page", "{shown}");
 }
 
+/// zk 0.15 (`markdown.go`: "Convert keys to lowercase, because we don't want to be case sensitive").
+#[test]
+fn fields_are_read_in_any_case() {
+    let repo = vault(
+        "//- /notes/a.md\n---\nTitle: Whole\nAliases: [Other]\nTAGS: [x, y]\nStatus: open\n---\n//- /notes/open.md\n1\n\
+         //- /notes/from.md\n[[whole]] [[Other]]\n",
+    );
+    assert_eq!(led_to(&repo, "from"), set(&["notes/a.md"]));
+    // `Status` is data, too.
+    assert_eq!(edges(&repo), set(&["from links a"]));
+    assert_eq!(tags(&repo).into_keys().collect::<Vec<_>>(), ["x", "y"]);
+    let status = repo.ok(&["sql", "--json", "SELECT status FROM entities WHERE key = 'a'"]);
+    assert_eq!(status.trim(), r#"{"status":"open"}"#);
+}
+
 /// Logseq (`mldoc` 1.6.0) takes all between the brackets as the name of a page; Obsidian, Foam and zk divide it at the first `#`.
 #[test]
 fn a_link_with_punctuation_names_a_note_or_a_part_of_one() {

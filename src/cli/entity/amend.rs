@@ -252,7 +252,7 @@ impl File<'_> {
 
 /// `tags: a, b` are two.
 fn is_comma_list(field: &str, text: &str) -> bool {
-    matches!(field, "tags" | "labels") && text.contains(',')
+    ["tags", "labels"].iter().any(|known| known.eq_ignore_ascii_case(field)) && text.contains(',')
 }
 
 /// Where a value's own words end: a block's range may reach over blank lines and comments behind it.
@@ -337,7 +337,7 @@ fn is_as_asked(before: &FrontMatter, changed: &str, field: &str, change: &Change
     let (old, new) = (items(before, field), items(&after, field));
     match change {
         Change::Set(to) | Change::SetValue(to) => {
-            after.get(field).is_some_and(|node| node.text().unwrap_or_default() == to)
+            after.get_as_written(field).is_some_and(|node| node.text().unwrap_or_default() == to)
         }
         Change::Add(item) => new == [&old[..], std::slice::from_ref(item)].concat(),
         Change::Remove(item) => new.iter().eq(old.iter().filter(|old| *old != item)),
@@ -352,7 +352,7 @@ pub fn items_of(text: &str, field: &str) -> Vec<String> {
 
 /// The items of a field, as they are meant.
 fn items(front: &FrontMatter, field: &str) -> Vec<String> {
-    let Some(value) = front.get(field) else { return Vec::new() };
+    let Some(value) = front.get_as_written(field) else { return Vec::new() };
     let mut items = Vec::new();
     front.each_node(value, |node| match &front.resolve_alias(node).value {
         Value::Scalar { text, .. } if std::ptr::eq(node, value) && is_comma_list(field, text) => {

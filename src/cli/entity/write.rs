@@ -261,13 +261,13 @@ pub(super) fn tag(session: &Session, typed: &Tag) -> Result<Outcome> {
             let next = match typed.action {
                 Action::Add => {
                     let is_there = fields.iter().any(|field| has_item(text, field, tag));
-                    if is_there { None } else { amend(text, fields[0], &Change::Add(tag.clone()))? }
+                    if is_there { None } else { amend(text, &fields[0], &Change::Add(tag.clone()))? }
                 }
                 Action::Remove => {
                     let mut next: Option<String> = None;
                     for field in fields {
                         let text = next.as_deref().unwrap_or(text);
-                        next = amend(text, field, &Change::Remove(tag.clone()))?.or(next);
+                        next = amend(text, &field, &Change::Remove(tag.clone()))?.or(next);
                     }
                     next
                 }
@@ -283,19 +283,17 @@ pub(super) fn tag(session: &Session, typed: &Tag) -> Result<Outcome> {
 }
 
 /// Fields that contain a file's tags. New tags go into the first one.
-fn tag_fields(text: &str) -> Vec<&'static str> {
-    let FrontMatterRange::Between { yaml, .. } = front_matter::find(text) else { return vec!["tags"] };
+fn tag_fields(text: &str) -> Vec<String> {
+    let FrontMatterRange::Between { yaml, .. } = front_matter::find(text) else { return vec!["tags".to_owned()] };
     let front = FrontMatter::read(text, yaml);
-    match (front.get("tags").is_some(), front.get("labels").is_some()) {
-        (true, true) => vec!["tags", "labels"],
-        (false, true) => vec!["labels"],
-        _ => vec!["tags"],
-    }
+    let written = ["tags", "labels"].into_iter().filter_map(|field| front.name_as_written(field));
+    let written: Vec<String> = written.map(str::to_owned).collect();
+    if written.is_empty() { vec!["tags".to_owned()] } else { written }
 }
 
 /// The tags that the front matter lists.
 fn tags_in(text: &str) -> Vec<String> {
-    tag_fields(text).into_iter().flat_map(|field| amend::items_of(text, field)).collect()
+    tag_fields(text).into_iter().flat_map(|field| amend::items_of(text, &field)).collect()
 }
 
 fn has_item(text: &str, field: &str, item: &str) -> bool {
