@@ -50,8 +50,9 @@ pub(super) fn of_fields(front: &FrontMatter, note: Option<&str>) -> (Vec<Link>, 
     let mut links = Links { note, ..Links::default() };
     for (name, value) in &front.fields {
         let Some(name) = name.text().map(str::trim).filter(|name| !name.is_empty()) else { continue };
+        links.is_data = is_data_field(name);
         // YAML's merge key is not a relationship.
-        if is_data_field(name) || name == "<<" || name.len() > MAX_ID_BYTES {
+        if links.is_data && note.is_none() || name == "<<" || name.len() > MAX_ID_BYTES {
             continue;
         }
         links.add_value(front, name, value);
@@ -62,6 +63,8 @@ pub(super) fn of_fields(front: &FrontMatter, note: Option<&str>) -> (Vec<Link>, 
 #[derive(Default)]
 struct Links<'n> {
     note: Option<&'n str>,
+    /// In a field that describes a note: only wiki links lead from it.
+    is_data: bool,
     links: Vec<Link>,
     seen: Seen,
     problems: Vec<Problem>,
@@ -133,6 +136,7 @@ impl Links<'_> {
             Some(inner) if !inner.contains(['[', ']']) => {
                 named(self.note.unwrap_or_default(), inner).map(|found| Target { certain: true, ..found })
             }
+            _ if self.is_data => None,
             _ => {
                 let certain = Kind::of_id(written).is_some();
                 let name = composed(written).into_owned();

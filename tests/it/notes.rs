@@ -287,6 +287,18 @@ fn fields_are_read_in_any_case() {
     assert_eq!(status.trim(), r#"{"status":"open"}"#);
 }
 
+/// Obsidian's `frontmatterLinks` are those of all properties (its help, "Properties", of August 2026).
+#[test]
+fn wiki_links_lead_from_every_field_of_a_note() {
+    let repo = vault(
+        "//- /notes/a.md\n---\ntype: '[[Book]]'\nDate: '[[2026-01-31]]'\ntags: ['[[Topic#Part]]', plain]\nstatus: plain\n---\n",
+    );
+    for page in ["Book", "2026-01-31", "Topic", "plain"] {
+        repo.write(&format!("notes/{page}.md"), "x\n");
+    }
+    assert_eq!(edges(&repo), set(&["a type Book", "a Date 2026-01-31", "a tags Topic"]));
+}
+
 /// Logseq (`mldoc` 1.6.0) takes all between the brackets as the name of a page; Obsidian, Foam and zk divide it at the first `#`.
 #[test]
 fn a_link_with_punctuation_names_a_note_or_a_part_of_one() {
