@@ -201,7 +201,8 @@ fn addressed(path: &str, address: &str) -> Option<Target> {
         None => (exact(&target), false),
     };
     // Obsidian names a file so, wherever that is, unless its setting for new links is a relative path.
-    let otherwise = without_extension(&address).filter(|_| !is_relative(&address)).map(comparable_name);
+    let file = without_extension(&address).unwrap_or(&address);
+    let otherwise = (!is_relative(&address)).then(|| comparable_name(file));
     (name != "/").then_some(Target { name, otherwise, certain })
 }
 

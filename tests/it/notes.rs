@@ -335,17 +335,18 @@ fn led_to(repo: &Repo, from: &str) -> BTreeSet<String> {
 }
 
 /// Obsidian 1.13.6 writes Markdown links as the shortest path that is unique, or as the path in the vault, and resolves them as it does
-/// wiki links (`getLinkpathDest`). In CommonMark they are relative, which counts first: zk, Foam and forges read them so.
+/// wiki links (`getLinkpathDest`), with or without `.md` (its help, "Internal links"). In CommonMark they are relative, which counts first: zk, Foam and forges read them so.
 #[test]
 fn a_markdown_link_without_a_note_at_its_path_names_a_file() {
     let repo = vault(
-        "//- /notes/sub/a.md\n[N](Note.md) [M](My%20Note.md#h) [deep](x/Deep.md) [both](Both.md) [t](Title.md) [no](Nothing.md) [up](../Gone.md)\n\
+        "//- /notes/sub/a.md\n[N](Note.md) [M](My%20Note.md#h) [deep](x/Deep.md) [both](Both.md) [t](Title.md) [no](Nothing.md) [up](../Gone.md) [bare](Bare%20Note#h)\n\
          //- /notes/Note.md\n1\n//- /notes/y/My Note.md\n2\n//- /notes/x/Deep.md\n3\n//- /notes/Both.md\n4\n//- /notes/sub/Both.md\n5\n\
-         //- /notes/z.md\n# Title\n//- /notes/x/Gone.md\n6\n",
+         //- /notes/z.md\n# Title\n//- /notes/x/Gone.md\n6\n//- /notes/x/Bare Note.md\n8\n",
     );
     let expected = [
         "notes/Note.md",
         "notes/sub/Both.md",
+        "notes/x/Bare Note.md",
         "notes/x/Deep.md",
         "notes/y/My Note.md",
         "[/gone]",
