@@ -18,6 +18,9 @@ const OTHER_FOLDERS: &[&str] = &["data", "models"];
 /// Fields that hold tags.
 pub const TAG_FIELDS: &[&str] = &["tags", "labels", "tag", "keywords", "keyword"];
 
+/// Files of notes about their folder, the first of a folder before the other.
+const FOLDER_NOTES: &[&str] = &["index", "readme"];
+
 /// Names of one note; further ones are ignored.
 const MAX_NAMES: usize = 200;
 
@@ -255,6 +258,14 @@ fn note(path: &str, front: &FrontMatter, properties: &[Property], body: &str, bo
         }
     }
     title.iter().chain(&journal).for_each(|title| add(5, title));
+    // Foam: the name of a folder is that of the note about it.
+    let about = FOLDER_NOTES.iter().position(|name| last.eq_ignore_ascii_case(name));
+    if let (Some(rank), Some((folder, _))) = (about, stem.rsplit_once('/')) {
+        let rank = if rank == 0 { 6 } else { 7 };
+        add(rank, folder);
+        add(rank, &links::exact(folder));
+        folder.match_indices('/').for_each(|(at, _)| add(rank, &folder[at + 1..]));
+    }
     let mut written = links::of_fields(front, Some(path)).0;
     let of_names = properties.iter().filter(|one| matches!(one.name.as_str(), "alias" | "aliases"));
     let lines_of_names: Vec<u32> = of_names.map(|one| one.line).collect();

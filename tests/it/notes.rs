@@ -299,6 +299,17 @@ fn wiki_links_lead_from_every_field_of_a_note() {
     assert_eq!(edges(&repo), set(&["a type Book", "a Date 2026-01-31", "a tags Topic"]));
 }
 
+/// `@foam/core` 0.45.1 (`FoamWorkspace.listByDirectoryIdentifier`, `foam.links.directory.mode`).
+#[test]
+fn a_folder_has_the_name_of_the_note_about_it() {
+    let repo = vault(
+        "//- /notes/from.md\n[[one]] [[deep/two]] [[two]] [three](three/) [[four]]\n//- /notes/one/README.md\n1\n//- /notes/one/index.md\n2\n\
+         //- /notes/deep/two/ReadMe.md\n3\n//- /notes/three/index.md\n4\n//- /notes/four/index.md\n5\n//- /notes/four.md\n6\n",
+    );
+    let expected = ["notes/one/index.md", "notes/deep/two/ReadMe.md", "notes/three/index.md", "notes/four.md"];
+    assert_eq!(led_to(&repo, "from"), set(&expected));
+}
+
 /// Logseq (`mldoc` 1.6.0) takes all between the brackets as the name of a page; Obsidian, Foam and zk divide it at the first `#`.
 #[test]
 fn a_link_with_punctuation_names_a_note_or_a_part_of_one() {
