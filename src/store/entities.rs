@@ -94,8 +94,9 @@ statements! {
         FROM (SELECT DISTINCT target FROM edges INDEXED BY edges_certain WHERE certain = 1) d
         CROSS JOIN edges e INDEXED BY edges_certain ON e.target = d.target AND e.certain = 1
         CROSS JOIN files f ON f.id = e.file_id
-        WHERE NOT EXISTS (SELECT 1 FROM entity_names n WHERE n.name = d.target)
-        AND NOT EXISTS (SELECT 1 FROM entity_names n
+        WHERE NOT EXISTS (SELECT 1 FROM entity_names n JOIN entities o ON o.id = n.entity_id AND o.live = 1
+            WHERE n.name = d.target)
+        AND NOT EXISTS (SELECT 1 FROM entity_names n JOIN entities o ON o.id = n.entity_id AND o.live = 1
             WHERE n.name = e.name AND (n.rank < 4 OR length(e.name) > length(e.target)))
         AND f.path > :from AND f.path < :to ORDER BY f.path, e.line, e.id";
     TEXT = "SELECT c.text FROM files f JOIN chunks c ON c.file_id = f.id WHERE f.path = :path ORDER BY c.start_offset";

@@ -310,6 +310,24 @@ fn a_folder_has_the_name_of_the_note_about_it() {
     assert_eq!(led_to(&repo, "from"), set(&expected));
 }
 
+#[test]
+fn all_commands_agree_on_which_links_lead_nowhere() {
+    let repo = vault(
+        "//- /notes/First.md\n---\nid: one\n---\n//- /notes/Second.md\n---\nid: one\n---\n//- /notes/C#.md\n1\n//- /notes/D.md\n2\n\
+         //- /.ixchel/ideas/idea-1.md\n---\nid: idea-1\nrelated: ['[[Second]]', '[[First]]', '[[C#]]', '[[D#Part]]', '[[nope#Part]]']\n---\n",
+    );
+    repo.ok(&["sync"]);
+    let missing = ["nope", "second"];
+    let graph = repo.ok(&["graph", "idea-1", "--format", "text"]);
+    let marked = graph.lines().filter(|line| line.contains("no entity has this id"));
+    assert_eq!(marked.filter_map(|line| line.split_whitespace().nth(2)).collect::<Vec<_>>(), missing, "{graph}");
+    for arguments in [["entity", "check"], ["entity", "sync"]] {
+        let said = String::from_utf8(repo.run(&arguments).stdout).unwrap();
+        let leads = said.lines().filter_map(|line| line.split("leads to ").nth(1)?.split(',').next());
+        assert_eq!(leads.collect::<BTreeSet<_>>(), missing.into_iter().collect(), "{said}");
+    }
+}
+
 /// Logseq (`mldoc` 1.6.0) takes all between the brackets as the name of a page; Obsidian, Foam and zk divide it at the first `#`.
 #[test]
 fn a_link_with_punctuation_names_a_note_or_a_part_of_one() {
