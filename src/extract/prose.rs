@@ -117,7 +117,7 @@ impl Scanner<'_> {
                 // In a table, `\|` is the `|` before the alias.
                 let target = if has_pothole { address.strip_suffix('\\').unwrap_or(address) } else { address };
                 let is_name = !target.trim().is_empty() && !target.contains(['\n', '[', ']']);
-                if !is_name || target.len() > MAX_LINK_BYTES || at.start < self.tag_end {
+                if !is_name || target.len() > MAX_LINK_BYTES {
                     return;
                 }
                 let before = self.text.floor_char_boundary(at.start.saturating_sub(2 * MAX_LINK_BYTES));

@@ -272,6 +272,15 @@ tags:: method, [[two words]], #third
     assert_eq!(shown["title"], "The Page", "{shown}");
 }
 
+/// `mldoc` 1.6.0 has a link in a tag for it, `wikilink.go` of zk 0.15 and `@foam/core` 0.45.1 a link.
+#[test]
+fn a_tag_with_brackets_is_a_link_as_well() {
+    let repo = vault("//- /notes/a.md\n#[[Two Words]] x#[[B]] #[[C|shown]]\n//- /notes/Two Words.md\n1\n");
+    repo.write_files("//- /notes/B.md\n2\n//- /notes/C.md\n3\n");
+    assert_eq!(led_to(&repo, "a"), set(&["notes/B.md", "notes/C.md", "notes/Two Words.md"]));
+    assert!(tags(&repo).contains_key("Two Words"));
+}
+
 /// zk 0.15 (`markdown.go`: "Convert keys to lowercase, because we don't want to be case sensitive").
 #[test]
 fn fields_are_read_in_any_case() {

@@ -35,7 +35,7 @@ fn hashtags_have_a_letter_and_are_outside_code() {
 fn tags_of_all_scripts_are_tags() {
     assert_eq!(
         found("#日本語、#решение #हिन्दी #ação! #[[two words]]"),
-        ["1 #日本語", "1 #решение", "1 #हिन्दी", "1 #ação", "1 #two words"]
+        ["1 #日本語", "1 #решение", "1 #हिन्दी", "1 #ação", "1 #two words", "1 [[two words]]"]
     );
 }
 
