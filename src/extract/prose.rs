@@ -33,19 +33,16 @@ pub enum ProseMark {
 /// Shows every mark of `text` to `visit`, in order; its first line has the number `first_line`.
 pub fn marks(text: &str, first_line: u32, mut visit: impl FnMut(ProseMark, u32)) {
     let text = comments::hidden(text);
-    let mut scanner = Scanner { text: &text, first_line, line_ends: Vec::new(), prose_end: 0, tag_end: 0 };
+    let mut scanner = Scanner { text: &text, first_line, ..Scanner::default() };
     scanner.line_ends.extend(memchr::memchr_iter(b'\n', text.as_bytes()));
     each_event(&text, |event, at| match event {
-        Event::Text(words) if is_source(&text, &at, &words) => scanner.hashtags(at, &mut visit),
-        Event::Code(words) => visit(ProseMark::Code(words.trim().to_owned()), scanner.line(at.start)),
-        Event::Start(Tag::Link { link_type, dest_url, .. }) => {
-            scanner.link(link_type, &dest_url, false, at, &mut visit);
-        }
-        Event::Start(Tag::Image { link_type, dest_url, .. }) => {
-            scanner.link(link_type, &dest_url, true, at, &mut visit);
-        }
+        Event::Text(words) if is_source(&text, &at, &words) => scanner.prose(at),
+        Event::Code(words) => scanner.add(ProseMark::Code(words.trim().to_owned()), at.start),
+        Event::Start(Tag::Link { link_type, dest_url, .. }) => scanner.link(link_type, &dest_url, false, at),
+        Event::Start(Tag::Image { link_type, dest_url, .. }) => scanner.link(link_type, &dest_url, true, at),
         _ => {}
     });
+    scanner.marks.into_iter().for_each(|(mark, line)| visit(mark, line));
 }
 
 /// Shows the events of a text to `visit`, without those within code blocks, images and wiki links.
@@ -72,6 +69,7 @@ fn is_source(text: &str, at: &std::ops::Range<usize>, words: &str) -> bool {
     text.get(at.clone()) == Some(words)
 }
 
+#[derive(Default)]
 struct Scanner<'t> {
     text: &'t str,
     first_line: u32,
@@ -80,6 +78,7 @@ struct Scanner<'t> {
     prose_end: usize,
     /// Where the last hashtag ends.
     tag_end: usize,
+    marks: Vec<(ProseMark, u32)>,
 }
 
 impl Scanner<'_> {
@@ -88,14 +87,22 @@ impl Scanner<'_> {
         self.first_line.saturating_add(u32::try_from(before).unwrap_or(u32::MAX))
     }
 
-    fn hashtags(&mut self, prose: std::ops::Range<usize>, visit: &mut impl FnMut(ProseMark, u32)) {
+    fn add(&mut self, mark: ProseMark, at: usize) {
+        self.marks.push((mark, self.line(at)));
+    }
+
+    fn prose(&mut self, prose: std::ops::Range<usize>) {
         let from = prose.start + usize::from(is_escaped(self.text, prose.start, self.prose_end));
+        // A `_` of markup would end the tag, too.
+        let is_behind_markup = self.prose_end < prose.start && !self.text[..prose.start].ends_with('_');
         self.prose_end = prose.end;
         let mut at = from.max(self.tag_end);
-        while let Some(found) = self.text.as_bytes().get(at..prose.end).and_then(|rest| memchr::memchr(b'#', rest)) {
+        let bytes = self.text.as_bytes();
+        while let Some(found) = bytes.get(at..prose.end).and_then(|rest| memchr::memchr(b'#', rest)) {
             at += found;
-            if let Some((tag, end)) = hashtag(self.text, at) {
-                visit(ProseMark::Hashtag(tag), self.line(at));
+            let opens = at == self.tag_end || is_behind_markup && at == prose.start || opens_tag(self.text, at);
+            if let Some((tag, end)) = hashtag(self.text, at).filter(|_| opens) {
+                self.add(ProseMark::Hashtag(tag), at);
                 self.tag_end = end;
                 at = end;
             } else {
@@ -104,14 +111,7 @@ impl Scanner<'_> {
         }
     }
 
-    fn link(
-        &self,
-        link: LinkType,
-        address: &str,
-        embeds: bool,
-        at: std::ops::Range<usize>,
-        visit: &mut impl FnMut(ProseMark, u32),
-    ) {
+    fn link(&mut self, link: LinkType, address: &str, embeds: bool, at: std::ops::Range<usize>) {
         let mark = match link {
             LinkType::WikiLink { has_pothole } => {
                 // In a table, `\|` is the `|` before the alias.
@@ -127,7 +127,7 @@ impl Scanner<'_> {
             LinkType::Autolink | LinkType::Email => return,
             _ => ProseMark::Address { address: address.to_owned(), embeds },
         };
-        visit(mark, self.line(at.start));
+        self.add(mark, at.start);
     }
 }
 
@@ -136,13 +136,16 @@ fn is_escaped(text: &str, at: usize, prose_end: usize) -> bool {
     at > prose_end && text[..at].ends_with('\\')
 }
 
-/// The tag whose `#` is at `at`, and where it ends.
-fn hashtag(text: &str, at: usize) -> Option<(String, usize)> {
+/// Whether a tag may follow what is before `at`: as in zk, no character that a word or an address may have there.
+fn opens_tag(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
-    let opens = before.is_none_or(|c| matches!(c, ',' | ';' | '(') || c.is_whitespace() || is_sign(c));
-    if !opens {
-        return None;
-    }
+    let ends_word = before.is_none_or(|c| !c.is_alphanumeric() && !"/@'~-_$%&+=:#".contains(c));
+    let near = &text[text.floor_char_boundary(at.saturating_sub(MAX_LINK_BYTES))..at];
+    ends_word && !near.rsplit(char::is_whitespace).next().is_some_and(|word| word.contains("://"))
+}
+
+/// The tag whose `#` is at `at`, and where it ends: as in Obsidian, Logseq, zk and Foam, not a number.
+fn hashtag(text: &str, at: usize) -> Option<(String, usize)> {
     let rest = &text[at + 1..];
     let near = &rest[..rest.floor_char_boundary(MAX_LINK_BYTES)];
     if let Some((words, _)) = near.strip_prefix("[[").and_then(|inner| inner.split_once("]]")) {
@@ -150,8 +153,8 @@ fn hashtag(text: &str, at: usize) -> Option<(String, usize)> {
         return (is_name && !words.contains(['\n', '['])).then(|| (words.trim().to_owned(), at + words.len() + 5));
     }
     let end = rest.find(|c: char| !is_in_tag(c)).unwrap_or(rest.len());
-    let tag = rest[..end].trim_end_matches(['-', '/', '_']);
-    let fits = tag.chars().any(char::is_alphabetic) && tag.chars().count() <= MAX_TAG_CHARS && !is_color(tag);
+    let tag = &rest[..end];
+    let fits = !tag.chars().all(char::is_numeric) && tag.chars().count() <= MAX_TAG_CHARS;
     fits.then(|| (tag.to_owned(), at + 1 + end))
 }
 
@@ -159,17 +162,11 @@ fn is_in_tag(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '/') || (!c.is_ascii() && !is_sign(c) && !c.is_whitespace())
 }
 
-/// Punctuation of other scripts: what a tag ends at, and may follow.
+/// Punctuation of other scripts, at which a tag ends.
 fn is_sign(c: char) -> bool {
     matches!(c, '\u{80}'..='\u{a9}' | '\u{ab}'..='\u{b4}' | '\u{b6}'..='\u{b9}' | '\u{bb}'..='\u{bf}'
         | '\u{2000}'..='\u{206f}' | '\u{2e00}'..='\u{2e7f}' | '\u{3000}'..='\u{3003}' | '\u{3008}'..='\u{3020}'
         | '\u{ff00}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}' | '\u{ff3b}'..='\u{ff40}' | '\u{ff5b}'..='\u{ff65}')
-}
-
-/// `#ff8800` and `#fff` are colours; `#beef` may be dinner.
-fn is_color(tag: &str) -> bool {
-    let is_hex = matches!(tag.len(), 3 | 4 | 6 | 8) && tag.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_hex && (tag.bytes().any(|byte| byte.is_ascii_digit()) || tag.bytes().all(|byte| byte == tag.as_bytes()[0]))
 }
 
 /// The name before `::` that what follows on the line belongs to.

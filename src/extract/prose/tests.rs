@@ -22,13 +22,31 @@ fn found(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn hashtags_have_a_letter_and_are_outside_code() {
+fn hashtags_are_outside_code() {
     let text = "# Heading\n#first line, (#second) and #a/b-c_d. #1 #12x #2024\n`#no` ``a ` #no`` #yes\n\n    #code\n\n\
         ```c\n#include <x>\n```\n<!-- #no\n#no -->\n[a](#no) x#no http://a/#no \\#no &#39; #ff8800 #fff #beef\n";
     assert_eq!(
         found(text).into_iter().filter(|mark| !mark.contains('`')).collect::<Vec<_>>(),
-        ["2 #first", "2 #second", "2 #a/b-c_d", "2 #12x", "3 #yes", "12 (#no)", "12 #beef"]
+        ["2 #first", "2 #second", "2 #a/b-c_d", "2 #12x", "3 #yes", "12 (#no)", "12 #ff8800", "12 #fff", "12 #beef"]
     );
+}
+
+/// Obsidian's help, "Tags", of August 2026 ("at least one non-numerical character", emojis), `HASHTAG_REGEX` of `@foam/core` 0.45.1, `tag.go`
+/// of zk 0.15, and `mldoc` 1.6.0. A tag is one of a program that has it.
+#[test]
+fn hashtags_begin_and_end_as_in_the_programs_of_notes() {
+    for (text, tags) in [
+        ("#1abc #12a #c0ffee #2024-01 #1984 #y1984", &["1abc", "12a", "c0ffee", "2024-01", "y1984"][..]),
+        ("#dash-x- #a_b/ #🎉 #tag's #c++ #a.b", &["dash-x-", "a_b/", "🎉", "tag", "c", "a"]),
+        ("**#bold** *#em* ~~#out~~ <b>#html</b>", &["bold", "em", "out", "html"]),
+        ("\"#q\" (#p) [#b] {#c} a:\n#line >#quote", &["q", "p", "b", "c", "line", "quote"]),
+        ("#a#b x#no é#no 1#no a_#no a/#no x=#no ##no \\#no \\##no", &["a", "b"]),
+        ("http://x.y/z?#no <http://x.y/#no> see http://x.y. #yes", &["yes"]),
+    ] {
+        let found: Vec<String> =
+            found(text).into_iter().filter_map(|mark| Some(mark.split_once('#')?.1.to_owned())).collect();
+        assert_eq!(found, tags, "{text}");
+    }
 }
 
 #[test]
