@@ -4,10 +4,12 @@
 //! tables and with wiki links.
 
 mod comments;
+mod hidden;
 
 use std::borrow::Cow;
 
-use pulldown_cmark::{Event, LinkType, Parser, Tag};
+use hidden::Hidden;
+use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd};
 
 use super::markdown;
 
@@ -40,6 +42,9 @@ pub fn marks(text: &str, first_line: u32, mut visit: impl FnMut(ProseMark, u32))
         Event::Code(words) => scanner.add(ProseMark::Code(words.trim().to_owned()), at.start),
         Event::Start(Tag::Link { link_type, dest_url, .. }) => scanner.link(link_type, &dest_url, false, at),
         Event::Start(Tag::Image { link_type, dest_url, .. }) => scanner.link(link_type, &dest_url, true, at),
+        Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item | TagEnd::TableCell) => {
+            scanner.hidden.end_paragraph();
+        }
         _ => {}
     });
     scanner.marks.into_iter().for_each(|(mark, line)| visit(mark, line));
@@ -78,6 +83,7 @@ struct Scanner<'t> {
     prose_end: usize,
     /// Where the last hashtag ends.
     tag_end: usize,
+    hidden: Hidden,
     marks: Vec<(ProseMark, u32)>,
 }
 
@@ -91,6 +97,7 @@ impl Scanner<'_> {
         self.marks.push((mark, self.line(at)));
     }
 
+    /// Hashtags, and the ends of what is hidden.
     fn prose(&mut self, prose: std::ops::Range<usize>) {
         let from = prose.start + usize::from(is_escaped(self.text, prose.start, self.prose_end));
         // A `_` of markup would end the tag, too.
@@ -98,8 +105,14 @@ impl Scanner<'_> {
         self.prose_end = prose.end;
         let mut at = from.max(self.tag_end);
         let bytes = self.text.as_bytes();
-        while let Some(found) = bytes.get(at..prose.end).and_then(|rest| memchr::memchr(b'#', rest)) {
+        while let Some(found) = bytes.get(at..prose.end).and_then(|rest| memchr::memchr2(b'#', b'$', rest)) {
             at += found;
+            if bytes[at] == b'$' {
+                let (behind, marks) = self.hidden.dollar(self.text, at, self.marks.len());
+                self.marks.truncate(marks);
+                at = behind;
+                continue;
+            }
             let opens = at == self.tag_end || is_behind_markup && at == prose.start || opens_tag(self.text, at);
             if let Some((tag, end)) = hashtag(self.text, at).filter(|_| opens) {
                 self.add(ProseMark::Hashtag(tag), at);

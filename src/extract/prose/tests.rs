@@ -49,6 +49,23 @@ fn hashtags_begin_and_end_as_in_the_programs_of_notes() {
     }
 }
 
+/// `mldoc` 1.6.0, and pandoc 3.9 for the digit behind a `$`; Foam and zk have no formulas.
+#[test]
+fn formulas_are_no_prose() {
+    for (text, shown) in [
+        ("$$[[no]]$$ [[A]] $[[no]]$ #a $\\sum #no$ [[B]]", &["1 [[A]]", "1 #a", "1 [[B]]"][..]),
+        ("$$\n[[no]]\n\n[[no]] `no`\n$$\n[[A]]", &["6 [[A]]"]),
+        ("- $$\n  [[no]]\n  $$\n  [[A]]", &["4 [[A]]"]),
+        ("a $$x$$ [[A]] $$y$$ $x$[[B]]$y$", &["1 [[A]]", "1 [[B]]"]),
+        ("$5 [[A]] and $6 [[B]], $5[[C]]$6, US$ [[D]] $", &["1 [[A]]", "1 [[B]]", "1 [[C]]", "1 [[D]]"]),
+        ("[[$A]] and [[$B]] `$a` [[C]] `b$`", &["1 [[$A]]", "1 [[$B]]", "1 `$a`", "1 [[C]]", "1 `b$`"]),
+        ("\\$[[A]]\\$ a $x\n\n[[B]]$ $$\n\n[[C]] $$", &["1 [[A]]", "3 [[B]]", "5 [[C]]"]),
+        ("$$ [[A]] #b", &["1 [[A]]", "1 #b"]),
+    ] {
+        assert_eq!(found(text), shown, "{text:?}");
+    }
+}
+
 #[test]
 fn tags_of_all_scripts_are_tags() {
     assert_eq!(
@@ -110,9 +127,26 @@ fn comments_of_obsidian_are_no_prose() {
 #[test]
 fn no_text_takes_time_without_measure() {
     let started = std::time::Instant::now();
-    for piece in
-        ["`", "#", "[", "[[", "`` ` ", "- ", "\\", "](", "a::", "#a", "> ", "%", "%% a ", "%%\n\n", "%%[[a]]\n\n"]
-    {
+    for piece in [
+        "`",
+        "#",
+        "[",
+        "[[",
+        "`` ` ",
+        "- ",
+        "\\",
+        "](",
+        "a::",
+        "#a",
+        "> ",
+        "%",
+        "%% a ",
+        "%%\n\n",
+        "%%[[a]]\n\n",
+        "$",
+        "$#a ",
+        "$$\n\n",
+    ] {
         marks(&piece.repeat(200_000), 1, |_, _| {});
     }
     // Quadratic time would be minutes.
