@@ -105,10 +105,11 @@ impl Scanner<'_> {
         self.prose_end = prose.end;
         let mut at = from.max(self.tag_end);
         let bytes = self.text.as_bytes();
-        while let Some(found) = bytes.get(at..prose.end).and_then(|rest| memchr::memchr2(b'#', b'$', rest)) {
+        let is_found = |byte: &u8| *byte == b'#' || Hidden::is_delimiter(*byte);
+        while let Some(found) = bytes.get(at..prose.end).and_then(|rest| rest.iter().position(is_found)) {
             at += found;
-            if bytes[at] == b'$' {
-                let (behind, marks) = self.hidden.dollar(self.text, at, self.marks.len());
+            if bytes[at] != b'#' {
+                let (behind, marks) = self.hidden.read(self.text, at, self.marks.len());
                 self.marks.truncate(marks);
                 at = behind;
                 continue;

@@ -1,11 +1,13 @@
-//! Formulas, `$like this$` and `$$like this$$`: nothing in them is a mark.
+//! Formulas, `$like this$` and `$$like this$$`, and Logseq's macros, `{{query [[like]] #this}}`: nothing in them is a mark.
 //!
 //! Owns where they begin and end. One that is never closed is text.
 
-/// The formula that is open where prose is looked at.
+/// The formula and the macro that are open where prose is looked at.
 #[derive(Default)]
 pub(super) struct Hidden {
     formula: Option<Formula>,
+    /// Marks before the macro.
+    command: Option<usize>,
 }
 
 struct Formula {
@@ -18,13 +20,23 @@ struct Formula {
 }
 
 impl Hidden {
+    /// The characters to read.
+    pub(super) fn is_delimiter(byte: u8) -> bool {
+        matches!(byte, b'$' | b'{' | b'}')
+    }
+
+    /// Reads the delimiter at `at`, after so many marks. Returns the byte behind what was read, and how many marks are left.
+    pub(super) fn read(&mut self, text: &str, at: usize, marks: usize) -> (usize, usize) {
+        if text.as_bytes()[at] == b'$' { self.dollar(text, at, marks) } else { self.brace(&text[at..], at, marks) }
+    }
+
     /// Ends what only a paragraph can hold.
     pub(super) fn end_paragraph(&mut self) {
         self.formula.take_if(|formula| !formula.is_block);
+        self.command = None;
     }
 
-    /// Reads the `$` at `at`, after so many marks. Returns the byte behind what was read, and how many marks are left.
-    pub(super) fn dollar(&mut self, text: &str, at: usize, marks: usize) -> (usize, usize) {
+    fn dollar(&mut self, text: &str, at: usize, marks: usize) -> (usize, usize) {
         let bytes = text.as_bytes();
         let dollars = if bytes.get(at + 1) == Some(&b'$') { 2 } else { 1 };
         let behind = at + dollars;
@@ -44,6 +56,18 @@ impl Hidden {
         let opens = dollars == 2 || !is_blank(bytes.get(behind));
         self.formula = opens.then_some(Formula { dollars, is_block, marks });
         (behind, marks)
+    }
+
+    fn brace(&mut self, rest: &str, at: usize, marks: usize) -> (usize, usize) {
+        if rest.starts_with("}}") {
+            return (at + 2, self.command.take().unwrap_or(marks));
+        }
+        let Some(inside) = rest.strip_prefix("{{") else { return (at + 1, marks) };
+        // What `embed` shows is a link.
+        if !inside.trim_start().starts_with("embed") {
+            self.command.get_or_insert(marks);
+        }
+        (at + 2, marks)
     }
 }
 

@@ -66,6 +66,18 @@ fn formulas_are_no_prose() {
     }
 }
 
+/// `mldoc` 1.6.0, and `get-page-reference` of `logseq.graph-parser`, which reads `embed` alone.
+#[test]
+fn macros_of_logseq_are_no_prose() {
+    for (text, shown) in [
+        ("{{query (and [[no]] #no)}} [[A]] {{embed [[B]]}} #c", &["1 [[A]]", "1 [[B]]", "1 #c"][..]),
+        ("{{x}} [[A]] {{renderer :a, [[no]]}} {{ [[B]]\n\n[[C]] }}", &["1 [[A]]", "1 [[B]]", "3 [[C]]"]),
+        ("{[[A]]} {#b} `{{` [[C]] `}}`", &["1 [[A]]", "1 #b", "1 `{{`", "1 [[C]]", "1 `}}`"]),
+    ] {
+        assert_eq!(found(text), shown, "{text:?}");
+    }
+}
+
 #[test]
 fn tags_of_all_scripts_are_tags() {
     assert_eq!(
@@ -146,6 +158,7 @@ fn no_text_takes_time_without_measure() {
         "$",
         "$#a ",
         "$$\n\n",
+        "{{a}}{{",
     ] {
         marks(&piece.repeat(200_000), 1, |_, _| {});
     }
