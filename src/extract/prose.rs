@@ -1,9 +1,8 @@
 //! Marks in the prose of a Markdown text: `#hashtags`, `[[wiki links]]`, links to other files, code spans.
 //!
-//! Owns what a hashtag is, and what Obsidian's `%%comments%%` hide. CommonMark says what is prose, code or a link, with GitHub's
+//! Owns what a hashtag is. CommonMark says what is prose, code or a link, with GitHub's
 //! tables and with wiki links.
 
-mod comments;
 mod hidden;
 
 use std::borrow::Cow;
@@ -34,11 +33,10 @@ pub enum ProseMark {
 
 /// Shows every mark of `text` to `visit`, in order; its first line has the number `first_line`.
 pub fn marks(text: &str, first_line: u32, mut visit: impl FnMut(ProseMark, u32)) {
-    let text = comments::hidden(text);
-    let mut scanner = Scanner { text: &text, first_line, ..Scanner::default() };
+    let mut scanner = Scanner { text, first_line, ..Scanner::default() };
     scanner.line_ends.extend(memchr::memchr_iter(b'\n', text.as_bytes()));
-    each_event(&text, |event, at| match event {
-        Event::Text(words) if is_source(&text, &at, &words) => scanner.prose(at),
+    each_event(text, |event, at| match event {
+        Event::Text(words) if is_source(text, &at, &words) => scanner.prose(at),
         Event::Code(words) => scanner.add(ProseMark::Code(words.trim().to_owned()), at.start),
         Event::Start(Tag::Link { link_type, dest_url, .. }) => scanner.link(link_type, &dest_url, false, at),
         Event::Start(Tag::Image { link_type, dest_url, .. }) => scanner.link(link_type, &dest_url, true, at),

@@ -127,7 +127,7 @@ fn links_are_those_of_commonmark() {
     assert!(differing.is_empty(), "{differing:?}");
 }
 
-/// Obsidian's help, "Internal links", "Embed files", "Tables", "Comments" of August 2026: a `|` in a table is escaped; an alias is
+/// Obsidian's help, "Internal links", "Embed files", "Tables" of August 2026: a `|` in a table is escaped; an alias is
 /// shown in the place of a name.
 #[test]
 fn obsidians_links_lead_where_they_do_in_obsidian() {
@@ -138,7 +138,7 @@ fn obsidians_links_lead_where_they_do_in_obsidian() {
 |---|---|
 | [[Note\|alias]] | ![[pic.png\|100]] |
 
-[[Note#Part|x]] [[Sprint]] [[C]] [[deep]] ![[Note]] `[[no]]` %%[[no]]%% <!-- [[no]] -->
+[[Note#Part|x]] [[Sprint]] [[C]] [[deep]] ![[Note]] `[[no]]` <!-- [[no]] -->
 //- /notes/Note.md
 ---
 aliases: [C#, 'a|b']
@@ -201,6 +201,21 @@ fn a_link_leads_to_the_nearest_of_several_namesakes() {
     for (from, to) in [("one/bare", "a"), ("left/common/bare", "a"), ("other/path", "left/common/a")] {
         assert!(found(from).iter().any(|led| led == to), "{from}: {:?}", found(from));
     }
+}
+
+/// The metadata that Obsidian made of `comments_markdown_style.md` and `comments_html_style.md` in the tests of the plugin Tasks 8.3
+/// (`resolvedLinks.json`, `getAllTags`): `%%` does not hide a link or a tag, `<!--` does.
+#[test]
+fn obsidians_comments_hide_nothing_from_its_graph() {
+    let repo = vault(
+        "//- /notes/a.md\n%%\n- [ ] #block [[b]]\n\n[[c]]\n%%\n\ntext %% #inline [[d]] %% <!-- #no [[no]] -->\n<!--\n- [[no]]\n-->\n\
+         //- /notes/no.md\n1\n",
+    );
+    for page in ["b", "c", "d"] {
+        repo.write(&format!("notes/{page}.md"), "x\n");
+    }
+    assert_eq!(edges(&repo), set(&["a links b", "a links c", "a links d"]));
+    assert_eq!(tags(&repo).into_keys().collect::<Vec<_>>(), ["block", "inline"]);
 }
 
 #[test]
