@@ -150,7 +150,8 @@ pub(crate) fn of_path(
 ) -> Result<Past> {
     let (committed, mut note) = committed_path(workspace, snapshot, path, budget)?;
     let commits = history::of_path(snapshot, &committed, most)?;
-    if snapshot.file(path)?.is_none()
+    // A file that is not indexed may be there.
+    if workspace.root().join(path).symlink_metadata().is_err()
         && let Some(newest) = history::newest_of_path(snapshot, path)?
     {
         let shown = printable(path);
@@ -160,7 +161,7 @@ pub(crate) fn of_path(
         });
     }
     let commits = commits.into_iter().map(|commit| CommitNote::from_stored(commit, with_authors)).collect();
-    Ok(Past { commits, changes_with: history::changes_with(snapshot, &[path], TOGETHER)?, note })
+    Ok(Past { commits, changes_with: history::changes_with(snapshot, &[&committed], TOGETHER)?, note })
 }
 
 /// The path by which the history knows a file, with a note if that is another one: its renaming is not committed yet.

@@ -668,6 +668,9 @@ fn what_is_gone_or_renamed_has_its_history() {
     assert_eq!(say("src/gone.py"), "src/gone.py is not in the repository any more.\n");
     assert_eq!(listed(&repo, "src/old.py"), by_git(&repo, &["--", "src/old.py"]));
     assert_eq!(say("src/old.py"), "src/old.py is not in the repository any more: it was renamed to src/new.py.\n");
+    repo.write("logo.png", "\0");
+    commit(&repo, "Add a logo");
+    assert_eq!((listed(&repo, "logo.png"), say("logo.png")), (vec!["Add a logo".to_owned()], String::new()));
     // The path is that of another file now.
     repo.write("src/old.py", "other = True\n");
     commit(&repo, "Another old");
