@@ -5,7 +5,7 @@ use std::process::Command;
 use ixmcp::model::Extracted;
 use serde_json::json;
 
-use crate::documents::{archive, in_folder, read, text_of};
+use crate::documents::{archive, in_folder, read, reasons, text_of};
 use crate::harness::Repo;
 
 fn whole(name: &str, bytes: &[u8]) -> Extracted {
@@ -67,6 +67,126 @@ fn hyphens_pictures_and_large_letters_of_word_are_of_their_words() {
     assert_eq!(text_of(&whole("x.docx", &docx("", body))), "form X-42\n\nDrop cap\n\na blue hive b\n");
 }
 
+/// An OpenDocument text with this content and these other parts.
+fn odt(automatic_styles: &str, text: &str, others: &[(&str, &str)]) -> Vec<u8> {
+    let content = format!(
+        "<office:document-content><office:automatic-styles>{automatic_styles}</office:automatic-styles>\
+         <office:body><office:text>{text}</office:text></office:body></office:document-content>"
+    );
+    let others = others.iter().map(|(name, part)| (*name, part.as_bytes()));
+    archive(&std::iter::once(("content.xml", content.as_bytes())).chain(others).collect::<Vec<_>>())
+}
+
+/// A book with one chapter.
+fn epub(chapter: &str) -> Vec<u8> {
+    let package = "<package><manifest><item id=\"c\" href=\"c.xhtml\" media-type=\"application/xhtml+xml\"/></manifest>\
+        <spine><itemref idref=\"c\"/></spine></package>";
+    archive(&[
+        ("META-INF/container.xml", b"<container><rootfile full-path=\"p.opf\"/></container>"),
+        ("p.opf", package.as_bytes()),
+        ("c.xhtml", chapter.as_bytes()),
+    ])
+}
+
+/// MathML and OMML as pandoc 3.9 writes them for `\sum_{i=1}^n i`, `\sin^2 rate \cdot x_1`, … and the same in the linear format of
+/// Unicode Technical Note 28 (version 3.2). The words are those of `pandoc -t plain`.
+#[test]
+fn a_formula_has_the_same_text_in_every_format() {
+    for (mathml, omml, expected) in [
+        (
+            "<mrow><msup><mi>x</mi><mn>2</mn></msup><mo>+</mo><mfrac><mi mathvariant=\"normal\">alpha</mi><mrow><mi>b</mi><mo>+</mo>\
+             <mn>1</mn></mrow></mfrac></mrow>",
+            "<m:sSup><m:e><m:r><m:t>x</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup><m:r><m:rPr><m:sty m:val=\"p\"/>\
+             </m:rPr><m:t>+</m:t></m:r><m:f><m:fPr><m:type m:val=\"bar\"/></m:fPr><m:num><m:r><m:t>al</m:t></m:r><m:r><m:t>pha</m:t></m:r>\
+             </m:num><m:den><m:r><m:t>b+1</m:t></m:r></m:den></m:f>",
+            "x^2+alpha/(b+1)",
+        ),
+        (
+            "<mrow>\n<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover>\n<mi>i</mi></mrow>",
+            "<m:nary><m:naryPr><m:chr m:val=\"∑\"/><m:limLoc m:val=\"undOvr\"/><m:supHide m:val=\"off\"/></m:naryPr><m:sub><m:r><m:t>i=1</m:t>\
+             </m:r></m:sub><m:sup><m:r><m:t>n</m:t></m:r></m:sup><m:e><m:r><m:t>i</m:t></m:r></m:e></m:nary>",
+            "∑_(i=1)^n i",
+        ),
+        (
+            "<mrow><msubsup><mo>∫</mo><mn>0</mn><mn>1</mn></msubsup><mi>f</mi></mrow>",
+            "<m:nary><m:naryPr><m:ctrlPr><w:rPr><w:i/></w:rPr></m:ctrlPr></m:naryPr><m:sub><m:r><m:t>0</m:t></m:r></m:sub><m:sup><m:r>\
+             <m:t>1</m:t></m:r></m:sup><m:e><m:r><m:t>f</m:t></m:r></m:e></m:nary>",
+            "∫_0^1 f",
+        ),
+        (
+            "<mrow><mo>[</mo><mfrac linethickness=\"0\"><mi>n</mi><mi>k</mi></mfrac><mo>]</mo></mrow>",
+            "<m:d><m:dPr><m:begChr m:val=\"[\"/><m:endChr m:val=\"]\"/></m:dPr><m:e><m:f><m:fPr><m:type m:val=\"noBar\"/></m:fPr><m:num><m:r>\
+             <m:t>n</m:t></m:r></m:num><m:den><m:r><m:t>k</m:t></m:r></m:den></m:f></m:e></m:d>",
+            "[n¦k]",
+        ),
+        (
+            "<mrow><mfenced><mi>a</mi><mi>b</mi></mfenced><mo>=</mo><msup><mfenced><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow></mfenced>\
+             <mn>2</mn></msup></mrow>",
+            "<m:d><m:dPr><m:sepChr m:val=\",\"/></m:dPr><m:e><m:r><m:t>a</m:t></m:r></m:e><m:e><m:r><m:t>b</m:t></m:r></m:e></m:d><m:r>\
+             <m:t>=</m:t></m:r><m:sSup><m:e><m:d><m:e><m:r><m:t>a+b</m:t></m:r></m:e></m:d></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup>",
+            "(a,b)=(a+b)^2",
+        ),
+        (
+            "<mrow><msqrt><mtext>width</mtext><mo>&lt;</mo><mi>h</mi></msqrt><mroot><mi>x</mi><mn>3</mn></mroot></mrow>",
+            "<m:rad><m:radPr><m:degHide m:val=\"on\"/></m:radPr><m:deg/><m:e><m:r><m:rPr><m:nor/></m:rPr><m:t>width</m:t></m:r><m:r>\
+             <m:t>&lt;h</m:t></m:r></m:e></m:rad><m:rad><m:deg><m:r><m:t>3</m:t></m:r></m:deg><m:e><m:r><m:t>x</m:t></m:r></m:e></m:rad>",
+            "√(width<h)√(3&x)",
+        ),
+        (
+            "<mrow><mi>sin</mi><mo>&#x2061;</mo><mi>rate</mi><mo>⋅</mo><msub><mi>x</mi><mn>1</mn></msub><mi>y</mi></mrow>",
+            "<m:func><m:fName><m:r><m:t>sin</m:t></m:r></m:fName><m:e><m:r><m:t>rate</m:t></m:r></m:e></m:func><m:r><m:t>⋅</m:t></m:r>\
+             <m:sSub><m:e><m:r><m:t>x</m:t></m:r></m:e><m:sub><m:r><m:t>1</m:t></m:r></m:sub></m:sSub><m:r><m:t>y</m:t></m:r>",
+            "sin rate⋅x_1 y",
+        ),
+        (
+            "<mtable><mtr><mtd><mi>a</mi></mtd><mtd><mi>b</mi></mtd></mtr><mtr><mtd><mi>c</mi></mtd><mtd><mi>d</mi></mtd></mtr></mtable>",
+            "<m:m><m:mPr><m:mcs><m:mc><m:mcPr><m:count m:val=\"2\"/></m:mcPr></m:mc></m:mcs></m:mPr><m:mr><m:e><m:r><m:t>a</m:t></m:r></m:e>\
+             <m:e><m:r><m:t>b</m:t></m:r></m:e></m:mr><m:mr><m:e><m:r><m:t>c</m:t></m:r></m:e><m:e><m:r><m:t>d</m:t></m:r></m:e></m:mr></m:m>",
+            "■(a&b@c&d)",
+        ),
+    ] {
+        let expected = format!("so {expected}, then\n");
+        let body = format!("<w:p><w:r><w:t>so </w:t></w:r><m:oMath>{omml}</m:oMath><w:r><w:t>, then</w:t></w:r></w:p>");
+        assert_eq!(text_of(&whole("x.docx", &docx("", &body))), expected);
+        // An object with the formula, as LibreOffice has it: another notation of it is not shown.
+        let math = format!(
+            "<math xmlns=\"http://www.w3.org/1998/Math/MathML\"><semantics>{mathml}<annotation encoding=\"x\">x^2 \\frac</annotation>\
+             </semantics></math>"
+        );
+        for (link, part) in [("./Formula-0", "Formula-0/content.xml"), ("Object 1/", "Object 1/content.xml")] {
+            let text =
+                format!("<text:p>so <draw:frame><draw:object xlink:href=\"{link}\"/></draw:frame>, then</text:p>");
+            assert_eq!(text_of(&whole("x.odt", &odt("", &text, &[(part, &math)]))), expected);
+        }
+        let page = format!("<p>so {math}, then</p>");
+        assert_eq!(text_of(&whole("x.html", page.as_bytes())), expected);
+        let xhtml = format!("<html xmlns=\"http://www.w3.org/1999/xhtml\"><body>{page}</body></html>");
+        assert_eq!(text_of(&whole("x.epub", &epub(&xhtml))), expected);
+    }
+}
+
+/// HTML, 13.2.6.5: an element of a page ends a formula. ECMA-376 (part 1, 22.1.2.78): formulas on lines of their own.
+#[test]
+fn formulas_end_where_their_line_or_paragraph_does() {
+    let page = "<p>a<math display=\"block\"><mi>x</mi></math>b <math><mi>y<p>c";
+    assert_eq!(text_of(&whole("x.html", page.as_bytes())), "a\nx\nb y\n\nc\n");
+    let formula = |text: &str| format!("<m:oMath><m:r><m:t>{text}</m:t></m:r></m:oMath>");
+    let body = format!(
+        "<w:p><m:oMathPara>{}{}</m:oMathPara></w:p><w:p><w:r><w:t>c</w:t></w:r></w:p>",
+        formula("x=1"),
+        formula("y=2")
+    );
+    assert_eq!(text_of(&whole("x.docx", &docx("", &body))), "x=1\ny=2\n\nc\n");
+    let inner = "<mfrac>".repeat(100_000) + "<mi>deep</mi>";
+    assert!(text_of(&whole("x.html", format!("<math>{inner}</math>").as_bytes())).contains("deep"));
+    // An object that is not a formula has no text, and a formula that is not there is reported.
+    let text = "<text:p>one<draw:frame><draw:object xlink:href=\"./Chart\"/></draw:frame></text:p>";
+    let read = whole("x.odt", &odt("", text, &[("Chart/content.xml", "<office:document-content/>")]));
+    assert_eq!((text_of(&read).as_str(), reasons(&read)), ("one\n", vec![]));
+    let read = whole("x.odt", &odt("", text, &[("Chart/content.xml", "<a <b")]));
+    assert_eq!((text_of(&read).as_str(), reasons(&read)), ("one\n", vec!["an object that is embedded cannot be read"]));
+}
+
 /// By `pandoc -t plain` 3.9, but for the numbers of headings' notes.
 #[test]
 fn notes_of_an_odt_are_at_its_end() {
@@ -96,15 +216,6 @@ fn pages_of_xml_are_read_as_xml() {
             "<?xml version=\"1.0\"?><html xmlns=\"http://www.w3.org/1999/xhtml\"><head>{head}</head><body>{body}</body></html>"
         )
     };
-    let package = "<package><manifest><item id=\"c\" href=\"c.xhtml\" media-type=\"application/xhtml+xml\"/></manifest>\
-        <spine><itemref idref=\"c\"/></spine></package>";
-    let book = |chapter: &str| {
-        archive(&[
-            ("META-INF/container.xml", b"<container><rootfile full-path=\"p.opf\"/></container>"),
-            ("p.opf", package.as_bytes()),
-            ("c.xhtml", chapter.as_bytes()),
-        ])
-    };
     for (head, body, expected) in [
         ("<title/>", "<h1>Bees</h1><p>dance</p>", "Bees\n\ndance\n"),
         ("<script src=\"a.js\"/><style/>", "<p>They &lt;dance&gt;</p>", "They <dance>\n"),
@@ -122,7 +233,7 @@ fn pages_of_xml_are_read_as_xml() {
         ("", "<p>one<br>two<p>three", "one\ntwo\n\nthree\n"),
     ] {
         let page = page(head, body);
-        assert_eq!(text_of(&whole("x.epub", &book(&page))), expected, "{page}");
+        assert_eq!(text_of(&whole("x.epub", &epub(&page))), expected, "{page}");
         assert_eq!(text_of(&whole("x.xhtml", page.as_bytes())), expected, "{page}");
     }
 }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::Document;
 use super::archive::Archive;
 use super::flow::Flow;
+use super::math::Formula;
 use super::pdf;
 use super::xml::{self, Attributes, BoxedReader, Piece};
 use crate::model::SkipReason;
@@ -139,6 +140,8 @@ fn take(part: &str, levels: &HashMap<String, u8>, flow: &mut Flow) -> Result<(),
         reading: String::new(),
         in_reading: false,
         is_symbol_font: false,
+        formula: None,
+        in_formulas: false,
     };
     xml::walk_with_boxes(part, &["p"], &mut paragraphs)
 }
@@ -160,6 +163,8 @@ struct Paragraphs<'f> {
     in_reading: bool,
     /// Whether the open run is set in the font `Symbol`.
     is_symbol_font: bool,
+    formula: Option<Formula>,
+    in_formulas: bool,
 }
 
 impl BoxedReader for Paragraphs<'_> {
@@ -182,8 +187,12 @@ impl BoxedReader for Paragraphs<'_> {
                 self.hidden = self.hidden.saturating_sub(usize::from(NOT_SHOWN.contains(&name)));
                 self.close(name);
             }
-            Piece::Text(text) if self.in_text && self.hidden == 0 => self.words(text),
-            Piece::Text(_) => {}
+            Piece::Text(_) if self.hidden > 0 => {}
+            Piece::Text(text) => match &mut self.formula {
+                Some(formula) => formula.show(text),
+                None if self.in_text => self.words(text),
+                None => {}
+            },
         }
     }
 }
@@ -197,11 +206,24 @@ impl Paragraphs<'_> {
         if self.in_reading { self.reading.push_str(&text) } else { self.flow.words(&text) }
     }
 
+    /// Begins a line, except in a cell, which stays in the line of its row.
+    fn begin_line(&mut self) {
+        if self.cells > 0 { self.flow.space() } else { self.flow.line() }
+    }
+
     fn open(&mut self, name: &str, attributes: &Attributes) {
         if self.hidden > 0 {
             return;
         }
+        if let Some(formula) = &mut self.formula {
+            return formula.open(name, &|name| attributes.get(name));
+        }
         match name {
+            "oMath" => self.formula = Some(Formula::default()),
+            "oMathPara" => {
+                self.in_formulas = true;
+                self.begin_line();
+            }
             // What is in a cell stays in the line of its row.
             "p" if self.cells > 0 => self.flow.space(),
             "p" if std::mem::take(&mut self.continues) => {}
@@ -260,7 +282,21 @@ impl Paragraphs<'_> {
         if self.hidden > 0 {
             return;
         }
+        if let Some(mut formula) = self.formula.take() {
+            if name == "oMath" {
+                self.flow.words(&formula.text());
+                // The others of a paragraph of formulas are on lines of their own.
+                if self.in_formulas {
+                    self.begin_line();
+                }
+            } else {
+                formula.close(name);
+                self.formula = Some(formula);
+            }
+            return;
+        }
         match name {
+            "oMathPara" => self.in_formulas = false,
             "pPr" => {
                 if let Some(level) = self.level.take().filter(|level| *level <= BODY_TEXT) {
                     self.flow.begin_heading(level);

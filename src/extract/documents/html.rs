@@ -9,6 +9,7 @@ use html5gum::{Token, Tokenizer};
 
 use super::Document;
 use super::flow::Flow;
+use super::math::Formula;
 use super::xml::{self, Piece};
 use crate::model::SkipReason;
 
@@ -109,6 +110,7 @@ pub(super) fn take(text: &str, flow: &mut Flow) {
     } else {
         take_tags(text, &mut page, flow);
     }
+    page.end_formula(flow);
     page.end_ruby(flow);
     flow.end_heading();
     flow.block();
@@ -161,6 +163,9 @@ struct Page {
     /// The reading of the open `ruby`, written after its words so that it does not separate them.
     reading: Option<String>,
     in_reading: bool,
+    formula: Option<Formula>,
+    /// Whether the open formula is on a line of its own.
+    is_displayed: bool,
 }
 
 impl Page {
@@ -169,6 +174,17 @@ impl Page {
         if let Some((hiding, depth)) = &mut self.hidden {
             *depth += usize::from(hiding == name && !is_empty);
             return;
+        }
+        if let Some(formula) = &mut self.formula {
+            // HTML 13.2.6.5: an element of a page ends a formula whose own end is missing.
+            if formula.is_hidden() || !BLOCKS.contains(&name) {
+                formula.open(name, value);
+                if is_empty {
+                    formula.close(name);
+                }
+                return;
+            }
+            self.end_formula(flow);
         }
         if self.reading.is_some() && (BLOCKS.contains(&name) || matches!(name, "li" | "tr" | "td" | "th")) {
             self.end_ruby(flow);
@@ -192,6 +208,13 @@ impl Page {
             "rt" => self.in_reading = self.reading.is_some(),
             "rb" => self.in_reading = false,
             _ if self.is_drawing() => {}
+            "math" if !is_empty => {
+                self.formula = Some(Formula::default());
+                self.is_displayed = value("display").is_some_and(|display| display == "block");
+                if self.is_displayed {
+                    flow.line();
+                }
+            }
             "title" => {
                 self.in_title = true;
                 self.title = Some(String::new());
@@ -250,6 +273,11 @@ impl Page {
             }
             return;
         }
+        match (&mut self.formula, name) {
+            (Some(_), "math") => return self.end_formula(flow),
+            (Some(formula), name) => return formula.close(name),
+            _ => {}
+        }
         match name {
             "svg" => {
                 self.in_drawing = self.in_drawing.saturating_sub(1);
@@ -296,9 +324,20 @@ impl Page {
         }
     }
 
+    fn end_formula(&mut self, flow: &mut Flow) {
+        let Some(formula) = self.formula.take() else { return };
+        self.show(&formula.text(), flow);
+        if std::mem::take(&mut self.is_displayed) {
+            flow.line();
+        }
+    }
+
     fn show(&mut self, text: &str, flow: &mut Flow) {
         if self.hidden.is_some() || self.is_drawing() {
             return;
+        }
+        if let Some(formula) = &mut self.formula {
+            return formula.show(text);
         }
         if self.in_reading
             && let Some(reading) = &mut self.reading

@@ -12,6 +12,7 @@ mod flow;
 mod html;
 mod mail;
 mod mail_encoding;
+mod math;
 mod notebook;
 mod odt;
 mod pdf;
@@ -27,13 +28,13 @@ use crate::model::{RepoPath, SkipReason};
 /// All formats, by name.
 pub static FORMATS: &[Format] = &[
     Format::new("csv", 2, &["csv", "tsv"], Reader::Text(csv::outline)),
-    Format::new("docx", 4, &["docx", "docm", "dotx"], Reader::Bytes(docx::read)),
-    Format::new("epub", 4, &["epub"], Reader::Bytes(epub::read)),
+    Format::new("docx", 5, &["docx", "docm", "dotx"], Reader::Bytes(docx::read)),
+    Format::new("epub", 5, &["epub"], Reader::Bytes(epub::read)),
     // In a repository it is source, with tags and all.
-    Format { only_in_folders: true, ..Format::new("html", 5, &["html", "htm", "xhtml"], Reader::Bytes(html::read)) },
-    Format::new("mail", 6, &["eml"], Reader::Bytes(mail::read)),
-    Format::new("notebook", 3, &["ipynb"], Reader::Bytes(notebook::read)),
-    Format::new("odt", 3, &["odt", "ott"], Reader::Bytes(odt::read)),
+    Format { only_in_folders: true, ..Format::new("html", 6, &["html", "htm", "xhtml"], Reader::Bytes(html::read)) },
+    Format::new("mail", 7, &["eml"], Reader::Bytes(mail::read)),
+    Format::new("notebook", 4, &["ipynb"], Reader::Bytes(notebook::read)),
+    Format::new("odt", 4, &["odt", "ott"], Reader::Bytes(odt::read)),
     Format { is_risky: true, ..Format::new("pdf", 7, &["pdf"], Reader::Bytes(pdf::read)) },
     Format::new("restructuredtext", 2, &["rst", "rest"], Reader::Text(restructuredtext::outline)),
 ];

@@ -3,6 +3,7 @@
 use super::Document;
 use super::archive::Archive;
 use super::flow::Flow;
+use super::math::{self, Formula};
 use super::xml::{self, Attributes, BoxedReader, Piece};
 use crate::model::SkipReason;
 
@@ -34,19 +35,20 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     }
     let content = archive.needed("content.xml")?;
     let mut flow = Flow::default();
-    take(&content, false, &mut flow)?;
-    take(&content, true, &mut flow)?;
+    take(&content, false, &mut archive, &mut flow)?;
+    take(&content, true, &mut archive, &mut flow)?;
     flow.finish()
 }
 
 /// Adds the text without its notes, whose numbers are in brackets, or the notes alone.
-fn take(content: &str, of_notes: bool, flow: &mut Flow) -> Result<(), SkipReason> {
-    let mut paragraphs = Paragraphs { flow, of_notes, state: State::default() };
+fn take(content: &str, of_notes: bool, archive: &mut Archive, flow: &mut Flow) -> Result<(), SkipReason> {
+    let mut paragraphs = Paragraphs { flow, archive, of_notes, state: State::default() };
     xml::walk_with_boxes(content, &["p", "h"], &mut paragraphs)
 }
 
-struct Paragraphs<'f> {
+struct Paragraphs<'f, 'b> {
     flow: &'f mut Flow,
+    archive: &'f mut Archive<'b>,
     of_notes: bool,
     state: State,
 }
@@ -64,9 +66,10 @@ struct State {
     /// The reading (ruby) of the words before it.
     reading: String,
     in_reading: bool,
+    formula: Option<Formula>,
 }
 
-impl BoxedReader for Paragraphs<'_> {
+impl BoxedReader for Paragraphs<'_, '_> {
     fn begins_box(&self, name: &str) -> bool {
         self.state.hidden == 0 && self.state.notes == 0 && BOXES.contains(&name)
     }
@@ -76,6 +79,15 @@ impl BoxedReader for Paragraphs<'_> {
         let has_number = !self.of_notes && !self.state.in_heading && self.state.hidden == 0;
         let is_shown =
             self.state.hidden == 0 && ((self.state.notes > 0) == self.of_notes || (self.state.in_number && has_number));
+        if let Some(mut formula) = self.state.formula.take() {
+            if matches!(piece, Piece::Close("math")) {
+                self.flow.words(&formula.text());
+            } else {
+                formula.take(&piece);
+                self.state.formula = Some(formula);
+            }
+            return;
+        }
         match piece {
             Piece::Open(name, attributes) => {
                 self.state.hidden += usize::from(NOT_SHOWN.contains(&name));
@@ -92,7 +104,7 @@ impl BoxedReader for Paragraphs<'_> {
     }
 }
 
-impl Paragraphs<'_> {
+impl Paragraphs<'_, '_> {
     fn open(&mut self, name: &str, attributes: &Attributes, has_number: bool, is_shown: bool) {
         match name {
             "note" => self.state.notes += 1,
@@ -116,6 +128,8 @@ impl Paragraphs<'_> {
             "p" if self.state.cells > 0 || self.of_notes => self.flow.space(),
             "p" => self.flow.block(),
             "s" | "tab" => self.flow.space(),
+            "math" => self.state.formula = Some(Formula::default()),
+            "object" => self.embedded(&attributes.get("href").unwrap_or_default()),
             // Of a picture.
             "title" | "desc" if self.state.frames > 0 => self.flow.space(),
             "ruby-text" => self.state.in_reading = true,
@@ -133,6 +147,16 @@ impl Paragraphs<'_> {
                 self.flow.cell();
             }
             _ => {}
+        }
+    }
+
+    /// Adds the formula in an object, which is a document in a folder of this archive (OpenDocument 1.3, part 3, 10.4.6.2).
+    fn embedded(&mut self, folder: &str) {
+        let folder = folder.strip_prefix("./").unwrap_or(folder).trim_end_matches('/');
+        let read = self.archive.part(&format!("{folder}/content.xml"));
+        match read.and_then(|part| part.map_or(Ok(None), |part| math::read(&part))) {
+            Ok(formula) => self.flow.words(&formula.unwrap_or_default()),
+            Err(_) => self.flow.problem("an object that is embedded cannot be read"),
         }
     }
 
