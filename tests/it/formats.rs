@@ -208,6 +208,31 @@ fn notes_of_an_odt_are_at_its_end() {
     assert_eq!(headings(&extracted), ["1 Les pays"]);
 }
 
+/// Their words are those of `pandoc --track-changes=all` 3.9, which has the authors, too. OpenDocument 1.3 (part 3, 14.1) has comments as
+/// `office:annotation`.
+#[test]
+fn comments_are_at_the_end_of_a_document() {
+    let body = "<w:p><w:commentRangeStart w:id=\"0\"/><w:r><w:t>The queen</w:t></w:r><w:commentRangeEnd w:id=\"0\"/>\
+        <w:r><w:commentReference w:id=\"0\"/></w:r><w:r><w:t> is gone.</w:t></w:r></w:p>";
+    let comments = "<w:comments><w:comment w:id=\"0\" w:author=\"Ann\" w:initials=\"A\"><w:p><w:r><w:annotationRef/></w:r><w:r>\
+        <w:t>Since Monday?</w:t></w:r></w:p></w:comment></w:comments>";
+    let relations = "<Relationships><Relationship Type=\"http://x/relationships/comments\" Target=\"remarks.xml\"/></Relationships>";
+    let body = format!("<w:document><w:body>{body}</w:body></w:document>");
+    let expected = "The queen is gone.\n\nSince Monday?\n";
+    for (part, relations) in [("word/comments.xml", "<Relationships/>"), ("word/remarks.xml", relations)] {
+        let file = archive(&[
+            ("word/document.xml", body.as_bytes()),
+            ("word/_rels/document.xml.rels", relations.as_bytes()),
+            (part, comments.as_bytes()),
+        ]);
+        assert_eq!(text_of(&whole("x.docx", &file)), expected);
+    }
+    let text = "<text:p>The <office:annotation office:name=\"1\"><dc:creator>Ann</dc:creator><dc:date>2026-01-01T10:00:00</dc:date>\
+        <meta:creator-initials>A</meta:creator-initials><text:p>Since Monday?</text:p></office:annotation>queen\
+        <office:annotation-end office:name=\"1\"/> is gone<text:date>.</text:date></text:p>";
+    assert_eq!(text_of(&whole("x.odt", &odt("", text, &[]))), expected);
+}
+
 /// XML 1.0, 3.1: `<title/>` is an element without content; XHTML 1.0, A.2: its entities. A page that is not XML is HTML.
 #[test]
 fn pages_of_xml_are_read_as_xml() {

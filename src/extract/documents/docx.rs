@@ -1,4 +1,4 @@
-//! DOCX: the paragraphs of a Word document, its tables row by row, its notes at the end.
+//! DOCX: the paragraphs of a Word document, its tables row by row, its notes and comments at the end.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     };
     let mut flow = Flow::default();
     take(&archive.needed(&main)?, &levels, &mut flow)?;
-    for notes in ["footnotes", "endnotes"] {
+    for notes in ["footnotes", "endnotes", "comments"] {
         if let Some(notes) = other(&mut archive, notes)? {
             take(&notes, &levels, &mut flow)?;
         }

@@ -1,4 +1,4 @@
-//! ODT: the paragraphs and headings of a text document of LibreOffice and similar programs, its notes at the end.
+//! ODT: the paragraphs and headings of a text document of LibreOffice and similar programs, its notes and comments at the end.
 
 use super::Document;
 use super::archive::Archive;
@@ -7,9 +7,12 @@ use super::math::{self, Formula};
 use super::xml::{self, Attributes, BoxedReader, Piece};
 use crate::model::SkipReason;
 
-/// Text that was taken back, remarks of readers, what is made from the headings elsewhere, programs, and numbers of headings and
+/// Text that was taken back, what is made from the headings elsewhere, programs, and numbers of headings and
 /// items, which programs count themselves.
-const NOT_SHOWN: &[&str] = &["tracked-changes", "annotation", "table-of-content", "forms", "script", "number"];
+const NOT_SHOWN: &[&str] = &["tracked-changes", "table-of-content", "forms", "script", "number"];
+
+/// The author and the time of a comment (OpenDocument 1.3, part 3, 14.1).
+const OF_COMMENTS: &[&str] = &["creator", "creator-initials", "sender-initials", "date", "date-string"];
 
 /// Text that is anchored in a paragraph, in a frame or in a drawn shape.
 const BOXES: &[&str] = &[
@@ -40,7 +43,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     flow.finish()
 }
 
-/// Adds the text without its notes, whose numbers are in brackets, or the notes alone.
+/// Adds the text without its notes, whose numbers are in brackets, and comments, or these alone.
 fn take(content: &str, of_notes: bool, archive: &mut Archive, flow: &mut Flow) -> Result<(), SkipReason> {
     let mut paragraphs = Paragraphs { flow, archive, of_notes, state: State::default() };
     xml::walk_with_boxes(content, &["p", "h"], &mut paragraphs)
@@ -61,6 +64,7 @@ struct State {
     notes: usize,
     frames: usize,
     in_number: bool,
+    in_comment: bool,
     in_header: bool,
     in_heading: bool,
     /// The reading (ruby) of the words before it.
@@ -90,12 +94,12 @@ impl BoxedReader for Paragraphs<'_, '_> {
         }
         match piece {
             Piece::Open(name, attributes) => {
-                self.state.hidden += usize::from(NOT_SHOWN.contains(&name));
+                self.state.hidden += usize::from(self.hides(name));
                 self.open(name, attributes, has_number, is_shown);
             }
             Piece::Close(name) => {
                 self.close(name, has_number, is_shown);
-                self.state.hidden = self.state.hidden.saturating_sub(usize::from(NOT_SHOWN.contains(&name)));
+                self.state.hidden = self.state.hidden.saturating_sub(usize::from(self.hides(name)));
             }
             Piece::Text(text) if is_shown && self.state.in_reading => self.state.reading.push_str(text),
             Piece::Text(text) if is_shown => self.flow.words(text),
@@ -105,9 +109,20 @@ impl BoxedReader for Paragraphs<'_, '_> {
 }
 
 impl Paragraphs<'_, '_> {
+    fn hides(&self, name: &str) -> bool {
+        NOT_SHOWN.contains(&name) || (self.state.in_comment && OF_COMMENTS.contains(&name))
+    }
+
     fn open(&mut self, name: &str, attributes: &Attributes, has_number: bool, is_shown: bool) {
         match name {
             "note" => self.state.notes += 1,
+            "annotation" => {
+                self.state.notes += 1;
+                self.state.in_comment = true;
+                if self.of_notes && self.state.hidden == 0 {
+                    self.flow.block();
+                }
+            }
             "note-citation" => {
                 self.state.in_number = true;
                 if has_number {
@@ -163,6 +178,10 @@ impl Paragraphs<'_, '_> {
     fn close(&mut self, name: &str, has_number: bool, is_shown: bool) {
         match name {
             "note" => self.state.notes = self.state.notes.saturating_sub(1),
+            "annotation" => {
+                self.state.notes = self.state.notes.saturating_sub(1);
+                self.state.in_comment = false;
+            }
             "note-citation" => {
                 self.state.in_number = false;
                 if has_number {
