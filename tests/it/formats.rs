@@ -208,6 +208,40 @@ fn notes_of_an_odt_are_at_its_end() {
     assert_eq!(headings(&extracted), ["1 Les pays"]);
 }
 
+/// Pandoc 3.9 reads paragraphs of these styles in a DOCX as the title and other metadata, and writes them with these styles.
+#[test]
+fn the_title_of_a_document_is_a_heading_and_what_is_below_it_is_text() {
+    let style = |id: &str, name: &str, on: &str| {
+        format!("<w:style w:styleId=\"{id}\"><w:name w:val=\"{name}\"/><w:basedOn w:val=\"{on}\"/></w:style>")
+    };
+    let styles = [
+        style("Titel", "Title", "Normal"),
+        style("Subtitle", "Subtitle", "Titel"),
+        style("Author", "Author", "Subtitle"),
+    ];
+    let paragraph = |style: &str, text: &str| {
+        format!("<w:p><w:pPr><w:pStyle w:val=\"{style}\"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>")
+    };
+    let body = [
+        paragraph("Titel", "Bees"),
+        paragraph("Subtitle", "A manual"),
+        paragraph("Author", "Ann"),
+        paragraph("Heading1", "Hives"),
+    ];
+    let text = "Bees\n\nA manual\n\nAnn\n\nHives\n";
+    let read = whole("x.docx", &docx(&styles.concat(), &body.concat()));
+    assert_eq!((text_of(&read).as_str(), headings(&read)), (text, vec!["1 Bees".to_owned(), "1 Hives".to_owned()]));
+    let automatic = "<style:style style:name=\"P1\" style:parent-style-name=\"Title\"/>";
+    for style in ["Title", "P1"] {
+        let body = format!(
+            "<text:p text:style-name=\"{style}\">Bees</text:p><text:p text:style-name=\"Subtitle\">A manual</text:p>\
+             <text:p text:style-name=\"Author\">Ann</text:p><text:h text:outline-level=\"1\">Hives</text:h>"
+        );
+        let read = whole("x.odt", &odt(automatic, &body, &[]));
+        assert_eq!((text_of(&read).as_str(), headings(&read)), (text, vec!["1 Bees".to_owned(), "1 Hives".to_owned()]));
+    }
+}
+
 /// Their words are those of `pandoc --track-changes=all` 3.9, which has the authors, too. OpenDocument 1.3 (part 3, 14.1) has comments as
 /// `office:annotation`.
 #[test]

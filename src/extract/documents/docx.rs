@@ -58,11 +58,13 @@ fn relations(archive: &mut Archive, of: &str) -> Result<HashMap<String, String>,
 }
 
 /// The levels of the styles that make a paragraph a heading, by their ids: those are in the language of the program that wrote
-/// the file. A style has the level of its name or its own outline level, or else that of the style it is based on.
+/// the file. A style has the level of its name or its own outline level, or else that of the style it is based on. Styles that are
+/// based on that of the title are for what is below it, such as authors.
 fn heading_styles(styles: &str) -> Result<HashMap<String, u8>, SkipReason> {
     #[derive(Default)]
     struct Style {
         level: Option<u8>,
+        is_title: bool,
         based_on: Option<String>,
     }
     let mut all: HashMap<String, Style> = HashMap::new();
@@ -75,7 +77,11 @@ fn heading_styles(styles: &str) -> Result<HashMap<String, u8>, SkipReason> {
             "name" | "basedOn" | "outlineLvl" => {
                 let style = all.entry(open.clone()).or_default();
                 match name {
-                    "name" => style.level = value().and_then(|name| level_of(&name)).or(style.level),
+                    "name" => {
+                        let name = value().unwrap_or_default();
+                        style.is_title = is_title(&name);
+                        style.level = level_of(&name).or(style.level);
+                    }
                     "basedOn" => style.based_on = value(),
                     _ => style.level = style.level.or_else(|| outline_level(value())),
                 }
@@ -85,7 +91,8 @@ fn heading_styles(styles: &str) -> Result<HashMap<String, u8>, SkipReason> {
     })?;
     let level = |id: &String| {
         let chain = std::iter::successors(all.get(id), |style| all.get(style.based_on.as_ref()?));
-        chain.take(DEEPEST_STYLE).find_map(|style| style.level)
+        let mut chain = chain.take(DEEPEST_STYLE).enumerate();
+        chain.find_map(|(distance, style)| style.level.filter(|_| distance == 0 || !style.is_title))
     };
     Ok(all.keys().filter_map(|id| Some((id.clone(), level(id)?))).collect())
 }
@@ -99,8 +106,12 @@ fn level_of(style: &str) -> Option<u8> {
     let style = style.to_lowercase().replace(' ', "");
     match style.strip_prefix("heading") {
         Some(level) => level.parse().ok().filter(|level| (1..=9).contains(level)),
-        None => (style == "title").then_some(1),
+        None => is_title(&style).then_some(1),
     }
+}
+
+fn is_title(style: &str) -> bool {
+    style.eq_ignore_ascii_case("title")
 }
 
 /// The character of a glyph that is written by its number in a font: of those with a table of their own, only `Symbol` has letters.

@@ -1,5 +1,7 @@
 //! ODT: the paragraphs and headings of a text document of LibreOffice and similar programs, its notes and comments at the end.
 
+use std::collections::HashMap;
+
 use super::Document;
 use super::archive::Archive;
 use super::flow::Flow;
@@ -10,6 +12,9 @@ use crate::model::SkipReason;
 /// Text that was taken back, what is made from the headings elsewhere, programs, and numbers of headings and
 /// items, which programs count themselves.
 const NOT_SHOWN: &[&str] = &["tracked-changes", "table-of-content", "forms", "script", "number"];
+
+/// The style of a document's title.
+const TITLE: &str = "Title";
 
 /// The author and the time of a comment (OpenDocument 1.3, part 3, 14.1).
 const OF_COMMENTS: &[&str] = &["creator", "creator-initials", "sender-initials", "date", "date-string"];
@@ -37,20 +42,57 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
         return Err(SkipReason::Encrypted);
     }
     let content = archive.needed("content.xml")?;
+    let mut styles = Styles::default();
+    styles.add(&content)?;
     let mut flow = Flow::default();
-    take(&content, false, &mut archive, &mut flow)?;
-    take(&content, true, &mut archive, &mut flow)?;
+    take(&content, false, &styles, &mut archive, &mut flow)?;
+    take(&content, true, &styles, &mut archive, &mut flow)?;
     flow.finish()
 }
 
+/// The styles of paragraphs. Those that a program ships have the same names in every language.
+#[derive(Default)]
+struct Styles {
+    /// Formatting of single paragraphs, and the style that they have otherwise.
+    automatic: HashMap<String, String>,
+}
+
+impl Styles {
+    fn add(&mut self, part: &str) -> Result<(), SkipReason> {
+        let mut is_automatic = false;
+        xml::walk(part, &mut |piece| match piece {
+            Piece::Open("automatic-styles", _) => is_automatic = true,
+            Piece::Close("automatic-styles") => is_automatic = false,
+            Piece::Open("style", attributes) if is_automatic => {
+                if let (Some(name), Some(parent)) = (attributes.get("name"), attributes.get("parent-style-name")) {
+                    self.automatic.insert(name, parent);
+                }
+            }
+            _ => {}
+        })
+    }
+
+    /// The style that a person gave a paragraph.
+    fn named<'s>(&'s self, style: &'s str) -> &'s str {
+        self.automatic.get(style).map_or(style, String::as_str)
+    }
+}
+
 /// Adds the text without its notes, whose numbers are in brackets, and comments, or these alone.
-fn take(content: &str, of_notes: bool, archive: &mut Archive, flow: &mut Flow) -> Result<(), SkipReason> {
-    let mut paragraphs = Paragraphs { flow, archive, of_notes, state: State::default() };
+fn take(
+    content: &str,
+    of_notes: bool,
+    styles: &Styles,
+    archive: &mut Archive,
+    flow: &mut Flow,
+) -> Result<(), SkipReason> {
+    let mut paragraphs = Paragraphs { flow, styles, archive, of_notes, state: State::default() };
     xml::walk_with_boxes(content, &["p", "h"], &mut paragraphs)
 }
 
 struct Paragraphs<'f, 'b> {
     flow: &'f mut Flow,
+    styles: &'f Styles,
     archive: &'f mut Archive<'b>,
     of_notes: bool,
     state: State,
@@ -141,6 +183,10 @@ impl Paragraphs<'_, '_> {
             }
             // What is in a cell stays in the line of its row, what is in a note in its line.
             "p" if self.state.cells > 0 || self.of_notes => self.flow.space(),
+            "p" if self.styles.named(&attributes.get("style-name").unwrap_or_default()) == TITLE => {
+                self.flow.begin_heading(1);
+                self.state.in_heading = true;
+            }
             "p" => self.flow.block(),
             "s" | "tab" => self.flow.space(),
             "math" => self.state.formula = Some(Formula::default()),
@@ -190,7 +236,7 @@ impl Paragraphs<'_, '_> {
             }
             "frame" => self.state.frames = self.state.frames.saturating_sub(1),
             _ if !is_shown => {}
-            "h" => {
+            "h" | "p" if self.state.in_heading => {
                 self.flow.end_heading();
                 self.state.in_heading = false;
             }
