@@ -439,7 +439,7 @@ Roses and thyme.
         paths.map(|hit| hit["file_path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert!(found("optic flow").contains(&"docs/typeset.pdf".to_owned()));
-    assert!(found("huddle shiver keep warm").contains(&"docs/manual.odt".to_owned()));
+    assert!(found("huddle shiver keep warm").contains(&"docs/manual.docx".to_owned()));
     assert!(found("syrup until the first frost").contains(&"docs/mail.eml".to_owned()));
     assert_eq!(found("lang:pdf optic flow"), ["docs/typeset.pdf"]);
     let exact = repo.call("query", &json!({ "text": "huddle around", "mode": "literal", "include": ["*.docx"] }));

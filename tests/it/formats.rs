@@ -242,6 +242,50 @@ fn the_title_of_a_document_is_a_heading_and_what_is_below_it_is_text() {
     }
 }
 
+/// Pandoc 3.9 writes code so to a DOCX, and reads it from there; LibreOffice and pandoc have a paragraph for each line in an ODT.
+#[test]
+fn code_in_a_document_keeps_its_lines_and_indentation() {
+    let text = "before\n\ndef weigh(hive):\n    if hive:\n\treturn 1\n\nreturn  2\n\nafter\n";
+    let run = |text: &str| format!("<w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r>");
+    let paragraph = |style: &str, runs: &str| format!("<w:p><w:pPr><w:pStyle w:val=\"{style}\"/></w:pPr>{runs}</w:p>");
+    let (tab, line) = ("<w:r><w:tab/></w:r>", "<w:r><w:br/></w:r>");
+    let lines = [
+        run("def") + &run(" weigh(hive):"),
+        run("    ") + &run("if") + &run(" hive:"),
+        tab.to_owned() + &run("return 1"),
+        String::new(),
+        run("return  2"),
+    ];
+    let styles = "<w:style w:styleId=\"Kode\"><w:name w:val=\"Source Code\"/></w:style>\
+        <w:style w:styleId=\"Own\"><w:basedOn w:val=\"Kode\"/></w:style>";
+    let around = |code: &str| paragraph("Body", &run("before")) + code + &paragraph("Body", &run("after"));
+    for style in ["SourceCode", "Kode", "Own", "HTMLPreformatted"] {
+        let in_one = paragraph(style, &lines.join(line));
+        let in_many: String = lines.iter().map(|line| paragraph(style, line)).collect();
+        for code in [in_one, in_many] {
+            assert_eq!(text_of(&whole("x.docx", &docx(styles, &around(&code)))), text, "{style}");
+        }
+    }
+    let styles = "<style:style style:name=\"P1\" style:parent-style-name=\"Listing\"/>";
+    let named = "<office:styles><style:style style:name=\"Listing\" style:parent-style-name=\"Preformatted_20_Text\"/></office:styles>";
+    let lines = [
+        "<text:span>def</text:span> weigh(hive):",
+        "<text:s text:c=\"4\"/>if <text:span>hive:</text:span>",
+        "<text:tab/>return\n1",
+        "",
+        "return <text:s/>2",
+    ];
+    for style in ["Preformatted_20_Text", "Listing", "P1"] {
+        let paragraph = |text: &str| format!("<text:p text:style-name=\"{style}\">{text}</text:p>\n");
+        let in_one = paragraph(&lines.join("<text:line-break/>"));
+        let in_many: String = lines.iter().map(|line| paragraph(line)).collect();
+        for code in [in_one, in_many] {
+            let body = format!("<text:p>before</text:p>{code}<text:p>after</text:p>");
+            assert_eq!(text_of(&whole("x.odt", &odt(styles, &body, &[("styles.xml", named)]))), text, "{style}");
+        }
+    }
+}
+
 /// Their words are those of `pandoc --track-changes=all` 3.9, which has the authors, too. OpenDocument 1.3 (part 3, 14.1) has comments as
 /// `office:annotation`.
 #[test]

@@ -16,6 +16,8 @@ const NOT_SHOWN: &[&str] =
     &["del", "moveFrom", "instrText", "delText", "Fallback", "rPr", "sectPr", "pPrChange", "tabs"];
 /// The outline level of text that is not a heading.
 const BODY_TEXT: u8 = 9;
+/// Styles of code, in lowercase without spaces: pandoc's, Word's and LibreOffice's.
+const CODE: &[&str] = &["sourcecode", "htmlpreformatted", "preformattedtext"];
 /// Styles that a style is based on, in a row.
 const DEEPEST_STYLE: usize = 64;
 
@@ -26,15 +28,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let mut other = |archive: &mut Archive, kind: &str| {
         archive.part(&others.remove(kind).unwrap_or_else(|| format!("word/{kind}.xml")))
     };
-    let levels = match other(&mut archive, "styles")? {
-        Some(styles) => heading_styles(&styles)?,
+    let styles = match other(&mut archive, "styles")? {
+        Some(styles) => kinds_of_styles(&styles)?,
         None => HashMap::new(),
     };
     let mut flow = Flow::default();
-    take(&archive.needed(&main)?, &levels, &mut flow)?;
+    take(&archive.needed(&main)?, &styles, &mut flow)?;
     for notes in ["footnotes", "endnotes", "comments"] {
         if let Some(notes) = other(&mut archive, notes)? {
-            take(&notes, &levels, &mut flow)?;
+            take(&notes, &styles, &mut flow)?;
         }
     }
     flow.finish()
@@ -57,13 +59,21 @@ fn relations(archive: &mut Archive, of: &str) -> Result<HashMap<String, String>,
     Ok(related)
 }
 
-/// The levels of the styles that make a paragraph a heading, by their ids: those are in the language of the program that wrote
-/// the file. A style has the level of its name or its own outline level, or else that of the style it is based on. Styles that are
-/// based on that of the title are for what is below it, such as authors.
-fn heading_styles(styles: &str) -> Result<HashMap<String, u8>, SkipReason> {
+/// Makes a paragraph more than text.
+#[derive(Clone, Copy)]
+enum Kind {
+    Heading(u8),
+    /// Text whose spaces and lines count.
+    Code,
+}
+
+/// The kinds of styles by their ids: those are in the language of the program that wrote the file. A style has the kind of its name or
+/// its own outline level, or else that of the style it is based on. Styles that are based on that of the title are for what is below
+/// it, such as authors.
+fn kinds_of_styles(styles: &str) -> Result<HashMap<String, Kind>, SkipReason> {
     #[derive(Default)]
     struct Style {
-        level: Option<u8>,
+        kind: Option<Kind>,
         is_title: bool,
         based_on: Option<String>,
     }
@@ -80,21 +90,21 @@ fn heading_styles(styles: &str) -> Result<HashMap<String, u8>, SkipReason> {
                     "name" => {
                         let name = value().unwrap_or_default();
                         style.is_title = is_title(&name);
-                        style.level = level_of(&name).or(style.level);
+                        style.kind = kind_of(&name).or(style.kind);
                     }
                     "basedOn" => style.based_on = value(),
-                    _ => style.level = style.level.or_else(|| outline_level(value())),
+                    _ => style.kind = style.kind.or_else(|| outline_level(value()).map(Kind::Heading)),
                 }
             }
             _ => {}
         }
     })?;
-    let level = |id: &String| {
+    let kind = |id: &String| {
         let chain = std::iter::successors(all.get(id), |style| all.get(style.based_on.as_ref()?));
         let mut chain = chain.take(DEEPEST_STYLE).enumerate();
-        chain.find_map(|(distance, style)| style.level.filter(|_| distance == 0 || !style.is_title))
+        chain.find_map(|(distance, style)| style.kind.filter(|_| distance == 0 || !style.is_title))
     };
-    Ok(all.keys().filter_map(|id| Some((id.clone(), level(id)?))).collect())
+    Ok(all.keys().filter_map(|id| Some((id.clone(), kind(id)?))).collect())
 }
 
 /// A level from 1, [`BODY_TEXT`] + 1 being text.
@@ -102,12 +112,16 @@ fn outline_level(value: Option<String>) -> Option<u8> {
     value?.parse::<u8>().ok().filter(|level| *level <= BODY_TEXT).map(|level| level + 1)
 }
 
-fn level_of(style: &str) -> Option<u8> {
+fn kind_of(style: &str) -> Option<Kind> {
     let style = style.to_lowercase().replace(' ', "");
-    match style.strip_prefix("heading") {
+    if CODE.contains(&style.as_str()) {
+        return Some(Kind::Code);
+    }
+    let level = match style.strip_prefix("heading") {
         Some(level) => level.parse().ok().filter(|level| (1..=9).contains(level)),
         None => is_title(&style).then_some(1),
-    }
+    };
+    level.map(Kind::Heading)
 }
 
 fn is_title(style: &str) -> bool {
@@ -138,14 +152,15 @@ fn in_symbol_font(c: char) -> Option<char> {
 }
 
 /// Adds the paragraphs of a part.
-fn take(part: &str, levels: &HashMap<String, u8>, flow: &mut Flow) -> Result<(), SkipReason> {
+fn take(part: &str, styles: &HashMap<String, Kind>, flow: &mut Flow) -> Result<(), SkipReason> {
     let mut paragraphs = Paragraphs {
-        levels,
+        styles,
         flow,
         hidden: 0,
         cells: 0,
         in_text: false,
         level: None,
+        is_code: false,
         is_drop_cap: false,
         continues: false,
         reading: String::new(),
@@ -158,13 +173,14 @@ fn take(part: &str, levels: &HashMap<String, u8>, flow: &mut Flow) -> Result<(),
 }
 
 struct Paragraphs<'f> {
-    levels: &'f HashMap<String, u8>,
+    styles: &'f HashMap<String, Kind>,
     flow: &'f mut Flow,
     /// How many elements that are not shown are open.
     hidden: usize,
     cells: usize,
     in_text: bool,
     level: Option<u8>,
+    is_code: bool,
     /// A large first letter is a paragraph of its own, of which the next one is the rest.
     is_drop_cap: bool,
     continues: bool,
@@ -214,7 +230,13 @@ impl Paragraphs<'_> {
             true => Cow::Owned(text.chars().map(|c| in_symbol_font(c).unwrap_or(c)).collect()),
             false => Cow::Borrowed(text),
         };
-        if self.in_reading { self.reading.push_str(&text) } else { self.flow.words(&text) }
+        if self.in_reading {
+            self.reading.push_str(&text);
+        } else if self.is_code {
+            self.flow.verbatim(&text);
+        } else {
+            self.flow.words(&text);
+        }
     }
 
     /// Begins a line, except in a cell, which stays in the line of its row.
@@ -251,10 +273,14 @@ impl Paragraphs<'_> {
                     self.flow.space();
                 }
             }
-            "pPr" => self.level = None,
+            "pPr" => (self.level, self.is_code) = (None, false),
             "pStyle" if self.cells == 0 => {
                 let style = attributes.get("val").unwrap_or_default();
-                self.level = self.levels.get(&style).copied().or_else(|| level_of(&style));
+                match self.styles.get(&style).copied().or_else(|| kind_of(&style)) {
+                    Some(Kind::Heading(level)) => self.level = Some(level),
+                    Some(Kind::Code) => self.is_code = true,
+                    None => {}
+                }
             }
             // What the paragraph itself says counts more than its style.
             "outlineLvl" if self.cells == 0 => {
@@ -272,6 +298,8 @@ impl Paragraphs<'_> {
                 self.flow.words(&attributes.get("val").unwrap_or_default());
                 self.flow.space();
             }
+            "tab" if self.is_code => self.flow.verbatim("\t"),
+            "br" | "cr" if self.is_code => self.flow.verbatim("\n"),
             "tab" | "ptab" => self.flow.space(),
             "br" | "cr" => self.flow.line(),
             "noBreakHyphen" => self.words("-"),
@@ -310,10 +338,14 @@ impl Paragraphs<'_> {
             "oMathPara" => self.in_formulas = false,
             "pPr" => {
                 if let Some(level) = self.level.take().filter(|level| *level <= BODY_TEXT) {
+                    self.is_code = false;
                     self.flow.begin_heading(level);
+                } else if self.is_code {
+                    self.flow.begin_code();
                 }
             }
             "p" if std::mem::take(&mut self.is_drop_cap) => self.continues = true,
+            "p" if std::mem::take(&mut self.is_code) => self.flow.end_code(),
             "p" if self.cells == 0 => {
                 self.flow.end_heading();
                 self.flow.line();

@@ -18,6 +18,8 @@ pub(super) struct Flow {
     gap: Gap,
     /// White space that counts where more text follows on the line.
     held: String,
+    /// Where the last paragraph of code ended, and the white space before another one.
+    code: Option<(usize, Gap)>,
     /// Whether the last word ends with a soft hyphen: the next line goes on with it.
     is_divided: bool,
     heading: Option<(u8, usize)>,
@@ -88,6 +90,19 @@ impl Flow {
             }
             self.held.push_str(&line[shown.len()..]);
         }
+    }
+
+    /// A paragraph of [`Self::verbatim`] begins, which is one line or more of a piece of code. It goes on with the one before it.
+    pub fn begin_code(&mut self) {
+        if let Some((_, gap)) = self.code.filter(|(end, _)| *end == self.text.len()) {
+            self.gap = gap;
+        }
+    }
+
+    /// Such a paragraph ends; one without text is a blank line.
+    pub fn end_code(&mut self) {
+        self.verbatim("\n");
+        self.code = Some((self.text.len(), self.gap));
     }
 
     pub fn space(&mut self) {

@@ -15,6 +15,12 @@ const NOT_SHOWN: &[&str] = &["tracked-changes", "table-of-content", "forms", "sc
 
 /// The style of a document's title.
 const TITLE: &str = "Title";
+/// The style of text whose spaces and lines count, as it is written in a file.
+const CODE: &str = "Preformatted_20_Text";
+/// Styles that a style is based on, in a row.
+const DEEPEST_STYLE: usize = 64;
+/// More spaces in a row are no indentation.
+const MAX_SPACES: usize = 200;
 
 /// The author and the time of a comment (OpenDocument 1.3, part 3, 14.1).
 const OF_COMMENTS: &[&str] = &["creator", "creator-initials", "sender-initials", "date", "date-string"];
@@ -44,6 +50,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let content = archive.needed("content.xml")?;
     let mut styles = Styles::default();
     styles.add(&content)?;
+    if let Some(named) = archive.part("styles.xml")? {
+        styles.add(&named)?;
+    }
     let mut flow = Flow::default();
     take(&content, false, &styles, &mut archive, &mut flow)?;
     take(&content, true, &styles, &mut archive, &mut flow)?;
@@ -55,6 +64,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
 struct Styles {
     /// Formatting of single paragraphs, and the style that they have otherwise.
     automatic: HashMap<String, String>,
+    /// Styles, and those that they are based on.
+    based_on: HashMap<String, String>,
 }
 
 impl Styles {
@@ -63,9 +74,10 @@ impl Styles {
         xml::walk(part, &mut |piece| match piece {
             Piece::Open("automatic-styles", _) => is_automatic = true,
             Piece::Close("automatic-styles") => is_automatic = false,
-            Piece::Open("style", attributes) if is_automatic => {
+            Piece::Open("style", attributes) => {
                 if let (Some(name), Some(parent)) = (attributes.get("name"), attributes.get("parent-style-name")) {
-                    self.automatic.insert(name, parent);
+                    let styles = if is_automatic { &mut self.automatic } else { &mut self.based_on };
+                    styles.insert(name, parent);
                 }
             }
             _ => {}
@@ -75,6 +87,12 @@ impl Styles {
     /// The style that a person gave a paragraph.
     fn named<'s>(&'s self, style: &'s str) -> &'s str {
         self.automatic.get(style).map_or(style, String::as_str)
+    }
+
+    fn is_code(&self, style: &str) -> bool {
+        let chain =
+            std::iter::successors(Some(self.named(style)), |style| self.based_on.get(*style).map(String::as_str));
+        chain.take(DEEPEST_STYLE).any(|style| style == CODE)
     }
 }
 
@@ -109,6 +127,7 @@ struct State {
     in_comment: bool,
     in_header: bool,
     in_heading: bool,
+    in_code: bool,
     /// The reading (ruby) of the words before it.
     reading: String,
     in_reading: bool,
@@ -144,10 +163,23 @@ impl BoxedReader for Paragraphs<'_, '_> {
                 self.state.hidden = self.state.hidden.saturating_sub(usize::from(self.hides(name)));
             }
             Piece::Text(text) if is_shown && self.state.in_reading => self.state.reading.push_str(text),
+            Piece::Text(text) if is_shown && self.state.in_code => self.flow.verbatim(&on_one_line(text)),
             Piece::Text(text) if is_shown => self.flow.words(text),
             Piece::Text(_) => {}
         }
     }
+}
+
+/// White space of a file means one space (OpenDocument 1.3, part 3, 6.1.2); that which counts is in elements.
+fn on_one_line(text: &str) -> String {
+    let is_space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n');
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars().map(|c| if is_space(c) { ' ' } else { c }) {
+        if c != ' ' || !line.ends_with(' ') {
+            line.push(c);
+        }
+    }
+    line
 }
 
 impl Paragraphs<'_, '_> {
@@ -183,11 +215,23 @@ impl Paragraphs<'_, '_> {
             }
             // What is in a cell stays in the line of its row, what is in a note in its line.
             "p" if self.state.cells > 0 || self.of_notes => self.flow.space(),
-            "p" if self.styles.named(&attributes.get("style-name").unwrap_or_default()) == TITLE => {
-                self.flow.begin_heading(1);
-                self.state.in_heading = true;
+            "p" => {
+                let style = attributes.get("style-name").unwrap_or_default();
+                self.flow.block();
+                if self.styles.named(&style) == TITLE {
+                    self.flow.begin_heading(1);
+                    self.state.in_heading = true;
+                } else if self.styles.is_code(&style) {
+                    self.flow.begin_code();
+                    self.state.in_code = true;
+                }
             }
-            "p" => self.flow.block(),
+            "s" if self.state.in_code => {
+                let spaces = attributes.get("c").and_then(|count| count.parse().ok()).unwrap_or(1);
+                self.flow.verbatim(&" ".repeat(spaces.min(MAX_SPACES)));
+            }
+            "tab" if self.state.in_code => self.flow.verbatim("\t"),
+            "line-break" if self.state.in_code => self.flow.verbatim("\n"),
             "s" | "tab" => self.flow.space(),
             "math" => self.state.formula = Some(Formula::default()),
             "object" => self.embedded(&attributes.get("href").unwrap_or_default()),
@@ -245,6 +289,7 @@ impl Paragraphs<'_, '_> {
                 let reading = std::mem::take(&mut self.state.reading);
                 self.flow.words(&format!("({reading})"));
             }
+            "p" if std::mem::take(&mut self.state.in_code) => self.flow.end_code(),
             "p" if self.state.cells == 0 && !self.of_notes => self.flow.line(),
             "title" | "desc" if self.state.frames > 0 => self.flow.space(),
             "table-header-rows" => self.state.in_header = false,
