@@ -242,6 +242,38 @@ fn the_title_of_a_document_is_a_heading_and_what_is_below_it_is_text() {
     }
 }
 
+/// Pandoc 3.9 writes an implicit figure like this, and reads it as one caption. Word writes a box of text as a drawing and, for older
+/// programs, as a picture.
+#[test]
+fn a_caption_is_read_once() {
+    let picture = "<w:p><w:r><w:drawing><wp:inline><wp:docPr id=\"1\" title=\"T\" descr=\"Blue  hive\"/></wp:inline></w:drawing></w:r></w:p>";
+    let paragraph = |text: &str| format!("<w:p><w:r><w:t>{text}</w:t></w:r></w:p>");
+    let inner = format!("<w:txbxContent>{}</w:txbxContent>", paragraph("Blue hive"));
+    let boxed = format!(
+        "<w:p><w:r><mc:AlternateContent><mc:Choice Requires=\"wps\"><w:drawing><wp:docPr id=\"2\" name=\"Text Box 2\"/>{inner}</w:drawing>\
+         </mc:Choice><mc:Fallback><w:pict><v:textbox>{inner}</v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>"
+    );
+    for (body, expected) in [
+        (picture.to_owned() + &paragraph("Blue hive") + &paragraph("after"), "Blue hive\n\nafter\n"),
+        (picture.to_owned() + &paragraph("Blue hive"), "Blue hive\n"),
+        (
+            picture.to_owned() + &paragraph("Blue hive 2") + &paragraph("Blue hive"),
+            "Blue hive\n\nBlue hive 2\n\nBlue hive\n",
+        ),
+        (boxed + &paragraph("after"), "Blue hive\n\nafter\n"),
+    ] {
+        assert_eq!(text_of(&whole("x.docx", &docx("", &body))), expected, "{body}");
+    }
+    for (page, expected) in [
+        ("<figure><img alt=\"Blue hive\"/><figcaption>Blue <b>hive</b></figcaption></figure>", "Blue hive\n\nafter\n"),
+        ("<p><img alt=\"Blue hive\"/></p><h2>Blue hive</h2>", "Blue hive\n\nBlue hive\n\nafter\n"),
+        ("<p>a <img alt=\"Blue hive\"/> b</p><p>Blue hive</p>", "a Blue hive b\n\nBlue hive\n\nafter\n"),
+    ] {
+        let page = format!("{page}<p>after</p>");
+        assert_eq!(text_of(&whole("x.html", page.as_bytes())), expected, "{page}");
+    }
+}
+
 /// Pandoc 3.9 writes code so to a DOCX, and reads it from there; LibreOffice and pandoc have a paragraph for each line in an ODT.
 #[test]
 fn code_in_a_document_keeps_its_lines_and_indentation() {

@@ -268,9 +268,9 @@ impl Paragraphs<'_> {
                 let shown = shown.or_else(|| attributes.get("title")).filter(|shown| !shown.is_empty());
                 // A box of text has none, and may be anchored in a word.
                 if let Some(shown) = shown {
-                    self.flow.space();
+                    self.flow.begin_picture();
                     self.flow.words(&shown);
-                    self.flow.space();
+                    self.flow.end_picture();
                 }
             }
             "pPr" => (self.level, self.is_code) = (None, false),

@@ -3,6 +3,8 @@
 //! Owns white space: words are one space apart, lines end at LF, blocks are one blank line apart, whatever the format
 //! had. Readers say where blocks, lines, cells and headings begin and end.
 
+use std::ops::Range;
+
 use super::{Document, Heading, MOST_TEXT, Outline, Table};
 use crate::model::SkipReason;
 
@@ -18,6 +20,8 @@ pub(super) struct Flow {
     gap: Gap,
     /// White space that counts where more text follows on the line.
     held: String,
+    /// Where the description of the last picture is, up to the end of the line below it.
+    picture: Option<Range<usize>>,
     /// Where the last paragraph of code ended, and the white space before another one.
     code: Option<(usize, Gap)>,
     /// Whether the last word ends with a soft hyphen: the next line goes on with it.
@@ -121,6 +125,33 @@ impl Flow {
         self.part(Gap::Block);
     }
 
+    /// Begins what a picture shows, up to [`Self::end_picture`]. A caption that says the same is not repeated.
+    pub fn begin_picture(&mut self) {
+        self.space();
+        self.break_now();
+        self.picture = Some(self.text.len()..self.text.len());
+    }
+
+    pub fn end_picture(&mut self) {
+        if let Some(picture) = &mut self.picture {
+            picture.end = self.text.len();
+        }
+        self.space();
+    }
+
+    /// Takes a line back that only repeats what the picture before it shows.
+    fn end_line(&mut self) {
+        let Some(picture) = self.picture.take() else { return };
+        let line = self.text[picture.end..].trim();
+        let is_heading =
+            self.heading.is_some() || self.outline.headings.last().is_some_and(|heading| heading.at >= picture.end);
+        if line.is_empty() {
+            self.picture = Some(picture);
+        } else if line == self.text[picture.clone()].trim() && !is_heading && self.table.depth == 0 {
+            self.text.truncate(picture.end);
+        }
+    }
+
     pub fn begin_table(&mut self) {
         self.table.depth += 1;
         if self.table.depth == 1 {
@@ -207,6 +238,7 @@ impl Flow {
 
     pub fn finish(mut self) -> Result<Document, SkipReason> {
         self.end_heading();
+        self.end_line();
         if self.is_overfull {
             return Err(SkipReason::Overfull);
         }
@@ -240,6 +272,9 @@ impl Flow {
     }
 
     fn break_now(&mut self) {
+        if self.gap >= Gap::Line {
+            self.end_line();
+        }
         let gap = std::mem::take(&mut self.gap);
         if self.text.is_empty() {
             return;

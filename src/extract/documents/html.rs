@@ -236,9 +236,9 @@ impl Page {
             }
             "img" => {
                 if let Some(shown) = value("alt").filter(|alt| !alt.trim().is_empty()) {
-                    flow.space();
+                    flow.begin_picture();
                     self.show(&shown, flow);
-                    flow.space();
+                    flow.end_picture();
                 }
             }
             "sup" => self.in_sup += 1,
