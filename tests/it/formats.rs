@@ -274,6 +274,18 @@ fn a_caption_is_read_once() {
     }
 }
 
+/// Pandoc 3.9 writes a cell with a line break so to both formats.
+#[test]
+fn a_row_is_one_line_also_where_a_cell_has_several() {
+    let cell = |runs: &str| format!("<w:tc><w:p><w:r>{runs}</w:r></w:p></w:tc>");
+    let row = cell("<w:t>line</w:t><w:br/><w:t>next</w:t>") + &cell("<w:t>y</w:t>");
+    assert_eq!(text_of(&whole("x.docx", &docx("", &format!("<w:tbl><w:tr>{row}</w:tr></w:tbl>")))), "line next | y\n");
+    let row = "<table:table-cell><text:p>line<text:line-break/>next</text:p></table:table-cell>\
+        <table:table-cell><text:p>y</text:p></table:table-cell>";
+    let table = format!("<table:table><table:table-row>{row}</table:table-row></table:table>");
+    assert_eq!(text_of(&whole("x.odt", &odt("", &table, &[]))), "line next | y\n");
+}
+
 /// Pandoc 3.9 writes code so to a DOCX, and reads it from there; LibreOffice and pandoc have a paragraph for each line in an ODT.
 #[test]
 fn code_in_a_document_keeps_its_lines_and_indentation() {

@@ -301,7 +301,7 @@ impl Paragraphs<'_> {
             "tab" if self.is_code => self.flow.verbatim("\t"),
             "br" | "cr" if self.is_code => self.flow.verbatim("\n"),
             "tab" | "ptab" => self.flow.space(),
-            "br" | "cr" => self.flow.line(),
+            "br" | "cr" => self.begin_line(),
             "noBreakHyphen" => self.words("-"),
             "tbl" => self.flow.begin_table(),
             "tr" => self.flow.row(),

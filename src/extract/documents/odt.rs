@@ -238,6 +238,7 @@ impl Paragraphs<'_, '_> {
             // Of a picture.
             "title" | "desc" if self.state.frames > 0 => self.flow.space(),
             "ruby-text" => self.state.in_reading = true,
+            "line-break" if self.state.cells > 0 => self.flow.space(),
             "line-break" => self.flow.line(),
             "table" => self.flow.begin_table(),
             "table-header-rows" => self.state.in_header = true,
