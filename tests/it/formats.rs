@@ -286,6 +286,35 @@ fn a_row_is_one_line_also_where_a_cell_has_several() {
     assert_eq!(text_of(&whole("x.odt", &odt("", &table, &[]))), "line next | y\n");
 }
 
+/// Pandoc 3.9 writes notes so to EPUB 2 and EPUB 3, calibre to EPUB 2, and Sphinx a heading. DPUB-ARIA 1.1 has the role `doc-backlink`.
+#[test]
+fn links_between_a_note_and_its_text_are_not_parts_of_words() {
+    for (page, expected) in [
+        ("<p>dance<a href=\"#foot1\">1</a> at night</p>", "dance 1 at night\n"),
+        ("<p>dance<a href=\"#fn1\" class=\"footnote-ref\" id=\"fnref1\"><sup>1</sup></a>at</p>", "dance 1 at\n"),
+        ("<h1>Bees<a href=\"#fn1\"><sup>1</sup></a></h1><p>x</p>", "Bees\n\nx\n"),
+        ("<h1>Chapter <a href=\"#toc\">1</a></h1><p>x</p>", "Chapter 1\n\nx\n"),
+        ("<h1>Bees<a class=\"headerlink\" href=\"#bees\">¶</a></h1><p>x</p>", "Bees\n\nx\n"),
+        (
+            "<p id=\"fn1\">A note.<a href=\"#fnref1\" class=\"footnote-back\" role=\"doc-backlink\">↩\u{fe0e}</a></p>",
+            "A note.\n",
+        ),
+        ("<p id=\"fn1\">A note. <a href=\"c.xhtml#fnref1\">↩</a></p>", "A note.\n"),
+        (
+            "<p id=\"fn1\"><a href=\"#fnref1\" role=\"doc-backlink\">1.</a> A note <a role=\"doc-backlink\" href=\"#r\">^</a></p>",
+            "1. A note\n",
+        ),
+        (
+            "<p>operators <a href=\"#plus\">+</a> H<sub>2</sub>O <a href=\"https://x.org\">↩</a></p>",
+            "operators + H2O ↩\n",
+        ),
+    ] {
+        assert_eq!(text_of(&whole("x.html", page.as_bytes())), expected, "{page}");
+        let xhtml = format!("<html xmlns=\"http://www.w3.org/1999/xhtml\"><body>{page}</body></html>");
+        assert_eq!(text_of(&whole("x.epub", &epub(&xhtml))), expected, "{page}");
+    }
+}
+
 /// Pandoc 3.9 writes code so to a DOCX, and reads it from there; LibreOffice and pandoc have a paragraph for each line in an ODT.
 #[test]
 fn code_in_a_document_keeps_its_lines_and_indentation() {

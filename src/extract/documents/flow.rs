@@ -109,6 +109,11 @@ impl Flow {
         self.code = Some((self.text.len(), self.gap));
     }
 
+    /// Whether the next word would be a part of the last one.
+    pub fn ends_with_word(&self) -> bool {
+        self.gap == Gap::Nothing && self.held.is_empty() && self.text.ends_with(char::is_alphanumeric)
+    }
+
     pub fn space(&mut self) {
         self.part(Gap::Space);
     }

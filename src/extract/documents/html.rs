@@ -55,6 +55,9 @@ const BLOCKS: &[&str] = &[
     "xmp",
 ];
 
+/// Arrows of links from a note to the text, and what says how they are drawn.
+const ARROWS_BACK: &[char] = &['↩', '↵', '⤴', '↑', '\u{fe0e}', '\u{fe0f}'];
+
 /// Longer text is not how a few words are read.
 const MAX_READING_BYTES: usize = 1000;
 
@@ -157,6 +160,8 @@ struct Page {
     in_heading: bool,
     in_note_reference: bool,
     after_note_reference: bool,
+    /// The open link to a position in the document, other than one to a note.
+    link: Option<Link>,
     /// Open drawings, and their open elements with text to be read: the rest of a drawing is lines, styles and names.
     in_drawing: usize,
     in_drawn_text: usize,
@@ -166,6 +171,19 @@ struct Page {
     formula: Option<Formula>,
     /// Whether the open formula is on a line of its own.
     is_displayed: bool,
+}
+
+struct Link {
+    /// From a note to where it is referred to.
+    leads_back: bool,
+}
+
+impl Link {
+    /// Whether its text is not to be read: an arrow back from a note, or the sign by which a heading is linked.
+    fn is_sign(&self, text: &str, in_heading: bool) -> bool {
+        let is_back = || text.chars().all(|c| ARROWS_BACK.contains(&c) || c.is_whitespace());
+        !text.trim().is_empty() && !text.contains(char::is_alphanumeric) && (self.leads_back || in_heading || is_back())
+    }
 }
 
 impl Page {
@@ -243,11 +261,13 @@ impl Page {
             }
             "sup" => self.in_sup += 1,
             "a" => {
-                let is_note = self.in_sup > 0
-                    || ["type", "role", "epub:type"]
-                        .iter()
-                        .any(|name| value(name).is_some_and(|is| is.contains("noteref")));
-                if is_note && value("href").is_some_and(|href| href.contains('#')) {
+                let is_of = |kind: &str| {
+                    ["type", "role", "epub:type"].iter().any(|name| value(name).is_some_and(|is| is.contains(kind)))
+                };
+                let is_internal = value("href").is_some_and(|href| href.contains('#'));
+                let is_note = is_internal && (self.in_sup > 0 || is_of("noteref"));
+                self.link = (is_internal && !is_note).then(|| Link { leads_back: is_of("backlink") });
+                if is_note {
                     // A number that is a link would be of the word before it, and a heading is named without it.
                     self.in_note_reference = true;
                     flow.space();
@@ -301,7 +321,10 @@ impl Page {
             "li" | "tr" => flow.line(),
             "table" => flow.end_table(),
             "sup" => self.in_sup = self.in_sup.saturating_sub(1),
-            "a" => self.after_note_reference |= std::mem::take(&mut self.in_note_reference),
+            "a" => {
+                self.link = None;
+                self.after_note_reference |= std::mem::take(&mut self.in_note_reference);
+            }
             "pre" => {
                 self.in_pre = self.in_pre.saturating_sub(1);
                 flow.block();
@@ -357,6 +380,18 @@ impl Page {
             && !title.trim().is_empty()
         {
             flow.heading(1, &title);
+        }
+        if self.link.as_ref().is_some_and(|link| link.is_sign(text, self.in_heading)) {
+            return;
+        }
+        // Books and pages without the roles of notes only link their numbers.
+        let is_number = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+        if is_number && self.link.is_some() && flow.ends_with_word() {
+            if self.in_heading {
+                return;
+            }
+            self.in_note_reference = true;
+            flow.space();
         }
         if std::mem::take(&mut self.after_note_reference) && text.starts_with(char::is_alphanumeric) {
             flow.space();
