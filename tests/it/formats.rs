@@ -315,6 +315,20 @@ fn links_between_a_note_and_its_text_are_not_parts_of_words() {
     }
 }
 
+/// HTML, 15.3 (blocks, tables) and 15.5.4 (a button is an inline block), and `pandoc -t plain` 3.9.
+#[test]
+fn words_of_elements_between_which_browsers_leave_space_are_separate() {
+    for (page, expected) in [
+        ("<button>OK</button><button>Cancel</button>", "OK Cancel\n"),
+        ("<hgroup>one</hgroup><menu>two</menu><dir>three</dir>four", "one\n\ntwo\n\nthree\n\nfour\n"),
+        ("<table><caption>Weights</caption><tr><td>a<br>b<td>c<tr><td>d</table>", "Weights\n\na\nb | c\nd\n"),
+        ("<table><tr><td>a<td>b<table><tr><td>in<td>ner</table>c<tr><td>d</table>", "a | b\n\nin | ner\n\nc\nd\n"),
+        ("<p>super<wbr>cali so&shy;ft zero&#x200b;width</p>", "supercali soft zerowidth\n"),
+    ] {
+        assert_eq!(text_of(&whole("x.html", page.as_bytes())), expected, "{page}");
+    }
+}
+
 /// Pandoc 3.9 writes code so to a DOCX, and reads it from there; LibreOffice and pandoc have a paragraph for each line in an ODT.
 #[test]
 fn code_in_a_document_keeps_its_lines_and_indentation() {

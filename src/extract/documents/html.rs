@@ -27,10 +27,12 @@ const BLOCKS: &[&str] = &[
     "aside",
     "blockquote",
     "body",
+    "caption",
     "center",
     "dd",
     "details",
     "dialog",
+    "dir",
     "div",
     "dl",
     "dt",
@@ -40,12 +42,15 @@ const BLOCKS: &[&str] = &[
     "footer",
     "form",
     "header",
+    "hgroup",
     "hr",
     "legend",
     "listing",
     "main",
+    "menu",
     "nav",
     "ol",
+    "optgroup",
     "p",
     "pre",
     "search",
@@ -259,6 +264,7 @@ impl Page {
                     flow.end_picture();
                 }
             }
+            "button" => flow.space(),
             "sup" => self.in_sup += 1,
             "a" => {
                 let is_of = |kind: &str| {
@@ -319,6 +325,7 @@ impl Page {
                 self.in_heading = false;
             }
             "li" | "tr" => flow.line(),
+            "button" => flow.space(),
             "table" => flow.end_table(),
             "sup" => self.in_sup = self.in_sup.saturating_sub(1),
             "a" => {
