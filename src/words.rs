@@ -19,7 +19,7 @@ pub use scripts::{has_unspaced, is_letter, pieces, plain};
 pub use stem::{other_numbers, stem, token_stem};
 
 /// Incremented when the same text or name would yield different words. The FTS index is rebuilt then.
-pub const SPLITTER: u32 = 3;
+pub const SPLITTER: u32 = 4;
 
 /// The words of an identifier or text as slices: `HTTPServer2_foo-bar` yields HTTP, Server, 2, foo, bar.
 pub fn parts(identifier: &str) -> impl Iterator<Item = &str> {
@@ -259,7 +259,12 @@ pub fn compound_parts(text: &str) -> String {
     unknown_parts(text, HashSet::default())
 }
 
-/// The parts of a text's compound tokens that are neither known nor tokens themselves.
+/// Whether a character only says where a word may be divided: a soft hyphen or a zero-width space.
+fn is_division(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}')
+}
+
+/// The parts of a text's compound tokens that are neither known nor tokens themselves, and words that may be divided, undivided.
 fn unknown_parts(text: &str, mut known: HashSet<String, RandomState>) -> String {
     let mut compounds: HashSet<&str, RandomState> = HashSet::default();
     let mut plain: HashSet<Plain, RandomState> = HashSet::default();
@@ -282,6 +287,11 @@ fn unknown_parts(text: &str, mut known: HashSet<String, RandomState>) -> String 
         words.push_str(word);
         known.insert(word.to_owned());
     };
+    if !text.is_ascii() {
+        for word in text.split_whitespace().filter(|word| word.contains(is_division)) {
+            tokens(&word.replace(is_division, "")).for_each(|token| add(&token.to_lowercase()));
+        }
+    }
     let mut lower = String::new();
     for token in in_order {
         // A token with a single part is already indexed as itself.
@@ -421,7 +431,7 @@ mod tests {
         let Terms { words, names } = Terms::extract(&text, text.split_whitespace().step_by(3));
         let given = words + &names;
         let sum = blake3::hash(given.as_bytes()).to_hex();
-        assert_eq!((SPLITTER, &sum[..16]), (3, "f805ad30d5644717"));
+        assert_eq!((SPLITTER, &sum[..16]), (4, "f805ad30d5644717"));
     }
 
     #[test]
@@ -436,6 +446,7 @@ mod tests {
         assert_eq!(compound_parts("get_user(getUser, set_user) x"), "get user set");
         assert_eq!(compound_parts("plain words only"), "");
         assert_eq!(compound_parts("Plain WORDS 12 __x x2 Ab9 été Äb"), "ab ete");
+        assert_eq!(compound_parts("so\u{ad}ft zero\u{200b}width (get\u{ad}User-a) soft"), "zerowidth getuser");
         assert_eq!(compound_parts("привет Größe cafe\u{301}s 図書館の本"), "grosse cafes 図書 書館 館の の本 本");
         assert_eq!(tokens("a_b.c-dé éa(x)").collect::<Vec<_>>(), ["a_b", "c", "dé", "éa", "x"]);
     }

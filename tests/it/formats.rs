@@ -329,6 +329,30 @@ fn words_of_elements_between_which_browsers_leave_space_are_separate() {
     }
 }
 
+/// Unicode 16, 23.2: a soft hyphen and a zero-width space only say where a line may be broken.
+#[test]
+fn a_word_with_soft_hyphens_is_found_by_its_plain_spelling_in_every_format() {
+    let text = "the beekee\u{ad}per's honey\u{200b}comb";
+    let repo = Repo::new("");
+    for name in ["x.md", "x.rst", "x.txt", "x.csv"] {
+        repo.write(name, text);
+    }
+    repo.write("x.docx", docx("", &format!("<w:p><w:r><w:t>{text}</w:t></w:r></w:p>")));
+    repo.write("x.odt", odt("", &format!("<text:p>{text}</text:p>"), &[]));
+    repo.write(
+        "x.epub",
+        epub(&format!("<html xmlns=\"http://www.w3.org/1999/xhtml\"><body><p>{text}</p></body></html>")),
+    );
+    repo.ok(&["sync"]);
+    for word in ["beekeeper", "honeycomb"] {
+        let hits = repo.call("query", &json!({ "text": word, "limit": 20 }));
+        let mut paths: Vec<&str> =
+            hits["results"].as_array().unwrap().iter().map(|hit| hit["file_path"].as_str().unwrap()).collect();
+        paths.sort_unstable();
+        assert_eq!(paths, ["x.csv", "x.docx", "x.epub", "x.md", "x.odt", "x.rst", "x.txt"], "{word}");
+    }
+}
+
 /// Pandoc 3.9 writes code so to a DOCX, and reads it from there; LibreOffice and pandoc have a paragraph for each line in an ODT.
 #[test]
 fn code_in_a_document_keeps_its_lines_and_indentation() {
