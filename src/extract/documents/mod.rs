@@ -17,6 +17,7 @@ mod notebook;
 mod odt;
 mod pdf;
 mod restructuredtext;
+mod rst_inline;
 mod xml;
 
 use std::ops::Range;
@@ -36,7 +37,7 @@ pub static FORMATS: &[Format] = &[
     Format::new("notebook", 4, &["ipynb"], Reader::Bytes(notebook::read)),
     Format::new("odt", 4, &["odt", "ott"], Reader::Bytes(odt::read)),
     Format { is_risky: true, ..Format::new("pdf", 7, &["pdf"], Reader::Bytes(pdf::read)) },
-    Format::new("restructuredtext", 2, &["rst", "rest"], Reader::Text(restructuredtext::outline)),
+    Format::new("restructuredtext", 3, &["rst", "rest"], Reader::Text(restructuredtext::outline)),
 ];
 
 /// The most text that is taken from one file.

@@ -4,6 +4,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use super::rst_inline::Definitions;
 use super::{Heading, Outline, Table};
 use crate::model::RepoPath;
 
@@ -13,13 +14,22 @@ const MOST_LEVELS: usize = 9;
 
 pub(super) fn outline(text: &str, _: &RepoPath) -> Outline {
     let mut lines = Vec::new();
+    let mut definitions = Definitions::default();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
+        definitions.add(line.trim_end());
         lines.push(Line { at, text: line.trim_end() });
         at += line.len();
     }
-    let mut source =
-        Source { lines, next: 0, end: text.len(), styles: Vec::new(), level: 0, outline: Outline::default() };
+    let mut source = Source {
+        lines,
+        definitions,
+        next: 0,
+        end: text.len(),
+        styles: Vec::new(),
+        level: 0,
+        outline: Outline::default(),
+    };
     while source.next < source.lines.len() {
         source.take_block();
     }
@@ -34,6 +44,7 @@ struct Line<'t> {
 
 struct Source<'t> {
     lines: Vec<Line<'t>>,
+    definitions: Definitions<'t>,
     next: usize,
     end: usize,
     /// The characters of titles, and whether they are above them too, in the order of their first use: that is their level.
@@ -95,7 +106,7 @@ impl<'t> Source<'t> {
         self.level = place + 1;
         let level = u8::try_from(self.level.min(MOST_LEVELS)).unwrap_or(1);
         let at = self.lines[self.next].at;
-        self.outline.headings.push(Heading { at, level, title: title.trim().to_owned() });
+        self.outline.headings.push(Heading { at, level, title: self.definitions.shown(title) });
     }
 
     /// A paragraph ends at a blank or an indented line; below one that ends with `::`, quoted lines are literal.
