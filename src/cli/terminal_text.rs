@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
+use unicode_normalization::char::is_combining_mark;
+
 use crate::model::is_hidden;
 use crate::platform::random::secret;
 
@@ -66,7 +68,9 @@ fn push_escape(shown: &mut String, c: char) {
 /// Escapes hidden characters, except where `stays` holds for the rest of the text.
 fn escaped(text: &str, stays: impl Fn(&str) -> bool, escape: impl Fn(&mut String, char)) -> Cow<'_, str> {
     let is_layout = |at: usize, c: char| matches!(c, '\n' | '\t') || text[at..].starts_with("\r\n");
-    let is_escaped = |&(at, c): &(usize, char)| is_hidden(c) && !is_layout(at, c) && !stays(&text[at..]);
+    let is_escaped = |&(at, c): &(usize, char)| {
+        is_hidden(c) && !is_layout(at, c) && !joins_letters(text, at, c) && !stays(&text[at..])
+    };
     if !text.char_indices().any(|found| is_escaped(&found)) {
         return text.into();
     }
@@ -75,6 +79,20 @@ fn escaped(text: &str, stays: impl Fn(&str) -> bool, escape: impl Fn(&mut String
         if is_escaped(&found) { escape(&mut shown, found.1) } else { shown.push(found.1) }
     }
     shown.into()
+}
+
+/// Whether a character joins or separates two letters of a script in which that is spelling, such as Persian or Hindi (The Unicode
+/// Standard 16, 23.2).
+fn joins_letters(text: &str, at: usize, c: char) -> bool {
+    let is_letter = |c: char| {
+        // From Arabic to Mongolian, and the later blocks of such scripts.
+        matches!(c, '\u{600}'..='\u{1aff}' | '\u{a800}'..='\u{abff}' | '\u{fb50}'..='\u{fefc}' | '\u{10a00}'..='\u{11fff}')
+            && (c.is_alphanumeric() || is_combining_mark(c))
+    };
+    let (before, behind) = (&text[..at], &text[at + c.len_utf8()..]);
+    matches!(c, '\u{200c}' | '\u{200d}')
+        && before.chars().next_back().is_some_and(is_letter)
+        && behind.chars().next().is_some_and(is_letter)
 }
 
 #[cfg(test)]
@@ -89,6 +107,22 @@ mod tests {
         assert_eq!(verbatim(HOSTILE), shown);
         assert_eq!(line(HOSTILE, true), shown);
         assert_eq!(line(HOSTILE, false), HOSTILE, "a pipe is given the text");
+    }
+
+    /// The words of The Unicode Standard 16, 23.2 (Persian), and 12.1 (Devanagari, Malayalam).
+    #[test]
+    fn joiners_in_words_stay_as_they_are() {
+        for word in ["می\u{200c}خواهم", "क्\u{200d}ष", "क्\u{200c}ष", "ന്\u{200d}റ"] {
+            assert_eq!(verbatim(word), word);
+        }
+        for (text, shown) in [
+            ("pay\u{200c}pal", "pay\\u{200c}pal"),
+            ("می\u{200c}", "می\\u{200c}"),
+            ("م\u{202e}ی", "م\\u{202e}ی"),
+            ("م\u{200c}\u{200c}ی", "م\\u{200c}\\u{200c}ی"),
+        ] {
+            assert_eq!(verbatim(text), shown);
+        }
     }
 
     #[test]
