@@ -183,6 +183,12 @@ pub enum SkipReason {
     Sealed,
     /// A document that violates its format.
     Malformed,
+    /// A document whose ZIP archive is damaged or incomplete, or that is not one.
+    BrokenArchive,
+    /// A document whose archive lacks the part with the text.
+    MissingPart,
+    /// A document of which the part with the text is not XML.
+    BrokenXml,
     /// A document that exceeds the size limit when unpacked.
     Overfull,
     /// A document whose reader exceeded its time limit.
@@ -207,7 +213,17 @@ impl SkipReason {
         Some(match self {
             Self::Encrypted => "it requires a password",
             Self::Sealed => "its encryption is not supported by the reader",
-            Self::Malformed => "it violates its format",
+            Self::Malformed => "it violates its format; open it with the program that wrote it, and save it again",
+            Self::BrokenArchive => {
+                "its ZIP archive is damaged or incomplete, or it is another kind of file under this name; get it again from where it came from"
+            }
+            Self::MissingPart => {
+                "its ZIP archive lacks the part with the text (word/document.xml of a DOCX, content.xml of an ODT, the package of an EPUB); open it with \
+                 the program that wrote it, and save it again"
+            }
+            Self::BrokenXml => {
+                "the XML of its text is not well-formed; open it with the program that wrote it, and save it again"
+            }
             Self::Overfull => "it unpacks to more than 128 MiB, or contains more than 16 MiB of text",
             Self::Overrun => "its reader took more than 20 seconds of CPU time, or two minutes in total",
             Self::Overweight => "its reader needs more than 2 GiB of memory",
@@ -224,11 +240,14 @@ impl SkipReason {
     pub const fn is_by_content(self) -> bool {
         match self {
             Self::Binary
+            | Self::BrokenArchive
+            | Self::BrokenXml
             | Self::Encoding
             | Self::Encrypted
             | Self::Generated
             | Self::Malformed
             | Self::Minified
+            | Self::MissingPart
             | Self::NoText
             | Self::Overfull
             | Self::Overrun

@@ -190,10 +190,13 @@ fn documents_that_defeat_their_reader_are_skipped_with_the_reason() {
         ("locked.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and so on".to_vec(), SkipReason::Encrypted),
         ("locked.pdf", fixture("locked.pdf"), SkipReason::Encrypted),
         ("laughs.docx", archive(&[("word/document.xml", laughs.as_bytes())]), SkipReason::NoText),
-        ("empty.docx", archive(&[]), SkipReason::Malformed),
-        ("not.docx", b"words".to_vec(), SkipReason::Malformed),
+        ("empty.docx", archive(&[]), SkipReason::MissingPart),
+        ("not.docx", b"words".to_vec(), SkipReason::BrokenArchive),
+        ("tags.docx", archive(&[("word/document.xml", b"<w:p><w:r><w:t>words</w:t")]), SkipReason::BrokenXml),
+        ("cut.odt", fixture("manual.odt")[..5000].to_vec(), SkipReason::BrokenArchive),
+        ("none.odt", archive(&[("styles.xml", b"<a/>")]), SkipReason::MissingPart),
         ("not.pdf", b"words".to_vec(), SkipReason::Malformed),
-        ("not.epub", archive(&[("content.xml", b"<a/>")]), SkipReason::Malformed),
+        ("not.epub", archive(&[("content.xml", b"<a/>")]), SkipReason::MissingPart),
         ("not.ipynb", b"{\"cells\": 1}".to_vec(), SkipReason::Malformed),
         ("deep.ipynb", format!("{{\"cells\": {}", "[".repeat(100_000)).into_bytes(), SkipReason::Malformed),
         ("blank.html", b"<html><script>no()</script></html>".to_vec(), SkipReason::NoText),
@@ -203,6 +206,20 @@ fn documents_that_defeat_their_reader_are_skipped_with_the_reason() {
     for (name, bytes, reason) in cases {
         assert_eq!(read(name, &bytes, &in_folder(1000, 0)).err(), Some(reason), "{name}");
     }
+}
+
+#[test]
+fn a_document_is_read_without_parts_that_are_broken() {
+    let body = "<w:p><w:r><w:t>in the text</w:t></w:r></w:p>";
+    let file = archive(&[
+        ("word/document.xml", body.as_bytes()),
+        ("word/styles.xml", b"<w:style <w:name"),
+        ("word/footnotes.xml", b"<w:p <w:t"),
+    ]);
+    let read = read("x.docx", &file, &in_folder(1000, 0)).unwrap();
+    assert_eq!(text_of(&read), "in the text\n");
+    let why = "was not read (broken_xml: the XML of its text is not well-formed; open it with the program that wrote it, and save it again)";
+    assert_eq!(reasons(&read), [format!("word/styles.xml {why}"), format!("word/footnotes.xml {why}")]);
 }
 
 #[test]
@@ -449,7 +466,7 @@ Roses and thyme.
         |file: &Value| format!("{}: {}\n", file["path"].as_str().unwrap(), file["reason"].as_str().unwrap());
     let reasons: String = skipped["skipped"].as_array().unwrap().iter().map(reason_of).collect();
     expect![[r#"
-        docs/broken.docx: malformed
+        docs/broken.docx: broken_archive
         docs/broken.pdf: malformed
         docs/locked.pdf: encrypted
     "#]]

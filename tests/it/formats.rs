@@ -185,7 +185,8 @@ fn formulas_end_where_their_line_or_paragraph_does() {
     let read = whole("x.odt", &odt("", text, &[("Chart/content.xml", "<office:document-content/>")]));
     assert_eq!((text_of(&read).as_str(), reasons(&read)), ("one\n", vec![]));
     let read = whole("x.odt", &odt("", text, &[("Chart/content.xml", "<a <b")]));
-    assert_eq!((text_of(&read).as_str(), reasons(&read)), ("one\n", vec!["an object that is embedded cannot be read"]));
+    assert_eq!(text_of(&read), "one\n");
+    assert!(reasons(&read)[0].starts_with("Chart/content.xml was not read"), "{:?}", reasons(&read));
 }
 
 /// By `pandoc -t plain` 3.9, but for the numbers of headings' notes.

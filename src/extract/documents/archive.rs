@@ -9,6 +9,7 @@ use encoding_rs::Encoding;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use super::flow::Flow;
 use super::xml;
 use crate::model::SkipReason;
 
@@ -36,6 +37,21 @@ pub(super) fn unpacked(bytes: &[u8]) -> Option<u64> {
     Some(sum.min(MOST_UNPACKED))
 }
 
+/// Reports a part that a document can be read without; `None` if it was not read.
+pub(super) fn unless_broken<T>(
+    read: Result<T, SkipReason>,
+    name: &str,
+    flow: &mut Flow,
+) -> Result<Option<T>, SkipReason> {
+    match read {
+        Err(reason @ (SkipReason::BrokenArchive | SkipReason::BrokenXml)) => {
+            flow.problem(&format!("{name} was not read ({})", reason.explained()));
+            Ok(None)
+        }
+        read => read.map(Some),
+    }
+}
+
 pub(super) struct Archive<'a> {
     parts: ZipArchive<Cursor<&'a [u8]>>,
     left: u64,
@@ -46,7 +62,7 @@ impl<'a> Archive<'a> {
         if bytes.starts_with(OLD_CONTAINER) {
             return Err(SkipReason::Encrypted);
         }
-        let parts = ZipArchive::new(Cursor::new(bytes)).map_err(|_| SkipReason::Malformed)?;
+        let parts = ZipArchive::new(Cursor::new(bytes)).map_err(|_| SkipReason::BrokenArchive)?;
         if parts.len() > MOST_PARTS {
             return Err(SkipReason::Overfull);
         }
@@ -59,7 +75,7 @@ impl<'a> Archive<'a> {
             Ok(part) => part,
             Err(ZipError::FileNotFound) => return Ok(None),
             Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) => return Err(SkipReason::Encrypted),
-            Err(_) => return Err(SkipReason::Malformed),
+            Err(_) => return Err(SkipReason::BrokenArchive),
         };
         let declared = part.size();
         if declared > self.left {
@@ -67,9 +83,9 @@ impl<'a> Archive<'a> {
         }
         self.left -= declared;
         let mut bytes = Vec::with_capacity(usize::try_from(declared).unwrap_or_default());
-        part.take(declared + 1).read_to_end(&mut bytes).map_err(|_| SkipReason::Malformed)?;
+        part.take(declared + 1).read_to_end(&mut bytes).map_err(|_| SkipReason::BrokenArchive)?;
         if bytes.len() as u64 > declared {
-            return Err(SkipReason::Malformed);
+            return Err(SkipReason::BrokenArchive);
         }
         if std::str::from_utf8(&bytes).is_err()
             && Encoding::for_bom(&bytes).is_none()
@@ -78,7 +94,7 @@ impl<'a> Archive<'a> {
         {
             return Ok(Some(text.into_owned()));
         }
-        let decoded = super::super::text::decode(&bytes).map_err(|_| SkipReason::Malformed)?;
+        let decoded = super::super::text::decode(&bytes).map_err(|_| SkipReason::BrokenXml)?;
         let other = match decoded.text {
             // The bytes are the text: a large part needs no second copy.
             Cow::Borrowed(text) if text.len() == bytes.len() => None,
@@ -86,12 +102,12 @@ impl<'a> Archive<'a> {
         };
         match other {
             Some(text) => Ok(Some(text)),
-            None => String::from_utf8(bytes).map(Some).map_err(|_| SkipReason::Malformed),
+            None => String::from_utf8(bytes).map(Some).map_err(|_| SkipReason::BrokenXml),
         }
     }
 
     /// A required part.
     pub fn needed(&mut self, name: &str) -> Result<String, SkipReason> {
-        self.part(name)?.ok_or(SkipReason::Malformed)
+        self.part(name)?.ok_or(SkipReason::MissingPart)
     }
 }

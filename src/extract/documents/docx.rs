@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Document;
-use super::archive::Archive;
+use super::archive::{self, Archive};
 use super::flow::Flow;
 use super::math::Formula;
 use super::pdf;
@@ -24,20 +24,17 @@ const DEEPEST_STYLE: usize = 64;
 pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let mut archive = Archive::open(bytes)?;
     let main = relations(&mut archive, "")?.remove("officeDocument").unwrap_or_else(|| "word/document.xml".to_owned());
-    let mut others = relations(&mut archive, &main)?;
-    let mut other = |archive: &mut Archive, kind: &str| {
-        archive.part(&others.remove(kind).unwrap_or_else(|| format!("word/{kind}.xml")))
-    };
-    let styles = match other(&mut archive, "styles")? {
-        Some(styles) => kinds_of_styles(&styles)?,
-        None => HashMap::new(),
-    };
     let mut flow = Flow::default();
+    let others = relations(&mut archive, &main);
+    let mut others = archive::unless_broken(others, "word/_rels", &mut flow)?.unwrap_or_default();
+    let mut path = |kind: &str| others.remove(kind).unwrap_or_else(|| format!("word/{kind}.xml"));
+    let path_of_styles = path("styles");
+    let styles = archive.part(&path_of_styles).and_then(|part| part.as_deref().map(kinds_of_styles).transpose());
+    let styles = archive::unless_broken(styles, &path_of_styles, &mut flow)?.flatten().unwrap_or_default();
     take(&archive.needed(&main)?, &styles, &mut flow)?;
-    for notes in ["footnotes", "endnotes", "comments"] {
-        if let Some(notes) = other(&mut archive, notes)? {
-            take(&notes, &styles, &mut flow)?;
-        }
+    for path in ["footnotes", "endnotes", "comments"].map(path) {
+        let notes = archive.part(&path).and_then(|part| part.map_or(Ok(()), |part| take(&part, &styles, &mut flow)));
+        archive::unless_broken(notes, &path, &mut flow)?;
     }
     flow.finish()
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::archive::Archive;
+use super::archive::{self, Archive};
 use super::flow::Flow;
 use super::xml::{self, Piece};
 use super::{Document, html};
@@ -20,14 +20,16 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     if encrypted.contains("html\"") {
         return Err(SkipReason::Encrypted);
     }
-    let package_path = first_package(&archive.needed("META-INF/container.xml")?)?.ok_or(SkipReason::Malformed)?;
+    let package_path = first_package(&archive.needed("META-INF/container.xml")?)?.ok_or(SkipReason::MissingPart)?;
     let chapters = chapters(&archive.needed(&package_path)?)?;
     let folder = package_path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut flow = Flow::default();
     for chapter in chapters {
-        match archive.part(&joined(folder, &chapter))? {
-            Some(text) => html::take(&text, &mut flow),
-            None => flow.problem("a chapter that the book lists is not in it"),
+        let path = joined(folder, &chapter);
+        match archive::unless_broken(archive.part(&path), &path, &mut flow)? {
+            Some(Some(text)) => html::take(&text, &mut flow),
+            None => {}
+            Some(None) => flow.problem("a chapter that the book lists is not in it"),
         }
         if flow.is_overfull() {
             break;

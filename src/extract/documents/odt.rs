@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Document;
-use super::archive::Archive;
+use super::archive::{self, Archive};
 use super::flow::Flow;
 use super::math::{self, Formula};
 use super::xml::{self, Attributes, BoxedReader, Piece};
@@ -50,10 +50,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let content = archive.needed("content.xml")?;
     let mut styles = Styles::default();
     styles.add(&content)?;
-    if let Some(named) = archive.part("styles.xml")? {
-        styles.add(&named)?;
-    }
     let mut flow = Flow::default();
+    let named = archive.part("styles.xml").and_then(|named| named.map_or(Ok(()), |named| styles.add(&named)));
+    archive::unless_broken(named, "styles.xml", &mut flow)?;
     take(&content, false, &styles, &mut archive, &mut flow)?;
     take(&content, true, &styles, &mut archive, &mut flow)?;
     flow.finish()
@@ -259,10 +258,11 @@ impl Paragraphs<'_, '_> {
     /// Adds the formula in an object, which is a document in a folder of this archive (OpenDocument 1.3, part 3, 10.4.6.2).
     fn embedded(&mut self, folder: &str) {
         let folder = folder.strip_prefix("./").unwrap_or(folder).trim_end_matches('/');
-        let read = self.archive.part(&format!("{folder}/content.xml"));
-        match read.and_then(|part| part.map_or(Ok(None), |part| math::read(&part))) {
-            Ok(formula) => self.flow.words(&formula.unwrap_or_default()),
-            Err(_) => self.flow.problem("an object that is embedded cannot be read"),
+        let name = format!("{folder}/content.xml");
+        let read = self.archive.part(&name).and_then(|part| part.map_or(Ok(None), |part| math::read(&part)));
+        match archive::unless_broken(read, &name, self.flow) {
+            Ok(formula) => self.flow.words(&formula.flatten().unwrap_or_default()),
+            Err(_) => self.flow.problem("a formula was not read: the document is too large"),
         }
     }
 

@@ -63,7 +63,7 @@ pub(super) fn walk(xml: &str, visit: &mut dyn FnMut(Piece)) -> Result<(), SkipRe
             Ok(Event::DocType(declared)) => own = own_entities(&declared.into_inner()),
             Ok(Event::Eof) => return Ok(()),
             Ok(_) => {}
-            Err(_) => return Err(SkipReason::Malformed),
+            Err(_) => return Err(SkipReason::BrokenXml),
         }
     }
 }
