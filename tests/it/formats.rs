@@ -166,6 +166,15 @@ fn a_formula_has_the_same_text_in_every_format() {
     }
 }
 
+/// Output of KaTeX 0.16, shortened. Pandoc 3.9 reads the formula once, too.
+#[test]
+fn a_formula_that_is_set_for_the_eye_again_is_read_once() {
+    let page = "<p>so <span class=\"katex\"><span class=\"katex-mathml\"><math><semantics><msup><mi>x</mi><mn>2</mn></msup>\
+        <annotation encoding=\"application/x-tex\">x^2</annotation></semantics></math></span><span class=\"katex-html\" aria-hidden=\"true\">\
+        <span class=\"base\"><span>x</span><span>2</span></span></span></span>, then</p>";
+    assert_eq!(text_of(&whole("x.html", page.as_bytes())), "so x^2, then\n");
+}
+
 /// HTML, 13.2.6.5: an element of a page ends a formula. ECMA-376 (part 1, 22.1.2.78): formulas on lines of their own.
 #[test]
 fn formulas_end_where_their_line_or_paragraph_does() {

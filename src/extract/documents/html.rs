@@ -212,7 +212,9 @@ impl Page {
         if self.reading.is_some() && (BLOCKS.contains(&name) || matches!(name, "li" | "tr" | "td" | "th")) {
             self.end_ruby(flow);
         }
-        if NOT_SHOWN.contains(&name) && !is_empty {
+        // WAI-ARIA 1.2, 6.6: it decorates, or repeats something, as KaTeX does with the text of a formula.
+        let is_repeated = || name == "span" && value("aria-hidden").is_some_and(|is_hidden| is_hidden == "true");
+        if !is_empty && (NOT_SHOWN.contains(&name) || is_repeated()) {
             self.hidden = Some((name.to_owned(), 1));
             return;
         }
