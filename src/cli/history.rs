@@ -17,7 +17,7 @@ pub(super) struct Arguments {
     /// plain, or as Class.method or module::name
     of: String,
     /// Maximum number of commits
-    #[arg(long, short = 'n', default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, short = 'n', default_value_t = 20)]
     limit: u64,
     /// Show the authors' names
     #[arg(long)]
@@ -36,6 +36,9 @@ fn line_of(typed: &str) -> Option<(&str, u32)> {
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.of.is_empty() {
         return Err(Error::invalid_argument("the path or name is empty").hint("Give a file, a folder or a name."));
+    }
+    if typed.limit == 0 {
+        return Err(Error::invalid_argument("--limit is 0").hint("Give a whole number of at least 1."));
     }
     let workspace = session.workspace()?;
     let budget = Budget::unlimited();

@@ -14,7 +14,6 @@ use crate::git_layout;
 const MARK: u8 = 2;
 /// The id, the parents, the time, the author, the subject and the body.
 const FORMAT: &str = "--format=%x02%H%x00%P%x00%ct%x00%aN%x00%s%x00%b%x00";
-const SUBMODULE: &str = "160000";
 /// A file of names that is larger is not read.
 const MAX_MAILMAP: u64 = 1 << 20;
 
@@ -100,6 +99,7 @@ impl Objects {
                 self.ask_log(&merges, &["--diff-merges=combined", "--raw", "--no-abbrev", "--no-renames"], budget)?;
             let mut files: HashMap<String, Vec<LoggedFile>> =
                 merges.into_iter().map(|merge| (merge.id, merge.files)).collect();
+            self.find_renames(&mut files, budget)?;
             for merge in logged.iter_mut().filter(|commit| commit.is_merge) {
                 merge.files = files.remove(&merge.id).unwrap_or_default();
             }
@@ -114,6 +114,29 @@ impl Objects {
             commit.files.clear();
         }
         Ok(logged)
+    }
+
+    /// Finds the files of merges that no parent has by their name, and one has by another name.
+    fn find_renames(&self, merges: &mut HashMap<String, Vec<LoggedFile>>, budget: &Budget) -> Result<()> {
+        let is_added = |file: &LoggedFile| file.status == 'A';
+        let with_added = merges.iter().filter(|(_, files)| files.iter().any(is_added));
+        let ids: Vec<String> = with_added.map(|(id, _)| id.clone()).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        // One entry for each parent.
+        for of_parent in
+            self.ask_log(&ids, &["--diff-merges=separate", "--raw", "--no-abbrev", "--diff-filter=R"], budget)?
+        {
+            let Some(files) = merges.get_mut(&of_parent.id) else { continue };
+            for renamed in of_parent.files {
+                if let Some(file) = files.iter_mut().find(|file| is_added(file) && file.path == renamed.path) {
+                    *file = renamed;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn ask_log(&self, ids: &[&str], files: &[&'static str], budget: &Budget) -> Result<Vec<LoggedCommit>> {
@@ -170,6 +193,20 @@ impl Objects {
         // Git 2.47 marks the remote alone, and older ones the repository as well.
         settings.text("extensions.partialclone").is_some()
             || settings.into_values().any(|(key, _)| key.starts_with(b"remote.") && key.ends_with(b".promisor"))
+    }
+
+    /// Whether the root is a folder below the top of git's tree.
+    pub fn is_below_top(&self) -> bool {
+        !self.prefix.is_empty()
+    }
+
+    /// Whether git has other objects in the place of some, which are not read.
+    pub fn has_replacements(&self) -> bool {
+        let Some((_, directory)) = git_layout::directory(&self.folder) else { return false };
+        let common = git_layout::common_directory(&directory);
+        let is_packed = |packed: String| packed.lines().any(|line| line.contains(" refs/replace/"));
+        std::fs::read_dir(common.join("refs/replace")).is_ok_and(|mut found| found.next().is_some())
+            || std::fs::read_to_string(common.join("packed-refs")).is_ok_and(is_packed)
     }
 
     /// Commits of a shallow clone whose parents it lacks.
@@ -241,11 +278,11 @@ fn parsed(output: &[u8], prefix: &str) -> Vec<LoggedCommit> {
     commits
 }
 
-/// Reads the modes, ids and statuses of a change, and the paths that follow them. `None` of a submodule, and above the root.
+/// Reads the modes, ids and statuses of a change, and the paths that follow them. `None` above the root.
 fn changed_file<'o>(change: &[u8], paths: &mut impl Iterator<Item = &'o [u8]>, prefix: &str) -> Option<LoggedFile> {
     let change = String::from_utf8_lossy(change);
-    // A merge has a colon, a mode before, an id before and a letter for each parent.
-    let (kinds, statuses) = change.trim_start_matches(':').rsplit_once(' ')?;
+    // A merge has a letter for each parent.
+    let (_, statuses) = change.rsplit_once(' ')?;
     let mut letters = statuses.chars().filter(char::is_ascii_uppercase);
     let first = letters.next()?;
     let status = if letters.all(|letter| letter == first) { first } else { 'M' };
@@ -254,8 +291,7 @@ fn changed_file<'o>(change: &[u8], paths: &mut impl Iterator<Item = &'o [u8]>, p
         (!path.is_empty()).then(|| path.to_owned())
     };
     let from = if matches!(status, 'R' | 'C') { paths.next().and_then(below) } else { None };
-    let path = paths.next().and_then(below)?;
-    (!kinds.split(' ').any(|kind| kind == SUBMODULE)).then_some(LoggedFile { path, status, from })
+    Some(LoggedFile { path: paths.next().and_then(below)?, status, from })
 }
 
 #[cfg(test)]
@@ -269,7 +305,7 @@ mod tests {
             let fields = [&format!("\u{2}{id}"), "", "7", "Ann", "subject", body, ""];
             output.extend_from_slice(fields.join("\0").as_bytes());
             output.extend_from_slice(
-                b"\0\n:100644 100644 1 2 R090\0in/old.rs\0in/new.rs\0:000000 160000 0 3 A\0in/module\0",
+                b"\0\n:100644 100644 1 2 R090\0in/old.rs\0in/new.rs\0:000000 160000 0 3 A\0other/module\0",
             );
         }
         let file = LoggedFile { path: "new.rs".to_owned(), status: 'R', from: Some("old.rs".to_owned()) };

@@ -29,11 +29,11 @@ pub struct ChangesWith {
 
 /// The commits that changed a file, under its earlier names too, or the files below a folder, newest first.
 pub fn of_path(snapshot: &Snapshot, path: &str, most: usize) -> Result<Vec<StoredCommit>> {
-    let of_file = commits(snapshot, path, most, false)?;
+    let (of_file, _) = commits(snapshot, path, most, false)?;
     if of_file.is_empty() && snapshot.file(path)?.is_none() {
         return snapshot.commits_of_folder(path, most);
     }
-    Ok(of_file.into_iter().map(|(commit, _)| commit).collect())
+    Ok(of_file)
 }
 
 /// The newest commit that changed a file with that path.
@@ -41,15 +41,20 @@ pub fn newest_of_path(snapshot: &Snapshot, path: &str) -> Result<Option<StoredCo
     Ok(snapshot.commits_of_path(path, 1)?.pop().map(|(commit, _)| commit))
 }
 
-/// The commits that may have changed the lines of a file, each with the path that it had then: another branch may have changed it under
-/// an earlier name after it was renamed.
-pub fn of_lines(snapshot: &Snapshot, path: &str) -> Result<Vec<(StoredCommit, String)>> {
+/// The commits that may have changed the lines of a file, and the paths that it had: another branch may have changed it under an earlier
+/// name after it was renamed.
+pub fn of_lines(snapshot: &Snapshot, path: &str) -> Result<(Vec<StoredCommit>, Vec<String>)> {
     commits(snapshot, path, MAX_OF_FILE, true)
 }
 
-/// The commits that changed a file, each with the path that it had then.
-fn commits(snapshot: &Snapshot, path: &str, most: usize, on_branches: bool) -> Result<Vec<(StoredCommit, String)>> {
-    let mut found: Vec<(StoredCommit, String)> = Vec::new();
+/// The commits that changed a file, newest first, and the paths that it had.
+fn commits(
+    snapshot: &Snapshot,
+    path: &str,
+    most: usize,
+    on_branches: bool,
+) -> Result<(Vec<StoredCommit>, Vec<String>)> {
+    let mut found: Vec<StoredCommit> = Vec::new();
     let mut seen: HashSet<CommitId> = HashSet::new();
     let mut names: Vec<(String, i64)> = vec![(path.to_owned(), i64::MAX)];
     let mut at = 0;
@@ -58,18 +63,20 @@ fn commits(snapshot: &Snapshot, path: &str, most: usize, on_branches: bool) -> R
         at += 1;
         for (commit, from) in snapshot.commits_of_path(&name, most)? {
             // A name may have belonged to another file later.
-            if commit.corrected_time > until && !on_branches || !seen.insert(commit.id) {
+            if commit.corrected_time > until && !on_branches {
                 continue;
             }
             if let Some(from) = from.filter(|from| names.iter().all(|(known, _)| known != from)) {
                 names.push((from, commit.corrected_time));
             }
-            found.push((commit, name.clone()));
+            if seen.insert(commit.id) {
+                found.push(commit);
+            }
         }
     }
-    found.sort_by(|(a, _), (b, _)| b.corrected_time.cmp(&a.corrected_time).then_with(|| a.hash.cmp(&b.hash)));
+    found.sort_by(|a, b| b.corrected_time.cmp(&a.corrected_time).then_with(|| a.hash.cmp(&b.hash)));
     found.truncate(most);
-    Ok(found)
+    Ok((found, names.into_iter().map(|(name, _)| name).collect()))
 }
 
 /// The files that were most often changed with these, without them: for each, the most that one of these says.

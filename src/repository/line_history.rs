@@ -39,16 +39,9 @@ pub struct FileCommits {
 }
 
 impl FileCommits {
-    /// Collects commits, each with the path that the file had then.
-    pub fn new(commits: impl IntoIterator<Item = (String, String)>) -> Self {
-        let mut of_file = Self::default();
-        for (commit, path) in commits {
-            of_file.commits.insert(commit);
-            if !of_file.paths.contains(&path) {
-                of_file.paths.push(path);
-            }
-        }
-        of_file
+    /// Collects the ids of commits, and the paths that the file had.
+    pub fn new(commits: impl IntoIterator<Item = String>, paths: Vec<String>) -> Self {
+        Self { paths, commits: commits.into_iter().collect() }
     }
 }
 

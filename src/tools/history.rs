@@ -160,8 +160,20 @@ pub(crate) fn of_path(
             None => format!("{shown} is not in the repository any more."),
         });
     }
+    if commits.is_empty()
+        && let Some(nested) = nested_repository(workspace.root(), path)
+    {
+        let shown = printable(nested);
+        note = Some(format!("{shown} is a repository of its own: `ixmcp --repo {shown} history …` has its history."));
+    }
     let commits = commits.into_iter().map(|commit| CommitNote::from_stored(commit, with_authors)).collect();
     Ok(Past { commits, changes_with: history::changes_with(snapshot, &[&committed], TOGETHER)?, note })
+}
+
+/// The nearest folder on the way to a path that is a repository of its own.
+fn nested_repository<'p>(root: &Path, path: &'p str) -> Option<&'p str> {
+    let mut folders = path.match_indices('/').map(|(end, _)| &path[..end]);
+    folders.rfind(|folder| root.join(folder).join(".git").symlink_metadata().is_ok())
 }
 
 /// The path by which the history knows a file, with a note if that is another one: its renaming is not committed yet.
@@ -210,13 +222,13 @@ pub(crate) fn of_lines(
     budget: &Budget,
 ) -> Result<Past> {
     let (committed, note) = committed_path(workspace, snapshot, path, budget)?;
-    let of_file = history::of_lines(snapshot, &committed)?;
+    let (of_file, paths) = history::of_lines(snapshot, &committed)?;
     let changes_with = history::changes_with(snapshot, &[&committed], TOGETHER)?;
     if of_file.is_empty() {
         return Ok(Past { changes_with, note, ..Past::default() });
     }
     let text = snapshot.lines(path, 1, u32::MAX)?.join("\n");
-    let of_file = FileCommits::new(of_file.into_iter().map(|(commit, path)| (commit.hash, path)));
+    let of_file = FileCommits::new(of_file.into_iter().map(|commit| commit.hash), paths);
     let touching = workspace.history.of_lines((&committed, &text), lines, &of_file, most, budget)?;
     let mut commits = Vec::with_capacity(touching.len());
     for hash in &touching {

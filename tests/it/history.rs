@@ -98,7 +98,17 @@ fn of_git(root: &Path) -> Vec<String> {
         for line in of_merge.lines().filter(|_| parents > 1 && !is_cut) {
             let (letters, path) = line.split_once('\t').unwrap();
             let status = if letters.chars().all(|letter| letters.starts_with(letter)) { &letters[..1] } else { "M" };
-            lines.push(json!(["commit file", hash, path, status, null]).to_string());
+            // What no parent has by that name, one may have by another.
+            let renamed = (1..=parents).filter(|_| status == "A").find_map(|parent| {
+                let parent = format!("{hash}^{parent}");
+                let compared = git(root, &["diff-tree", "-r", "--name-status", "-M50%", "-l200", &parent, hash]);
+                compared.lines().find_map(|line| match line.split('\t').collect::<Vec<_>>()[..] {
+                    [letter, from, to] if letter.starts_with('R') && to == path => Some(from.to_owned()),
+                    _ => None,
+                })
+            });
+            let status = if renamed.is_some() { "R" } else { status };
+            lines.push(json!(["commit file", hash, path, status, renamed]).to_string());
         }
         for line in shown.lines().filter(|_| parents < 2 && !is_cut) {
             let fields: Vec<&str> = line.split('\t').collect();
@@ -715,7 +725,13 @@ fn the_filters_of_a_query_for_commits_apply_to_messages_and_files() {
     assert_eq!(subjects("kind:commit \"voucher codes\""), git(&["--grep=voucher codes"]));
     assert_eq!(subjects("kind:commit lang:markdown"), git(&["--", "*.md"]));
     assert_eq!(subjects("kind:commit lang:python path:rules"), git(&["--", "*rules*.py"]));
-    assert_eq!(found("kind:commit tag:x voucher")["warning"], "`tag:x` has no effect on commits.");
+    for (text, warning) in [
+        ("kind:commit tag:x voucher", "`tag:x` has no effect on commits."),
+        ("kind:commit lang:pyhton", "`lang:pyhton` has no effect: there is no such language. Did you mean python?"),
+        ("kind:commit -path:shop", "`-path:shop` has no effect on commits: only words can be excluded."),
+    ] {
+        assert_eq!(found(text)["warning"], warning);
+    }
 }
 
 #[test]
@@ -729,7 +745,82 @@ fn the_history_of_a_name_says_which_definition_it_is_of() {
     for wrong in ["a.py:0", "a.py:9"] {
         assert!(repo.fails(&["history", wrong]).contains("a.py has 2 lines"), "{wrong}");
     }
+    for wrong in [["history", "a.py", "-n", "0"], ["history", "", "-n", "1"]] {
+        assert!(repo.fails(&wrong).contains("INVALID_ARGUMENT"), "{wrong:?}");
+    }
     let unborn = begun("//- /a.py\na = 1\n");
     let said = String::from_utf8(unborn.run(&["history", "a.py"]).stderr).unwrap();
     assert_eq!(said, "There is no history: nothing is committed yet.\n");
+}
+
+/// The subjects that `git log -L` lists for a line.
+fn of_line(repo: &Repo, line: &str) -> Vec<String> {
+    by_git(repo, &["-s", &format!("-L{line}")])
+}
+
+#[test]
+fn a_path_that_a_file_left_and_came_back_to_keeps_its_history() {
+    let repo = begun("//- /a.py\nx = 100\ny = 101\nz = 102\n//- /old.py\no = 1\np = 2\nq = 3\n");
+    commit(&repo, "Create");
+    git(repo.path(), &["mv", "a.py", "b.py"]);
+    commit(&repo, "Rename away");
+    git(repo.path(), &["mv", "b.py", "a.py"]);
+    commit(&repo, "Rename back");
+    assert_eq!(listed(&repo, "a.py:1"), of_line(&repo, "1,1:a.py"));
+    assert_eq!(listed(&repo, "a.py"), by_git(&repo, &["--follow", "--", "a.py"]));
+    // One commit changes a file, and renames another that takes its path later.
+    git(repo.path(), &["mv", "old.py", "mid.py"]);
+    repo.write("a.py", "x = 100\ny = 1\nz = 102\n");
+    commit(&repo, "Rename old, change a");
+    git(repo.path(), &["rm", "-q", "a.py"]);
+    commit(&repo, "Remove a");
+    git(repo.path(), &["mv", "mid.py", "a.py"]);
+    commit(&repo, "Rename mid");
+    let all = listed(&repo, "a.py");
+    for subject in by_git(&repo, &["--follow", "--", "a.py"]) {
+        assert!(all.contains(&subject), "{subject}: {all:?}");
+    }
+    assert_eq!(listed(&repo, "a.py:2"), of_line(&repo, "2,2:a.py"));
+}
+
+#[test]
+fn a_merge_that_moves_a_file_hands_it_to_its_parent() {
+    let repo = begun("//- /d/f1.py\na = 1\n//- /d/f2.py\nb = 2\n//- /d/f3.py\nc = 3\n");
+    commit(&repo, "Base");
+    git(repo.path(), &["checkout", "-q", "-b", "side"]);
+    git(repo.path(), &["mv", "d", "new"]);
+    commit(&repo, "Rename folder");
+    git(repo.path(), &["checkout", "-q", "main"]);
+    repo.write("d/x.py", "def fresh():\n    return 42\n");
+    commit(&repo, "Add x");
+    // Git asks about the file that was added to a renamed folder.
+    git(repo.path(), &["-c", "merge.directoryRenames=true", "merge", "-q", "-m", "Merge side", "side"]);
+    assert!(repo.path().join("new/x.py").exists());
+    assert_eq!(listed(&repo, "new/x.py:1"), of_line(&repo, "1,1:new/x.py"));
+    assert_eq!(listed(&repo, "fresh"), of_line(&repo, "1,2:new/x.py"));
+    assert_eq!(listed(&repo, "new/x.py"), ["Merge side", "Add x"]);
+}
+
+#[test]
+fn what_a_history_lacks_is_said() {
+    let inner = begun("//- /cart.py\nc = 1\n");
+    commit(&inner, "Inner");
+    let repo = begun("//- /sub/a.py\na = 1\n//- /top.py\nt = 1\n");
+    commit(&repo, "Begin");
+    git(repo.path(), &["submodule", "--quiet", "add", inner.path().to_str().unwrap(), "module"]);
+    commit(&repo, "Add module");
+    assert_eq!(listed(&repo, "module"), by_git(&repo, &["--", "module"]));
+    let say = |of: &[&str]| String::from_utf8(repo.run(of).stderr).unwrap();
+    let nested = "module is a repository of its own: `ixmcp --repo module history …` has its history.";
+    assert!(say(&["history", "module/cart.py"]).contains(nested));
+    let first = git(repo.path(), &["rev-parse", "HEAD~1"]).trim().to_owned();
+    let other = git(inner.path(), &["rev-parse", "HEAD"]).trim().to_owned();
+    assert_eq!(say(&["history", "top.py"]), "");
+    git(repo.path(), &["fetch", "-q", inner.path().to_str().unwrap()]);
+    git(repo.path(), &["replace", &first, &other]);
+    assert!(say(&["history", "top.py"]).contains("`git replace` has other ones in the place of some"));
+    fs::create_dir(repo.path().join("sub/.ixchel")).unwrap();
+    let below = repo.path().join("sub");
+    let said = say(&["--repo", below.to_str().unwrap(), "history", "a.py"]);
+    assert!(said.contains("This is a folder of a repository"), "{said}");
 }

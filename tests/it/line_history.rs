@@ -18,8 +18,8 @@ use crate::tree::Random;
 fn listed(workspace: &Workspace, root: &Path, path: &str, lines: (u32, u32), most: usize) -> Vec<String> {
     let text = fs::read_to_string(root.join(path)).unwrap();
     let listed = workspace.read(&Budget::unlimited(), |snapshot| {
-        let commits = query::history::of_lines(snapshot, path)?.into_iter();
-        let of_file = FileCommits::new(commits.map(|(commit, path)| (commit.hash, path)));
+        let (commits, paths) = query::history::of_lines(snapshot, path)?;
+        let of_file = FileCommits::new(commits.into_iter().map(|commit| commit.hash), paths);
         workspace.history.of_lines((path, &text), lines, &of_file, most, &Budget::unlimited())
     });
     listed.unwrap()

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::extract;
 use crate::model::{RepoPath, printable};
 use crate::query::corpus::Corpus;
-use crate::query::{Page, PathFilter};
+use crate::query::{Page, PathFilter, near};
 use crate::store::{FtsQuery, Snapshot, StoredCommit};
 
 /// The filter of a query for commits.
@@ -22,6 +22,8 @@ const RANKED: usize = 300;
 const LISTED: usize = 5_000;
 /// Files that a hit names.
 const FILES: usize = 20;
+/// Languages that a warning suggests.
+const MAX_NEAR: usize = 3;
 /// Fewer digits of an id may be a word.
 const LEAST_DIGITS: usize = 7;
 /// A word in more commits is as common as one in so many.
@@ -92,6 +94,11 @@ impl CommitQuery {
 
     /// Takes a word that is a filter.
     fn takes(&mut self, word: &str) -> bool {
+        let shown = printable(word);
+        if word.strip_prefix('-').is_some_and(filters::is_named) {
+            self.warning = Some(format!("`{shown}` has no effect on commits: only words can be excluded."));
+            return true;
+        }
         if self.filters.take_exclusion(word) {
             return true;
         }
@@ -99,7 +106,12 @@ impl CommitQuery {
         match (name, PathFilter::containing(value), extract::named(value)) {
             ("path", Some(filter), _) => self.paths.push(filter),
             ("lang", _, Some(language)) => self.languages.push(language),
-            _ => self.warning = Some(format!("`{}` has no effect on commits.", printable(word))),
+            ("lang", ..) => {
+                let near = near::did_you_mean(&near::nearest(value, extract::names(), MAX_NEAR)).unwrap_or_default();
+                let warning = format!("`{shown}` has no effect: there is no such language. {near}");
+                self.warning = Some(warning.trim_end().to_owned());
+            }
+            _ => self.warning = Some(format!("`{shown}` has no effect on commits.")),
         }
         true
     }

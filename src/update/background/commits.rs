@@ -26,7 +26,7 @@ const NEWEST: usize = 5_000;
 /// Commits that git logs at once, and that are stored at once.
 const BATCH: usize = 500;
 /// Files of a commit that are listed; of one that changed more, none is.
-const MAX_FILES: usize = 1_000;
+const MAX_FILES: usize = 100_000;
 /// Characters of a subject and of a body that are stored.
 const MAX_SUBJECT: usize = 500;
 const MAX_BODY: usize = 4_000;
@@ -79,11 +79,17 @@ impl Commits {
         Ok(head.is_some_and(|head| self.stored_state(budget).is_ok_and(|state| state == state_of(&head, &objects))))
     }
 
-    /// Says what is missing from the history of a shallow or partial clone; `None` for a whole one.
+    /// Says what the history of a shallow or partial clone lacks, or that of a folder; `None` if it is whole.
     pub fn limitation(&self) -> Option<&'static str> {
         let objects = self.objects()?;
         if objects.is_shallow() {
             return Some("This clone is shallow: older commits are missing.");
+        }
+        if objects.is_below_top() {
+            return Some("This is a folder of a repository: commits and names of files outside of it are missing.");
+        }
+        if objects.has_replacements() {
+            return Some("Commits are shown as they were made: `git replace` has other ones in the place of some.");
         }
         let without_files =
             "This clone is partial: changes of files that it lacks, and renames with changes, are missing.";
