@@ -297,6 +297,74 @@ fn a_row_is_one_line_also_where_a_cell_has_several() {
     assert_eq!(text_of(&whole("x.odt", &odt("", &table, &[]))), "line next | y\n");
 }
 
+/// Tables as pandoc 3.9 writes them to each format, and covered cells as LibreOffice does (OpenDocument 1.3, part 3, 9.1.5). The columns are
+/// those of `pandoc -t plain` 3.9 and, with rows that reach to the end of their group, HTML 4.9.11.
+#[test]
+fn a_value_of_a_table_is_in_its_column_also_behind_empty_cells() {
+    // Each cell with how many columns and rows it has; `None` is covered by one above.
+    type Cell<'a> = Option<(&'a str, usize, usize)>;
+    let one = |text: &'static str| Some((text, 1, 1));
+    let rows: &[&[Cell]] = &[
+        &[one(""), one("Price"), one("Stock"), one("Shelf")],
+        &[one(""), one("9"), one("1"), one("")],
+        &[one("Nut"), one(""), one("4"), one("A")],
+        &[one(""), one(""), one("\u{200b}"), one("\u{a0}")],
+        &[Some(("Bolt", 1, 3)), Some(("wide", 2, 1)), one("B")],
+        &[None, one(""), Some(("tall", 1, 2)), one("C")],
+        &[None, one("5"), None, one("D")],
+        &[one("end"), one(""), one(""), one("E")],
+    ];
+    let expected =
+        "| Price | Stock | Shelf\n| 9 | 1\nNut | | 4 | A\nBolt | wide | | B\n| | tall | C\n| 5 | | D\nend | | | E\n";
+    let each = |row: &dyn Fn(String) -> String, cell: &dyn Fn(&Cell) -> String| {
+        rows.iter().map(|cells| row(cells.iter().map(cell).collect())).collect::<String>()
+    };
+    let word = each(&|row| format!("<w:tr>{row}</w:tr>"), &|cell| {
+        let (text, columns, rows) = cell.unwrap_or(("", 1, 1));
+        let merge = match cell {
+            None => "<w:vMerge/>",
+            _ if rows > 1 => "<w:vMerge w:val=\"restart\"/>",
+            _ => "",
+        };
+        let before = "<w:tcPrChange><w:tcPr><w:gridSpan w:val=\"3\"/></w:tcPr></w:tcPrChange>";
+        format!(
+            "<w:tc><w:tcPr><w:gridSpan w:val=\"{columns}\"/>{merge}{before}</w:tcPr><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:tc>"
+        )
+    });
+    assert_eq!(text_of(&whole("x.docx", &docx("", &format!("<w:tbl>{word}</w:tbl>")))), expected);
+    for covered in ["", "<table:covered-table-cell/>"] {
+        let table = each(&|row| format!("<table:table-row>{row}</table:table-row>"), &|cell| match cell {
+            None => covered.to_owned(),
+            Some((text, columns, rows)) => format!(
+                "<table:table-cell table:number-columns-spanned=\"{columns}\" table:number-rows-spanned=\"{rows}\"><text:p>{text}</text:p>\
+                 </table:table-cell>{}",
+                covered.repeat(columns - 1)
+            ),
+        });
+        assert_eq!(text_of(&whole("x.odt", &odt("", &format!("<table:table>{table}</table:table>"), &[]))), expected);
+    }
+    let page = each(&|row| format!("<tr>{row}</tr>"), &|cell| {
+        cell.map_or_else(String::new, |(text, columns, rows)| {
+            format!("<td colspan={columns} rowspan=\"{rows}\">{text}</td>")
+        })
+    });
+    assert_eq!(text_of(&whole("x.html", format!("<table>{page}</table>").as_bytes())), expected);
+
+    for (page, expected) in [
+        ("<tbody><tr><td rowspan=0>a<td>b<tr><td>c</tbody><tbody><tr><td>d<td>e</tbody>", "a | b\n| c\nd | e\n"),
+        // Parts of a page that only places them.
+        ("<tr><td><td><table><tr><td>&nbsp;<td>in</table><td>out<tr><td>a<td><td>b", "| in\n\nout\na | | b\n"),
+        ("<tr><td><td><p>one</p><td><p>two</p><tr><td><td><img alt=' '><td>", "one\n\ntwo\n"),
+    ] {
+        assert_eq!(text_of(&whole("x.html", format!("<table>{page}</table>").as_bytes())), expected, "{page}");
+    }
+    let layout = b"<table role=presentation><tr><td><td>a<td><td>b<tr><td><td></table>";
+    assert_eq!(text_of(&whole("x.html", layout)), "a | b\n");
+    let before =
+        "<w:tr><w:trPr><w:gridBefore w:val=\"2\"/></w:trPr><w:tc><w:p><w:r><w:t>late</w:t></w:r></w:p></w:tc></w:tr>";
+    assert_eq!(text_of(&whole("x.docx", &docx("", &format!("<w:tbl>{before}</w:tbl>")))), "| | late\n");
+}
+
 /// Pandoc 3.9 writes notes so to EPUB 2 and EPUB 3, calibre to EPUB 2, and Sphinx a heading. DPUB-ARIA 1.1 has the role `doc-backlink`.
 #[test]
 fn links_between_a_note_and_its_text_are_not_parts_of_words() {
@@ -736,6 +804,11 @@ fn each_piece_of_a_table_is_under_the_names_of_its_columns() {
         cells("th", "hive", "weight"),
         rows(&|n| cells("td", &format!("row {n}"), &n.to_string()))
     );
+    // With an empty corner, as the rows below have them.
+    let corner = rows(&|n| format!("<tr><td>row {n}<td>{n}<td>1"));
+    let corner = format!("<table><tr><th><th>weight<th>age{corner}</table>");
+    let extracted = read("x.html", corner.as_bytes(), &in_folder(150, 0)).unwrap();
+    assert_eq!(extracted.chunks.last().unwrap().headings, "| weight | age");
     let word = |a: &str, b: &str| {
         format!(
             "<w:tr><w:tc><w:p><w:r><w:t>{a}</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>{b}</w:t></w:r></w:p></w:tc></w:tr>"

@@ -11,9 +11,20 @@ use super::pdf;
 use super::xml::{self, Attributes, BoxedReader, Piece};
 use crate::model::SkipReason;
 
-/// Deleted text, field codes, fallbacks for older programs, stops of tabs, and how a paragraph was set before.
-const NOT_SHOWN: &[&str] =
-    &["del", "moveFrom", "instrText", "delText", "Fallback", "rPr", "sectPr", "pPrChange", "tabs"];
+/// Deleted text, field codes, fallbacks for older programs, stops of tabs, and how a paragraph, row or cell was set before.
+const NOT_SHOWN: &[&str] = &[
+    "del",
+    "moveFrom",
+    "instrText",
+    "delText",
+    "Fallback",
+    "rPr",
+    "sectPr",
+    "pPrChange",
+    "trPrChange",
+    "tcPrChange",
+    "tabs",
+];
 /// The outline level of text that is not a heading.
 const BODY_TEXT: u8 = 9;
 /// Styles of code, in lowercase without spaces: pandoc's, Word's and LibreOffice's.
@@ -123,6 +134,10 @@ fn kind_of(style: &str) -> Option<Kind> {
 
 fn is_title(style: &str) -> bool {
     style.eq_ignore_ascii_case("title")
+}
+
+fn number(attributes: &Attributes) -> usize {
+    attributes.get("val").and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 /// The character of a glyph that is written by its number in a font: of those with a table of their own, only `Symbol` has letters.
@@ -310,6 +325,9 @@ impl Paragraphs<'_> {
                 self.cells += 1;
                 self.flow.cell();
             }
+            // A cell that is covered by one above is in the file.
+            "gridSpan" => self.flow.span(number(attributes), 1),
+            "gridBefore" => self.flow.skip_columns(number(attributes)),
             _ => {}
         }
     }

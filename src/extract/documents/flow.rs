@@ -10,6 +10,8 @@ use crate::model::SkipReason;
 
 /// A longer heading is a paragraph in a large font.
 const MAX_TITLE_CHARS: usize = 200;
+/// HTML 4.9.11: a cell is in no more columns. Cells that reach into rows below are not followed in columns after these.
+const MAX_COLUMNS: usize = 1000;
 
 #[derive(Default)]
 pub(super) struct Flow {
@@ -28,6 +30,7 @@ pub(super) struct Flow {
     is_divided: bool,
     heading: Option<(u8, usize)>,
     table: OpenTable,
+    columns: Columns,
     is_overfull: bool,
 }
 
@@ -44,12 +47,51 @@ struct OpenTable {
     is_header: Option<bool>,
 }
 
+/// Which columns the cells of the innermost open table are in.
+#[derive(Default)]
+struct Columns {
+    /// The columns of the open cell, of the next cell, and of the last text in the row.
+    open: usize,
+    next: usize,
+    written: usize,
+    /// For each column, into how many more rows a cell above reaches.
+    covered: Vec<usize>,
+    /// Whether the row has come apart: what follows is on a line of its own.
+    is_broken: bool,
+    /// Whether the table only places its cells on the page: an empty one means nothing.
+    is_layout: bool,
+}
+
+impl Columns {
+    fn next_row(&mut self) {
+        self.covered.iter_mut().skip(self.next).for_each(|rows| *rows = rows.saturating_sub(1));
+        (self.open, self.next, self.written, self.is_broken) = (0, 0, 0, false);
+    }
+
+    fn next_cell(&mut self) {
+        while let Some(rows) = self.covered.get_mut(self.next).filter(|rows| **rows > 0) {
+            *rows -= 1;
+            self.next += 1;
+        }
+        (self.open, self.next) = (self.next, self.next + 1);
+    }
+
+    /// Returns the bars between the cell of the last text and the open cell, one for each column.
+    fn bars(&mut self, begins_line: bool) -> usize {
+        let columns = self.open - std::mem::replace(&mut self.written, self.open);
+        match (std::mem::take(&mut self.is_broken), self.is_layout) {
+            (true, _) => 0,
+            (false, true) => columns.min(usize::from(!begins_line)),
+            (false, false) => columns.min(MAX_COLUMNS),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     #[default]
     Nothing,
     Space,
-    Cell,
     Line,
     Block,
 }
@@ -118,8 +160,35 @@ impl Flow {
         self.part(Gap::Space);
     }
 
+    /// The next cell of a row begins. It is in the column that it has in the table: each empty or covered one before it counts.
     pub fn cell(&mut self) {
-        self.part(Gap::Cell);
+        self.part(Gap::Space);
+        self.columns.next_cell();
+    }
+
+    /// The open cell, before its text, is in several columns, and reaches into rows below.
+    pub fn span(&mut self, columns: usize, rows: usize) {
+        let Columns { open, next, covered, .. } = &mut self.columns;
+        *next = *open + columns.clamp(1, MAX_COLUMNS);
+        if rows > 1 && *next <= MAX_COLUMNS {
+            covered.resize(covered.len().max(*next), 0);
+            covered[*open..*next].fill(rows - 1);
+        }
+    }
+
+    /// The open row begins with columns that it has no cells for.
+    pub fn skip_columns(&mut self, columns: usize) {
+        self.columns.next += columns.min(MAX_COLUMNS);
+    }
+
+    /// Rows begin into which no cell above reaches.
+    pub fn row_group(&mut self) {
+        self.columns.covered.clear();
+    }
+
+    /// The table that has begun only places its cells on the page.
+    pub fn mark_layout(&mut self) {
+        self.columns.is_layout = true;
     }
 
     pub fn line(&mut self) {
@@ -159,6 +228,7 @@ impl Flow {
 
     pub fn begin_table(&mut self) {
         self.table.depth += 1;
+        self.columns = Columns::default();
         if self.table.depth == 1 {
             self.table = OpenTable { depth: 1, ..OpenTable::default() };
         }
@@ -174,6 +244,7 @@ impl Flow {
             self.table.rows += 1;
         }
         self.line();
+        self.columns.next_row();
     }
 
     /// Whether the open row, or a cell of it, is marked as names of columns.
@@ -185,6 +256,8 @@ impl Flow {
 
     pub fn end_table(&mut self) {
         self.end_row();
+        // In a row around the table, its cell is not the last one.
+        self.columns = Columns { next: 1, ..Columns::default() };
         self.block();
         if self.table.depth == 1 {
             let OpenTable { start, header: (_, end), .. } = std::mem::take(&mut self.table);
@@ -198,7 +271,11 @@ impl Flow {
     fn end_row(&mut self) {
         let OpenTable { depth: 1, rows, start, header, is_header } = &mut self.table else { return };
         let row = self.text[*start..].trim();
-        let is_names = || *rows == 1 && row.contains(" | ") && row.split(" | ").all(is_name);
+        let is_names = || {
+            *rows == 1
+                && row.contains(" | ")
+                && row.split(" | ").all(|cell| is_name(cell.trim_start_matches(['|', ' '])))
+        };
         if *rows == header.0 + 1 && is_header.take().unwrap_or_else(is_names) {
             *header = (*rows, self.text.len());
         }
@@ -260,10 +337,16 @@ impl Flow {
     fn part(&mut self, gap: Gap) {
         self.held.clear();
         self.gap = self.gap.max(gap);
+        self.columns.is_broken |= gap >= Gap::Line;
     }
 
     fn put(&mut self, piece: &str) {
-        if piece.is_empty() {
+        if !piece.is_empty() {
+            self.is_divided = piece.ends_with('\u{ad}');
+        }
+        // Characters that only say how to set the text, and would keep words from being found.
+        let mut shown = piece.chars().filter(|c| !matches!(c, '\u{ad}' | '\u{200b}' | '\u{feff}' | '\0')).peekable();
+        if shown.peek().is_none() {
             return;
         }
         if self.text.len() + piece.len() > MOST_TEXT {
@@ -271,9 +354,7 @@ impl Flow {
             return;
         }
         self.break_now();
-        self.is_divided = piece.ends_with('\u{ad}');
-        // Characters that only say how to set the text, and would keep words from being found.
-        self.text.extend(piece.chars().filter(|c| !matches!(c, '\u{ad}' | '\u{200b}' | '\u{feff}' | '\0')));
+        self.text.extend(shown);
     }
 
     fn break_now(&mut self) {
@@ -281,17 +362,16 @@ impl Flow {
             self.end_line();
         }
         let gap = std::mem::take(&mut self.gap);
-        if self.text.is_empty() {
-            return;
-        }
-        let is_at_line = self.text.ends_with('\n');
+        let is_at_line = self.text.is_empty() || self.text.ends_with('\n');
         match gap {
+            _ if self.text.is_empty() => {}
             Gap::Space if !is_at_line => self.text.push(' '),
-            Gap::Cell if !is_at_line => self.text.push_str(" | "),
             Gap::Line if !is_at_line => self.text.push('\n'),
             Gap::Block if !self.text.ends_with("\n\n") => self.text.push_str(if is_at_line { "\n" } else { "\n\n" }),
             _ => {}
         }
+        let bars = self.columns.bars(is_at_line || gap >= Gap::Line);
+        self.text.push_str(&"| ".repeat(bars));
     }
 }
 

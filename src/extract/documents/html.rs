@@ -250,14 +250,23 @@ impl Page {
                 self.in_heading = true;
             }
             "br" | "li" | "option" => flow.line(),
+            "thead" | "tbody" | "tfoot" => flow.row_group(),
             "tr" => flow.row(),
             "td" | "th" => {
                 flow.mark_row(name == "th");
                 flow.cell();
+                let number = |name: &str| value(name).and_then(|number| number.trim().parse().ok());
+                // HTML 4.9.11: 0 is up to the end of the group of rows.
+                let rows = number("rowspan").map_or(1, |rows| if rows == 0 { usize::MAX } else { rows });
+                flow.span(number("colspan").unwrap_or(1), rows);
             }
             "table" => {
                 flow.block();
                 flow.begin_table();
+                // WAI-ARIA 1.2, 5.4: it is not a table.
+                if value("role").is_some_and(|role| matches!(role.as_str(), "presentation" | "none")) {
+                    flow.mark_layout();
+                }
             }
             "img" => {
                 if let Some(shown) = value("alt").filter(|alt| !alt.trim().is_empty()) {

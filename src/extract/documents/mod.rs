@@ -29,13 +29,13 @@ use crate::model::{RepoPath, SkipReason};
 /// All formats, by name.
 pub static FORMATS: &[Format] = &[
     Format::new("csv", 2, &["csv", "tsv"], Reader::Text(csv::outline)),
-    Format::new("docx", 5, &["docx", "docm", "dotx"], Reader::Bytes(docx::read)),
-    Format::new("epub", 5, &["epub"], Reader::Bytes(epub::read)),
+    Format::new("docx", 6, &["docx", "docm", "dotx"], Reader::Bytes(docx::read)),
+    Format::new("epub", 6, &["epub"], Reader::Bytes(epub::read)),
     // In a repository it is source, with tags and all.
-    Format { only_in_folders: true, ..Format::new("html", 6, &["html", "htm", "xhtml"], Reader::Bytes(html::read)) },
-    Format::new("mail", 7, &["eml"], Reader::Bytes(mail::read)),
+    Format { only_in_folders: true, ..Format::new("html", 7, &["html", "htm", "xhtml"], Reader::Bytes(html::read)) },
+    Format::new("mail", 8, &["eml"], Reader::Bytes(mail::read)),
     Format::new("notebook", 4, &["ipynb"], Reader::Bytes(notebook::read)),
-    Format::new("odt", 4, &["odt", "ott"], Reader::Bytes(odt::read)),
+    Format::new("odt", 5, &["odt", "ott"], Reader::Bytes(odt::read)),
     Format { is_risky: true, ..Format::new("pdf", 7, &["pdf"], Reader::Bytes(pdf::read)) },
     Format::new("restructuredtext", 3, &["rst", "rest"], Reader::Text(restructuredtext::outline)),
 ];
@@ -109,7 +109,9 @@ impl Table {
     /// `None` without names or rows.
     pub(super) fn new(rows: Range<usize>, names: &str) -> Option<Self> {
         let names = names.split_whitespace().collect::<Vec<_>>().join(" ");
-        let names = names[..names.floor_char_boundary(MAX_NAMES_BYTES)].trim_matches([' ', '|']);
+        // Bars around a row are syntax; one before it only is behind an empty cell.
+        let names = names.strip_prefix('|').filter(|rest| rest.ends_with('|')).unwrap_or(&names).trim_start();
+        let names = names[..names.floor_char_boundary(MAX_NAMES_BYTES)].trim_end_matches([' ', '|']);
         (!names.is_empty() && !rows.is_empty()).then(|| Self { rows, names: names.to_owned() })
     }
 }

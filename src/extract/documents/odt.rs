@@ -9,9 +9,9 @@ use super::math::{self, Formula};
 use super::xml::{self, Attributes, BoxedReader, Piece};
 use crate::model::SkipReason;
 
-/// Text that was taken back, what is made from the headings elsewhere, programs, and numbers of headings and
-/// items, which programs count themselves.
-const NOT_SHOWN: &[&str] = &["tracked-changes", "table-of-content", "forms", "script", "number"];
+/// Text that was taken back, what is made from the headings elsewhere, programs, numbers of headings and
+/// items, which programs count themselves, and cells below another, whose columns and rows that one has.
+const NOT_SHOWN: &[&str] = &["tracked-changes", "table-of-content", "forms", "script", "number", "covered-table-cell"];
 
 /// The style of a document's title.
 const TITLE: &str = "Title";
@@ -250,6 +250,9 @@ impl Paragraphs<'_, '_> {
             "table-cell" => {
                 self.state.cells += 1;
                 self.flow.cell();
+                let number = |name: &str| attributes.get(name).and_then(|number| number.parse().ok()).unwrap_or(1);
+                let columns = number("number-columns-spanned").max(number("number-columns-repeated"));
+                self.flow.span(columns, number("number-rows-spanned"));
             }
             _ => {}
         }
