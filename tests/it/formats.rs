@@ -145,6 +145,31 @@ fn a_formula_has_the_same_text_in_every_format() {
              <m:e><m:r><m:t>b</m:t></m:r></m:e></m:mr><m:mr><m:e><m:r><m:t>c</m:t></m:r></m:e><m:e><m:r><m:t>d</m:t></m:r></m:e></m:mr></m:m>",
             "■(a&b@c&d)",
         ),
+        (
+            "<mrow><mover><mi>AB</mi><mo accent=\"true\">¯</mo></mover><mo>=</mo><munder><mrow><mi>x</mi><mo>+</mo><mi>y</mi></mrow>\
+             <mo accent=\"true\">_</mo></munder><mo>=</mo><mover><mi>x</mi><mo accent=\"true\">‾</mo></mover></mrow>",
+            "<m:bar><m:barPr><m:pos m:val=\"top\"/></m:barPr><m:e><m:r><m:t>AB</m:t></m:r></m:e></m:bar><m:r><m:t>=</m:t></m:r><m:bar><m:e>\
+             <m:r><m:t>x+y</m:t></m:r></m:e></m:bar><m:r><m:t>=</m:t></m:r><m:acc><m:accPr><m:chr m:val=\"‾\"/></m:accPr><m:e><m:r><m:t>x</m:t>\
+             </m:r></m:e></m:acc>",
+            "¯AB=▁(x+y)=¯x",
+        ),
+        (
+            "<munder><munder><mrow><mi>x</mi><mo>+</mo><mi>y</mi></mrow><mo accent=\"true\">⏟</mo></munder><mi>n</mi></munder>",
+            "<m:limLow><m:e><m:groupChr><m:groupChrPr><m:chr m:val=\"⏟\"/><m:pos m:val=\"bot\"/></m:groupChrPr><m:e><m:r><m:t>x+y</m:t></m:r>\
+             </m:e></m:groupChr></m:e><m:lim><m:r><m:t>n</m:t></m:r></m:lim></m:limLow>",
+            "⏟(x+y)_n",
+        ),
+        (
+            "<mmultiscripts><mi>C</mi> <mprescripts/> <mn>6</mn> <mn>14</mn></mmultiscripts>",
+            "<m:sPre><m:sub><m:r><m:t>6</m:t></m:r></m:sub><m:sup><m:r><m:t>14</m:t></m:r></m:sup><m:e><m:r><m:t>C</m:t></m:r></m:e></m:sPre>",
+            "_6^14 C",
+        ),
+        (
+            "<mmultiscripts><mi>C</mi><mn>6</mn><none/><mprescripts/><none/><mn>14</mn></mmultiscripts>",
+            "<m:sPre><m:sub/><m:sup><m:r><m:t>14</m:t></m:r></m:sup><m:e><m:sSub><m:e><m:r><m:t>C</m:t></m:r></m:e><m:sub><m:r><m:t>6</m:t></m:r>\
+             </m:sub></m:sSub></m:e></m:sPre>",
+            "^14 C_6",
+        ),
     ] {
         let expected = format!("so {expected}, then\n");
         let body = format!("<w:p><w:r><w:t>so </w:t></w:r><m:oMath>{omml}</m:oMath><w:r><w:t>, then</w:t></w:r></w:p>");

@@ -12,6 +12,8 @@ const NOT_SHOWN: &[&str] = &["annotation", "annotation-xml", "mphantom"];
 const TOKENS: &[&str] = &["mi", "mn", "mo", "ms", "mtext", "t"];
 /// Elements that are nested deeper add their text to that of the element around them, so that depth costs nothing.
 const MAX_DEPTH: usize = 64;
+const OVERBAR: &str = "¯";
+const UNDERBAR: &str = "▁";
 
 /// A formula that is being read.
 #[derive(Default)]
@@ -36,6 +38,10 @@ struct Element {
     end: Option<String>,
     /// Whether a fraction has no bar, as that of a binomial.
     has_no_bar: bool,
+    /// Whether a bar is above its operand.
+    is_on_top: bool,
+    /// How many parts are before the scripts that are written before the base.
+    prescripts: Option<usize>,
 }
 
 struct Part {
@@ -81,6 +87,7 @@ impl Formula {
                     "begChr" => element.begin = value("val"),
                     "sepChr" => element.between = value("val"),
                     "endChr" => element.end = value("val"),
+                    "pos" => element.is_on_top = value("val").is_some_and(|position| position == "top"),
                     "type" => element.has_no_bar = value("val").is_some_and(|kind| kind == "noBar"),
                     _ => {}
                 }
@@ -124,6 +131,12 @@ impl Formula {
         while self.open.len() > at
             && let Some(element) = self.open.pop()
         {
+            if element.name == "mprescripts" {
+                if let Some(around) = self.open.last_mut() {
+                    around.prescripts = Some(around.parts.len());
+                }
+                continue;
+            }
             let is_run = element.name == "r";
             let part = Part { text: element.text(), is_run };
             self.parts_open().push(part);
@@ -174,6 +187,23 @@ impl Element {
                 let bar = if self.has_no_bar { "¦" } else { "/" };
                 format!("{}{bar}{}", group(part(0)), group(part(1)))
             }
+            // A bar or brace over or under an operand is its prefix.
+            "mover" | "munder" if let Some(sign) = stretched(part(1), self.name == "mover") => {
+                format!("{sign}{}", group(part(0)))
+            }
+            "acc" if let Some(sign) = self.sign.as_deref().and_then(|sign| stretched(sign, true)) => {
+                format!("{sign}{}", group(part(0)))
+            }
+            "bar" => format!("{}{}", if self.is_on_top { OVERBAR } else { UNDERBAR }, group(part(0))),
+            // ECMA-376 (part 1, 22.1.2.20): this brace if none is stated.
+            "groupChr" => format!("{}{}", self.sign.as_deref().unwrap_or("⏟"), group(part(0))),
+            "mmultiscripts" => {
+                let pairs = |from: usize, to: usize| {
+                    (from..to).step_by(2).map(|at| scripts(part(at), part(at + 1))).collect::<String>()
+                };
+                let before = self.prescripts.unwrap_or(self.parts.len());
+                operator(pairs(before, self.parts.len()), &(group(part(0)) + &pairs(1, before)))
+            }
             "msup" | "mover" | "sSup" | "limUpp" => group(part(0)) + &script('^', part(1)),
             "msub" | "munder" | "sSub" | "limLow" => group(part(0)) + &script('_', part(1)),
             "msubsup" | "munderover" | "sSubSup" => group(part(0)) + &scripts(part(1), part(2)),
@@ -197,6 +227,16 @@ impl Element {
             "eqArr" => format!("█({})", listed("@")),
             _ => row(&self.parts),
         }
+    }
+}
+
+/// The bar or brace that a sign over or under a formula is, as programs write it.
+fn stretched(sign: &str, is_above: bool) -> Option<&str> {
+    match (sign, is_above) {
+        ("¯" | "‾", true) => Some(OVERBAR),
+        ("_" | "\u{332}" | "▁" | "‗" | "¯" | "‾", false) => Some(UNDERBAR),
+        ("⏞", true) | ("⏟", false) => Some(sign),
+        _ => None,
     }
 }
 
@@ -232,7 +272,9 @@ fn script(mark: char, text: &str) -> String {
 
 /// An argument, in parentheses unless it is one word, number or sign, or already is in parentheses.
 fn group(text: &str) -> String {
-    let is_one = !is_long(text) || text.chars().all(char::is_alphanumeric) || is_in_parentheses(text);
+    let is_one = !is_long(text)
+        || is_in_parentheses(text.trim_start_matches(['⏞', '⏟']))
+        || text.chars().all(char::is_alphanumeric);
     if is_one { text.to_owned() } else { format!("({text})") }
 }
 
