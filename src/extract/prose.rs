@@ -123,7 +123,22 @@ impl Scanner<'_> {
         }
     }
 
+    /// The text of the line before `at`, as far as it is looked at.
+    fn line_before(&self, at: usize) -> &str {
+        let before = self.text.floor_char_boundary(at.saturating_sub(2 * MAX_LINK_BYTES));
+        self.text[before..at].rsplit('\n').next().unwrap_or_default()
+    }
+
     fn link(&mut self, link: LinkType, address: &str, embeds: bool, at: std::ops::Range<usize>) {
+        // The parser takes the embed that a link's text begins with for an image with the link's address.
+        let inner = self.text[at.clone()].strip_prefix("![[").and_then(|inner| inner.split_once("]]"));
+        if let (LinkType::Inline, true, Some((name, _))) = (link, embeds, inner)
+            && self.line_before(at.start).contains('[')
+        {
+            self.link(LinkType::Inline, address, false, at.clone());
+            let wiki = LinkType::WikiLink { has_pothole: name.contains('|') };
+            return self.link(wiki, name.split('|').next().unwrap_or(name), true, at);
+        }
         let mark = match link {
             LinkType::WikiLink { has_pothole } => {
                 // In a table, `\|` is the `|` before the alias.
@@ -132,9 +147,7 @@ impl Scanner<'_> {
                 if !is_name || target.len() > MAX_LINK_BYTES {
                     return;
                 }
-                let before = self.text.floor_char_boundary(at.start.saturating_sub(2 * MAX_LINK_BYTES));
-                let line = self.text[before..at.start].rsplit('\n').next().unwrap_or_default();
-                ProseMark::Wiki { target: target.to_owned(), embeds, field: field(line) }
+                ProseMark::Wiki { target: target.to_owned(), embeds, field: field(self.line_before(at.start)) }
             }
             LinkType::Autolink | LinkType::Email => return,
             _ => ProseMark::Address { address: address.to_owned(), embeds },

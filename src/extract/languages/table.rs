@@ -186,7 +186,7 @@ static TABLE: [Language; 49] = [
     // Markdown: headings, nested as sections.
     Language::new(MARKDOWN, || tree_sitter_md::LANGUAGE.into(), include_str!("markdown.scm"))
         .extensions(&["md", "markdown", "mdown", "mkd", "mdx", "qmd"])
-        .version(4),
+        .version(5),
     // MATLAB, where the text of a `.m` shows it. Chunks, no symbols.
     Language::without_syntax("matlab"),
     // Nix: the attributes and functions of a file.

@@ -124,3 +124,17 @@ fn no_text_takes_time_without_measure() {
     // Quadratic time would be minutes.
     assert!(started.elapsed().as_secs() < 60);
 }
+
+/// CommonMark 0.31.2, 6.3 (a link's text may have images), and Obsidian's help, "Embed files", of August 2026.
+#[test]
+fn a_link_and_the_embed_in_its_text_are_two() {
+    for (text, marks) in [
+        ("[![[T5]]](T6.md)", &["1 (T6.md)", "1 ![[T5]]"][..]),
+        ("[x ![[T5|b]] y](T6.md) ![[C]]", &["1 (T6.md)", "1 ![[T5]]", "1 ![[C]]"]),
+        ("[![a](b.png)](T6.md)", &["1 (T6.md)", "1 !(b.png)"]),
+        ("![[T5] y](b.png)", &["1 !(b.png)"]),
+        ("![[T5]](T6.md)", &["1 ![[T5]]"]),
+    ] {
+        assert_eq!(found(text), marks, "{text}");
+    }
+}
