@@ -106,6 +106,8 @@ fn is_null(text: &str) -> bool {
 pub struct FrontMatter {
     pub fields: Vec<(Node, Node)>,
     names: HashSet<String>,
+    /// Names of fields on lines that are not YAML.
+    broken: HashSet<String>,
     /// The targets of aliases, by the parser's own numbers.
     anchors: Vec<Option<Node>>,
     pub problems: Vec<Problem>,
@@ -126,12 +128,19 @@ impl FrontMatter {
         for (part, line) in top_level(text, yaml, first_line) {
             let Err(fault) = read.parse(text, part.clone(), line) else { continue };
             read.report(fault.line, fault.reason);
-            read.add(as_written(text, part, line).into_iter().collect());
+            let field = as_written(text, part, line);
+            read.broken.extend(field.iter().filter_map(|(name, _)| name.text()).map(str::to_owned));
+            read.add(field.into_iter().collect());
         }
         if read.problems.is_empty() {
             read.report(fault.line, fault.reason);
         }
         read
+    }
+
+    /// Whether a field was taken word by word from a line that is not YAML.
+    pub fn is_broken(&self, name: &str) -> bool {
+        self.broken.contains(name)
     }
 
     /// The field of that name: as it is written, else in any case.

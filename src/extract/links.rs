@@ -51,8 +51,8 @@ pub(super) fn of_fields(front: &FrontMatter, note: Option<&str>) -> (Vec<Link>, 
     for (name, value) in &front.fields {
         let Some(name) = name.text().map(str::trim).filter(|name| !name.is_empty()) else { continue };
         links.is_data = is_data_field(name);
-        // YAML's merge key is not a relationship.
-        if links.is_data && note.is_none() || name == "<<" || name.len() > MAX_ID_BYTES {
+        // YAML's merge key is not a relationship, nor is what other readers do not read.
+        if links.is_data && note.is_none() || front.is_broken(name) || name == "<<" || name.len() > MAX_ID_BYTES {
             continue;
         }
         links.add_value(front, name, value);

@@ -44,8 +44,11 @@ const MAX_LOOKED_UP: usize = 50;
 pub fn check(snapshot: &Snapshot, budget: &Budget) -> Result<Vec<Finding>> {
     let folder = format!("{FOLDER}/");
     let mut findings = Vec::new();
-    for problem in snapshot.problems_below(&folder)? {
-        if is_entity_file(&problem.path) {
+    let entities = snapshot.entities(None)?;
+    // Each note of an imported folder is an entity.
+    let with_entities: BTreeSet<&str> = entities.iter().map(|entity| entity.path.as_str()).collect();
+    for problem in snapshot.problems_below("")? {
+        if is_entity_file(&problem.path) || with_entities.contains(problem.path.as_str()) {
             let suggestion = suggestion_for(&problem.reason);
             findings.push(finding(&problem.path, problem.line, Level::Error, problem.reason, suggestion));
         }
@@ -59,7 +62,6 @@ pub fn check(snapshot: &Snapshot, budget: &Budget) -> Result<Vec<Finding>> {
         let message = format!("the id {} is taken by {}, which takes precedence", shown(key), printable(first));
         findings.push(finding(path, None, Level::Error, message, Some("give one of the two another id".to_owned())));
     }
-    let entities = snapshot.entities(None)?;
     let keys: Vec<&str> = entities.iter().map(|entity| entity.key.as_str()).collect();
     let mut looked_up: BTreeMap<String, Option<String>> = BTreeMap::new();
     for link in snapshot.dangling_links(&folder)? {

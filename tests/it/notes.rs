@@ -161,6 +161,21 @@ x
     assert_eq!(tags(&repo), BTreeMap::new());
 }
 
+/// YAML 1.2.2, 7.4.1: a list in brackets is closed. Obsidian 1.13 shows no property of such a note.
+#[test]
+fn a_line_that_is_not_yaml_is_a_problem_and_has_no_edge() {
+    let repo = vault(
+        "//- /notes/a.md\n---\nup: b\nbad: [unclosed\nnext: [[b]], [c\n---\n[[b]]\n//- /notes/b.md\nb\n//- /notes/unclosed.md\nc\n\
+         //- /other.md\n---\nbad: [unclosed\n---\n",
+    );
+    assert_eq!(edges(&repo), set(&["a up b", "a links b"]));
+    let checked = repo.run(&["entity", "check"]);
+    assert_eq!(checked.status.code(), Some(1));
+    let said = String::from_utf8(checked.stdout).unwrap();
+    assert!(said.starts_with("notes/a.md:4: error: the front matter is not YAML"), "{said}");
+    assert!(!said.contains("other.md"), "{said}");
+}
+
 /// zk 0.15 writes links without an extension by default (`link-drop-extension`), and its language server writes relative wiki links.
 /// Obsidian 1.13.6 resolves them so (`getLinkpathDest`): first the note at that path of the vault, then those in or below the folder of
 /// the link, then all others, the shortest path first. So do its links to `Security and privacy` in Obsidian's own help.
