@@ -89,7 +89,10 @@ fn symbols_readings_and_captions_of_word_and_odt_are_read() {
             ),
             "β rays\n",
         ),
-        (format!("<w:p>{}{}{}</w:p>", run("a"), symbol("Wingdings", "F0E0"), run("b")), "a b\n"),
+        // Pandoc 3.9.
+        (format!("<w:p>{}{}{}</w:p>", run("a"), symbol("Wingdings", "F0E0"), run("b")), "a🡪b\n"),
+        (format!("<w:p>{}{}</w:p>", symbol("Wingdings", "F0FC"), symbol("wingdings", "FE")), "✔🗹\n"),
+        (format!("<w:p>{}{}{}</w:p>", run("a"), symbol("Webdings", "F0E0"), run("b")), "a b\n"),
         (
             format!(
                 "<w:p><w:pPr><w:framePr w:dropCap=\"drop\"/></w:pPr>{}</w:p><w:p><w:pPr><w:tabs><w:tab w:pos=\"7\"/></w:tabs></w:pPr>{}</w:p>",

@@ -29,6 +29,11 @@ const NOT_SHOWN: &[&str] = &[
 const BODY_TEXT: u8 = 9;
 /// Styles of code, in lowercase without spaces: pandoc's, Word's and LibreOffice's.
 const CODE: &[&str] = &["sourcecode", "htmlpreformatted", "preformattedtext"];
+/// The characters of the font `Wingdings` from 0x21 on, as pandoc 3.9 has them.
+const WINGDINGS: &str = "🖉✂✁👓🕭🕮🕯🕿✆🖂🖃📪📫📬📭📁📂📄🗏🗐🗄⌛🖮🖰🖲🖳🖴🖫🖬✇✍🖎✌👌👍👎☜☞☝☟🖐☺😐☹💣☠🏳🏱✈☼💧❄🕆✞🕈✠\
+    ✡☪☯ॐ☸♈♉♊♋♌♍♎♏♐♑♒♓🙰🙵●🔾■□🞐❑❒⬧⧫◆❖⬥⌧⮹⌘🏵🏶🙶🙷⓪①②③④⑤⑥⑦⑧⑨⑩⓿❶❷❸❹❺\
+    ❻❼❽❾❿🙢🙠🙡🙣🙞🙜🙝🙟·•⚪🞆🞈◉◎🔿▪◻🟂✦★✶✴✹✵⯐⌖⟡⌑⯑✪✰🕐🕑🕒🕓🕔🕕🕖🕗🕘🕙🕚🕛⮰⮱⮲⮳⮴⮵\
+    ⮶⮷🙪🙫🙕🙔🙗🙖🙐🙑🙒🙓⌫⌦⮘⮚⮙⮛⮈⮊⮉⮋🡨🡪🡩🡫🡬🡭🡯🡮🡸🡺🡹🡻🡼🡽🡿🡾⇦⇨⇧⇩⬄⇳⬀⬁⬃⬂🢬🢭🗶✔🗷🗹";
 /// Styles that a style is based on, in a row.
 const DEEPEST_STYLE: usize = 64;
 
@@ -140,27 +145,37 @@ fn number(attributes: &Attributes) -> usize {
     attributes.get("val").and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// The character of a glyph that is written by its number in a font: of those with a table of their own, only `Symbol` has letters.
+/// Returns the characters of a font by its own numbers.
+type Glyphs = fn(u8) -> Option<char>;
+
+fn glyphs_of(font: &str) -> Option<Glyphs> {
+    match font.to_ascii_lowercase().as_str() {
+        "symbol" => Some(pdf::symbol),
+        "wingdings" => Some(wingding),
+        _ => None,
+    }
+}
+
+fn wingding(code: u8) -> Option<char> {
+    WINGDINGS.chars().nth(usize::from(code.checked_sub(0x21)?))
+}
+
+/// The character of a glyph that is written by its number in a font.
 fn symbol(attributes: &Attributes) -> Option<char> {
     let code = u32::from_str_radix(&attributes.get("char")?, 16).ok()?;
-    match code {
-        0..=0xff | 0xf000..=0xf0ff if attributes.get("font").is_some_and(|font| is_symbol(&font)) => {
-            pdf::symbol(u8::try_from(code & 0xff).ok()?)
-        }
+    let glyphs = attributes.get("font").and_then(|font| glyphs_of(&font));
+    match (code, glyphs) {
+        (0..=0xff | 0xf000..=0xf0ff, Some(glyphs)) => glyphs(u8::try_from(code & 0xff).ok()?),
         // Numbers of a font alone.
-        0xe000..=0xf8ff => None,
+        (0xe000..=0xf8ff, _) => None,
         _ => char::from_u32(code).filter(|c| !c.is_control()),
     }
 }
 
-fn is_symbol(font: &str) -> bool {
-    font.eq_ignore_ascii_case("symbol")
-}
-
-/// The character of a glyph of the font `Symbol`, which Word also has at these private code points.
-fn in_symbol_font(c: char) -> Option<char> {
+/// The character of a glyph, which Word also has at these private code points.
+fn at_private_code(c: char, glyphs: Glyphs) -> Option<char> {
     let code = u32::from(c).checked_sub(0xf000).filter(|code| (0x20..=0xff).contains(code))?;
-    pdf::symbol(u8::try_from(code).ok()?)
+    glyphs(u8::try_from(code).ok()?)
 }
 
 /// Adds the paragraphs of a part.
@@ -177,7 +192,7 @@ fn take(part: &str, styles: &HashMap<String, Kind>, flow: &mut Flow) -> Result<(
         continues: false,
         reading: String::new(),
         in_reading: false,
-        is_symbol_font: false,
+        glyphs: None,
         formula: None,
         in_formulas: false,
     };
@@ -200,8 +215,8 @@ struct Paragraphs<'f> {
     /// the words before.
     reading: String,
     in_reading: bool,
-    /// Whether the open run is set in the font `Symbol`.
-    is_symbol_font: bool,
+    /// The characters of the font of the open run, if it has numbers of its own.
+    glyphs: Option<Glyphs>,
     formula: Option<Formula>,
     in_formulas: bool,
 }
@@ -215,8 +230,10 @@ impl BoxedReader for Paragraphs<'_> {
         match piece {
             Piece::Open(name, attributes) => {
                 match name {
-                    "r" => self.is_symbol_font = false,
-                    "rFonts" => self.is_symbol_font |= attributes.get("ascii").is_some_and(|font| is_symbol(&font)),
+                    "r" => self.glyphs = None,
+                    "rFonts" => {
+                        self.glyphs = self.glyphs.or_else(|| attributes.get("ascii").and_then(|font| glyphs_of(&font)));
+                    }
                     _ => {}
                 }
                 self.hidden += usize::from(NOT_SHOWN.contains(&name));
@@ -238,9 +255,9 @@ impl BoxedReader for Paragraphs<'_> {
 
 impl Paragraphs<'_> {
     fn words(&mut self, text: &str) {
-        let text = match self.is_symbol_font {
-            true => Cow::Owned(text.chars().map(|c| in_symbol_font(c).unwrap_or(c)).collect()),
-            false => Cow::Borrowed(text),
+        let text = match self.glyphs {
+            Some(glyphs) => Cow::Owned(text.chars().map(|c| at_private_code(c, glyphs).unwrap_or(c)).collect()),
+            None => Cow::Borrowed(text),
         };
         if self.in_reading {
             self.reading.push_str(&text);
