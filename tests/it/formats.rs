@@ -310,6 +310,24 @@ fn a_caption_is_read_once() {
     }
 }
 
+/// Pandoc 3.9 writes the caption of a table so, and reads it once. An empty one says nothing.
+#[test]
+fn the_caption_of_a_table_of_word_is_read_once() {
+    let table = |caption: &str| {
+        format!(
+            "<w:tbl><w:tblPr><w:tblCaption w:val=\"{caption}\"/></w:tblPr><w:tr><w:tc><w:p><w:r><w:t>1</w:t></w:r></w:p></w:tc></w:tr></w:tbl>"
+        )
+    };
+    let paragraph = "<w:p><w:r><w:t>Weights of hives</w:t></w:r></w:p>";
+    for (caption, expected) in [
+        ("Weights of  hives", "Weights of hives\n1\n"),
+        ("of hives", "Weights of hives\nof hives\n1\n"),
+        ("", "Weights of hives\n1\n"),
+    ] {
+        assert_eq!(text_of(&whole("x.docx", &docx("", &(paragraph.to_owned() + &table(caption))))), expected);
+    }
+}
+
 /// Pandoc 3.9 writes a cell with a line break so to both formats.
 #[test]
 fn a_row_is_one_line_also_where_a_cell_has_several() {

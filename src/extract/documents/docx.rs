@@ -323,9 +323,13 @@ impl Paragraphs<'_> {
             "rt" => self.in_reading = true,
             // What a table shows, as a picture does.
             "tblCaption" | "tblDescription" => {
-                self.flow.space();
-                self.flow.words(&attributes.get("val").unwrap_or_default());
-                self.flow.space();
+                let shown = attributes.get("val").unwrap_or_default();
+                // Pandoc and Word also have it as a paragraph above.
+                if !self.flow.ends_with_line(&shown) {
+                    self.flow.space();
+                    self.flow.words(&shown);
+                    self.flow.space();
+                }
             }
             "tab" if self.is_code => self.flow.verbatim("\t"),
             "br" | "cr" if self.is_code => self.flow.verbatim("\n"),

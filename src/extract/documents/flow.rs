@@ -156,6 +156,12 @@ impl Flow {
         self.gap == Gap::Nothing && self.held.is_empty() && self.text.ends_with(char::is_alphanumeric)
     }
 
+    /// Whether the last line with text says just that.
+    pub fn ends_with_line(&self, text: &str) -> bool {
+        let line = self.text.trim_end().rsplit('\n').next().unwrap_or_default();
+        line.split(is_space).eq(text.split(is_space).filter(|word| !word.is_empty()))
+    }
+
     pub fn space(&mut self) {
         self.part(Gap::Space);
     }
