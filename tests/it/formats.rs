@@ -328,6 +328,14 @@ fn the_caption_of_a_table_of_word_is_read_once() {
     }
 }
 
+/// Pandoc 3.9 shows these. HTML (15.3.1) hides a `datalist`, and browsers show each option on a line.
+#[test]
+fn options_and_text_for_browsers_without_scripts_are_read() {
+    let page = "<p>Size:<select name=s><optgroup label=G><option>Small<option selected>Large</optgroup></select>each\
+        <datalist><option value=no>no</datalist></p><noscript><p>Call us.</p></noscript><script>no</script>end";
+    assert_eq!(text_of(&whole("x.html", page.as_bytes())), "Size:\n\nSmall\nLarge\n\neach\n\nCall us.\n\nend\n");
+}
+
 /// Pandoc 3.9 writes a cell with a line break so to both formats.
 #[test]
 fn a_row_is_one_line_also_where_a_cell_has_several() {

@@ -5,7 +5,7 @@
 
 use encoding_rs::Encoding;
 use html5gum::emitters::default::DefaultEmitter;
-use html5gum::{Token, Tokenizer};
+use html5gum::{State, Token, Tokenizer};
 
 use super::Document;
 use super::flow::Flow;
@@ -17,9 +17,8 @@ use crate::model::SkipReason;
 const XHTML: &str = "http://www.w3.org/1999/xhtml";
 
 /// Elements that are not shown: those of an EPUB's `switch` are for programs that know more than XHTML, and parentheses around a
-/// reading are written in any case.
-const NOT_SHOWN: &[&str] =
-    &["script", "style", "template", "noscript", "iframe", "select", "datalist", "case", "epub:case", "rp"];
+/// reading are written in any case. Scripts do not run, so what a page shows without them is.
+const NOT_SHOWN: &[&str] = &["script", "style", "template", "iframe", "datalist", "case", "epub:case", "rp"];
 
 const BLOCKS: &[&str] = &[
     "address",
@@ -133,10 +132,14 @@ fn is_xml(text: &str) -> bool {
 fn take_tags(text: &str, page: &mut Page, flow: &mut Flow) {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
-    for token in Tokenizer::new_with_emitter(text, emitter) {
-        let Ok(token) = token;
+    let mut tokens = Tokenizer::new_with_emitter(text, emitter);
+    while let Some(Ok(token)) = tokens.next() {
         match token {
             Token::StartTag(tag) => {
+                // HTML 13.2.6.4.7: without scripts, what is in it is a part of the page.
+                if tag.name.as_slice() == b"noscript" {
+                    tokens.set_state(State::Data);
+                }
                 let value = |name: &str| {
                     let value = tag.attributes.get(name.as_bytes())?;
                     Some(String::from_utf8_lossy(value).into_owned())
@@ -335,7 +338,7 @@ impl Page {
                 flow.end_heading();
                 self.in_heading = false;
             }
-            "li" | "tr" => flow.line(),
+            "li" | "tr" | "option" | "select" => flow.line(),
             "button" => flow.space(),
             "table" => flow.end_table(),
             "sup" => self.in_sup = self.in_sup.saturating_sub(1),
