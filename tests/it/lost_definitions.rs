@@ -404,3 +404,47 @@ fn access_macros_and_members_outside_their_class_hide_no_definition() {
     ];
     assert_eq!(symbols("dock.hpp", text), wanted);
 }
+
+/// typescript 5.9.3, `isParameterPropertyDeclaration`.
+#[test]
+fn a_parameter_with_any_modifier_is_a_property_of_typescript() {
+    let text = "class Hull extends Base {\n  constructor(\n    readonly bow: number,\n    override stern = 1,\n\
+                \x20   private readonly keel?: X,\n    override readonly mast: X,\n    @Inject() readonly sail: X,\n    plain: number,\n\
+                \x20 ) {\n    super();\n  }\n}\n";
+    let fields: Vec<String> = symbols("hull.ts", text).into_iter().filter(|one| one.contains("field")).collect();
+    assert_eq!(fields, ["3 field bow", "4 field stern", "5 field keel", "6 field mast", "7 field sail"]);
+}
+
+/// libclang 18.1.1: the semantic parent of each cursor.
+#[test]
+fn a_type_that_is_declared_with_a_pointer_contains_its_fields_alone() {
+    let text = "typedef struct _point { long x; } point, *point_ptr;\nstruct list { int n; } *head;\n\
+                static struct cfg { int v; } table[3], *current;\nunion word { int w; } *words[2], *first = 0;\n\
+                typedef struct { int q; } *hidden_ptr;\n";
+    let extracted = extract::extract(&RepoPath::new("types.c").unwrap(), text.as_bytes(), &Options::default()).unwrap();
+    let row = |symbol: &ixmcp::model::Symbol| {
+        format!("{} {} {}", symbol.kind, symbol.container.as_deref().unwrap_or_default(), symbol.name)
+    };
+    let mut found: Vec<String> = extracted.symbols.iter().map(row).collect();
+    found.sort();
+    let expected = [
+        "field _point x",
+        "field cfg v",
+        "field list n",
+        "field word w",
+        "struct  _point",
+        "struct  cfg",
+        "struct  list",
+        "type  hidden_ptr",
+        "type  point",
+        "type  point_ptr",
+        "union  word",
+        "variable  current",
+        "variable  first",
+        "variable  head",
+        "variable  table",
+        "variable  words",
+    ];
+    found.retain(|one| !one.ends_with(" q"));
+    assert_eq!(found, expected);
+}

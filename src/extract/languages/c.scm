@@ -57,6 +57,13 @@
     (enum_specifier name: (_) body: (_))
   ]
   declarator: (type_identifier) @name @definition.type) @signature
+(type_definition
+  type: [(struct_specifier body: (_)) (union_specifier body: (_)) (enum_specifier body: (_))]
+  declarator: [
+    (pointer_declarator declarator: (type_identifier) @name) @definition.type
+    (pointer_declarator declarator: (pointer_declarator declarator: (type_identifier) @name)) @definition.type
+    (array_declarator declarator: (type_identifier) @name) @definition.type
+  ]) @signature
 (type_definition declarator: [
   (type_identifier) @name
   (array_declarator declarator: (type_identifier) @name)
@@ -133,6 +140,9 @@
     (init_declarator declarator: (identifier) @name) @definition.variable
     (array_declarator declarator: (identifier) @name) @definition.variable
     (init_declarator declarator: (array_declarator declarator: (identifier) @name)) @definition.variable
+    (pointer_declarator declarator: (identifier) @name) @definition.variable
+    (pointer_declarator declarator: (array_declarator declarator: (identifier) @name)) @definition.variable
+    (init_declarator declarator: (pointer_declarator declarator: (identifier) @name)) @definition.variable
   ]
   (#not-match? @name "^__+[a-z_]*(aligned|packed|layout)")) @signature
 ((declaration declarator: (identifier) @name) @definition.variable

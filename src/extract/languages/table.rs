@@ -21,19 +21,18 @@ static TABLE: [Language; 49] = [
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
     .scopes(SCOPES_OF_TYPESCRIPT)
-    .version(3)
+    .version(4)
     .extensions(&["astro"])
     .parts(parts::of_astro)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
-    .version(2)
     .heads(&heads::ECMASCRIPT),
     // C: functions, prototypes, types, fields, macros and file-level variables, in kernel code too.
     Language::new("c", || tree_sitter_c::LANGUAGE.into(), include_str!("c.scm"))
         .scopes(&[include_str!("scopes/c.scm")])
         .extensions(&["c", "h"])
         .heads(&heads::C)
-        .version(7)
+        .version(8)
         .whole_heads()
         .gaps(&gaps::C),
     // CMake: functions, macros, targets, options and set variables.
@@ -50,7 +49,7 @@ static TABLE: [Language; 49] = [
             "ino",
         ])
         .heads(&heads::CPP)
-        .version(5)
+        .version(6)
         .separator("::")
         .whole_heads()
         .gaps(&gaps::CPP),
@@ -333,12 +332,11 @@ static TABLE: [Language; 49] = [
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
     .scopes(SCOPES_OF_TYPESCRIPT)
-    .version(3)
+    .version(4)
     .extensions(&["svelte"])
     .parts(parts::of_component)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
-    .version(2)
     .heads(&heads::ECMASCRIPT),
     // Swift: types, protocols, extensions, functions, properties.
     Language::new("swift", || tree_sitter_swift::LANGUAGE.into(), include_str!("swift.scm"))
@@ -362,7 +360,7 @@ static TABLE: [Language; 49] = [
     )
     .scopes(SCOPES_OF_TSX)
     .extensions(&["tsx"])
-    .version(4)
+    .version(5)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
@@ -375,7 +373,7 @@ static TABLE: [Language; 49] = [
     .scopes(SCOPES_OF_TYPESCRIPT)
     .extensions(&["ts", "mts", "cts"])
     .interpreters(&["ts-node", "tsx"])
-    .version(4)
+    .version(5)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
@@ -386,12 +384,11 @@ static TABLE: [Language; 49] = [
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
     .scopes(SCOPES_OF_TYPESCRIPT)
-    .version(3)
+    .version(4)
     .extensions(&["vue"])
     .parts(parts::of_component)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
-    .version(2)
     .heads(&heads::ECMASCRIPT),
     // YAML: keys of the first two levels, anchors.
     Language::new("yaml", || tree_sitter_yaml::LANGUAGE.into(), include_str!("yaml.scm"))

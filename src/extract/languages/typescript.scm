@@ -19,10 +19,10 @@
 (public_field_definition
   name: [(property_identifier) (private_property_identifier) (string)] @name) @definition.field
 (required_parameter
-  (accessibility_modifier)
+  [(accessibility_modifier) (override_modifier) "readonly"]
   pattern: (identifier) @name) @definition.field
 (optional_parameter
-  (accessibility_modifier)
+  [(accessibility_modifier) (override_modifier) "readonly"]
   pattern: (identifier) @name) @definition.field
 (interface_body (property_signature name: [(property_identifier) (string)] @name) @definition.field)
 (type_alias_declaration
