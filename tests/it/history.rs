@@ -402,16 +402,17 @@ fn a_file_that_no_word_matches_is_found_by_its_commits() {
     assert!(found["results"].as_array().unwrap().iter().all(|hit| hit["file_path"] != "shop/rules.py"), "{found:#}");
 }
 
+/// The subjects of the commits in a list of an answer.
+fn subjects_of(list: &Value) -> Vec<String> {
+    list.as_array().unwrap().iter().map(|commit| commit["subject"].as_str().unwrap().to_owned()).collect()
+}
+
 #[test]
 fn commits_are_hits_when_they_are_asked_for() {
     let repo = shop();
     let last = git(repo.path(), &["rev-parse", "HEAD"]).trim().to_owned();
     repo.sync();
-    let subjects = |text: &str| -> Vec<String> {
-        let found = repo.call("query", &json!({ "text": text }));
-        let hits = found["results"].as_array().unwrap();
-        hits.iter().filter_map(|hit| Some(hit["subject"].as_str()?.to_owned())).collect()
-    };
+    let subjects = |text: &str| subjects_of(&repo.call("query", &json!({ "text": text }))["results"]);
     assert_eq!(subjects("kind:commit negative price")[0], "Never let a voucher make a price negative");
     assert_eq!(subjects("kind:commit").len(), 4);
     assert_eq!(subjects("kind:commit path:shop/cart.py"), ["Compute the total of a cart", "Add a shop"]);
@@ -603,8 +604,8 @@ fn the_first_history_in_a_new_work_tree_is_its_own() {
         git(repo.path(), &["worktree", "add", "-q", other, "HEAD~5"]);
         let mut server = Server::start(repo.command(&["--repo", other, "mcp", "--no-daemon"]));
         let found = server.call(tool, &asked);
-        let listed = found["history"].as_array().or(found["results"].as_array()).unwrap();
-        let mut steps: Vec<&str> = listed.iter().map(|one| one["subject"].as_str().unwrap()).collect();
+        let list = if tool == "query" { "results" } else { "history" };
+        let mut steps = subjects_of(&found[list]);
         steps.sort_unstable();
         assert_eq!(steps, ["Step 1", "Step 2", "Step 3"], "{found:#}");
     }
@@ -635,9 +636,7 @@ fn commits_are_in_the_order_of_their_ancestry() {
     let expected = by_git(&repo, &["--topo-order", "--", "a.py"]);
     assert_eq!(listed(&repo, "a.py"), expected);
     let found = repo.call("query", &json!({ "text": "kind:commit path:a.py" }));
-    let subjects: Vec<&str> =
-        found["results"].as_array().unwrap().iter().map(|hit| hit["subject"].as_str().unwrap()).collect();
-    assert_eq!(subjects, expected);
+    assert_eq!(subjects_of(&found["results"]), expected);
     assert_eq!(listed(&repo, "a.py:1"), by_git(&repo, &["-s", "-L1,1:a.py"]));
 }
 
@@ -703,13 +702,7 @@ fn the_filters_of_a_query_for_commits_apply_to_messages_and_files() {
     repo.sync();
     let found = |text: &str| repo.call("query", &json!({ "text": text }));
     let subjects = |text: &str| -> Vec<String> {
-        let found = found(text);
-        let mut subjects: Vec<String> = found["results"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|hit| hit["subject"].as_str().unwrap().to_owned())
-            .collect();
+        let mut subjects = subjects_of(&found(text)["results"]);
         subjects.sort();
         subjects
     };
@@ -756,6 +749,18 @@ fn the_history_of_a_name_says_which_definition_it_is_of() {
 /// The subjects that `git log -L` lists for a line.
 fn of_line(repo: &Repo, line: &str) -> Vec<String> {
     by_git(repo, &["-s", &format!("-L{line}")])
+}
+
+#[test]
+fn a_commit_of_very_many_files_is_found_by_each_of_them() {
+    let repo = begun("");
+    for number in 0..5_001 {
+        repo.write(&format!("data/{number}.txt"), "");
+    }
+    repo.write("z.py", "z = 1\n");
+    commit(&repo, "Import all");
+    let found = repo.call("query", &json!({ "text": "kind:commit path:z.py" }));
+    assert_eq!(subjects_of(&found["results"]), by_git(&repo, &["--", "z.py"]));
 }
 
 #[test]

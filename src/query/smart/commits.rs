@@ -146,13 +146,14 @@ pub fn search_commits(
     for at in 0..corpus.source_count() {
         hits.extend(corpus.ask(at, |source| {
             let found = of_source(source, &mut parsed, &query.text)?;
-            is_all &= found.len() < if parsed.words.is_empty() { LISTED } else { RANKED };
+            let most = if parsed.words.is_empty() { LISTED } else { RANKED };
+            is_all &= found.len() < most;
             let mut hits = Vec::with_capacity(found.len());
             for (commit, score) in found.into_iter().filter(|(commit, _)| query.admits_message(commit)) {
-                let most = if filter.is_empty() && !query.is_of_files() { FILES } else { LISTED };
-                let mut files = source.files_of_commit(commit.id, most)?;
+                let is_of_files = !filter.is_empty() || query.is_of_files();
+                let mut files = source.files_of_commit(commit.id, if is_of_files { usize::MAX } else { FILES })?;
                 let admits = |path: &String| filter.admits(path) && query.admits_file(path);
-                if most == LISTED && !files.iter().any(admits) {
+                if is_of_files && !files.iter().any(admits) {
                     continue;
                 }
                 files.sort_by_key(|path| !admits(path));
