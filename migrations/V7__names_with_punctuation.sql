@@ -1,11 +1,11 @@
--- A wiki link with `#` or `^` leads to the note that has all of it as its name, else to the note with what is before that. `edges.name`
--- has all of it.
+-- A wiki link with `#` or `^` leads to the note whose name is the whole link, else to the note named before that character. `edges.name` is
+-- the whole link.
 
 DROP VIEW links;
 CREATE VIEW links AS
 -- Edges of entities, with the path that the target leads to; NULL if it leads nowhere. Of several notes with that name, the
--- first in or below the folder of the link's file with the shortest path, else the one with the shortest path of all. Of two
--- names of a target, the longer one counts first; if the second is the shorter one, it is that of a file.
+-- first in or below the folder of the link's file with the shortest path, else the one with the shortest path of all. Where
+-- an edge has two names, the longer one is looked up first; a second name that is shorter must be that of a file.
 SELECT
     f.path, e.line, s.key, e.kind, e.target,
     (
