@@ -156,8 +156,12 @@ impl Objects {
 
     /// Whether the clone lacks older commits.
     pub fn is_shallow(&self) -> bool {
-        git_layout::directory(&self.folder)
-            .is_some_and(|(_, directory)| git_layout::common_directory(&directory).join("shallow").exists())
+        self.common_directory().is_some_and(|common| common.join("shallow").exists())
+    }
+
+    /// Git's directory that all worktrees share.
+    fn common_directory(&self) -> Option<PathBuf> {
+        git_layout::directory(&self.folder).map(|(_, directory)| git_layout::common_directory(&directory))
     }
 
     fn resolved(&self, revision: &str, budget: &Budget) -> Result<Option<String>> {

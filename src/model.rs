@@ -429,8 +429,8 @@ pub struct Link {
     pub rel: String,
     /// A name of the target entity, whether or not that exists.
     pub target: String,
-    /// A second name. Where it is shorter than `target`, a file may have it if nothing has the name `target`; where it is longer, it
-    /// counts first.
+    /// A second name. If it is longer than `target`, it is looked up first; if it is shorter, it is that of a file, and is looked up
+    /// where nothing has the name `target`.
     pub otherwise: Option<String>,
     /// Whether the target has the form of an id. Otherwise the link counts only while an entity has that name.
     pub certain: bool,

@@ -60,10 +60,10 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             }
             return of_lines(&workspace, snapshot, (path, (*line, *line)), asked, &budget);
         }
-        let of_path = of_path(&workspace, snapshot, path, asked, &budget)?;
+        let found = of_path(&workspace, snapshot, path, asked, &budget)?;
         let is_there = snapshot.file(path)?.is_some() || workspace.root().join(path).is_dir();
-        if is_there || !of_path.commits.is_empty() {
-            return Ok(of_path);
+        if is_there || !found.commits.is_empty() {
+            return Ok(found);
         }
         of_name(&workspace, snapshot, &typed.of, asked, &budget)?.ok_or_else(|| {
             Error::not_found(format!("{} is neither a file nor a symbol in the index", printable(&typed.of)))
@@ -71,6 +71,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         })
     };
     if !workspace.is_built(&budget) {
+        // The first update may replace the index by a copy of a sibling worktree's, with the commits of its branch.
         session.read(|_| Ok(()))?;
     }
     workspace.commits.finish(&budget)?;

@@ -18,7 +18,7 @@ const OTHER_FOLDERS: &[&str] = &["data", "models"];
 /// Fields that hold tags.
 pub const TAG_FIELDS: &[&str] = &["tags", "labels", "tag", "keywords", "keyword"];
 
-/// Files of notes about their folder, the first of a folder before the other.
+/// Names of the note that stands for its folder, in the order of precedence.
 const FOLDER_NOTES: &[&str] = &["index", "readme"];
 
 /// Names of one note; further ones are ignored.
@@ -258,7 +258,7 @@ fn note(path: &str, front: &FrontMatter, properties: &[Property], body: &str, bo
         }
     }
     title.iter().chain(&journal).for_each(|title| add(5, title));
-    // Foam: the name of a folder is that of the note about it.
+    // As in Foam, the name of a folder leads to the note that stands for it.
     let about = FOLDER_NOTES.iter().position(|name| last.eq_ignore_ascii_case(name));
     if let (Some(rank), Some((folder, _))) = (about, stem.rsplit_once('/')) {
         let rank = if rank == 0 { 6 } else { 7 };

@@ -154,6 +154,7 @@ impl FrontMatter {
         names.clone().find(|written| *written == name).or_else(|| names.find(|other| other.eq_ignore_ascii_case(name)))
     }
 
+    /// The field of exactly that name; of several, the first.
     pub fn get_as_written(&self, name: &str) -> Option<&Node> {
         self.fields.iter().find(|(key, _)| key.text() == Some(name)).map(|(_, value)| self.resolve_alias(value))
     }

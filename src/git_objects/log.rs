@@ -66,7 +66,7 @@ impl Objects {
         known: impl Fn(&str) -> Result<Option<i64>>,
         budget: &Budget,
     ) -> Result<Vec<Reached>> {
-        // Of the others below a folder, most are not known.
+        // The index of a folder lacks most commits that `but` reaches, and with them their corrected times.
         let but = but.filter(|_| self.prefix.is_empty()).map(|but| format!("^{but}"));
         let mut arguments = vec!["rev-list", "--date-order", "--timestamp", "--parents", from];
         arguments.extend(but.as_deref());
@@ -188,8 +188,8 @@ impl Objects {
 
     /// Whether the clone leaves out files that it can ask another repository for.
     pub fn is_partial(&self) -> bool {
-        let Some((_, directory)) = git_layout::directory(&self.folder) else { return false };
-        let settings = git_layout::format(&git_layout::common_directory(&directory));
+        let Some(common) = self.common_directory() else { return false };
+        let settings = git_layout::format(&common);
         // Git 2.47 marks the remote alone, and older ones the repository as well.
         settings.text("extensions.partialclone").is_some()
             || settings.into_values().any(|(key, _)| key.starts_with(b"remote.") && key.ends_with(b".promisor"))
@@ -200,10 +200,9 @@ impl Objects {
         !self.prefix.is_empty()
     }
 
-    /// Whether git has other objects in the place of some, which are not read.
+    /// Whether `git replace` has put objects in the place of others; the others are read.
     pub fn has_replacements(&self) -> bool {
-        let Some((_, directory)) = git_layout::directory(&self.folder) else { return false };
-        let common = git_layout::common_directory(&directory);
+        let Some(common) = self.common_directory() else { return false };
         let is_packed = |packed: String| packed.lines().any(|line| line.contains(" refs/replace/"));
         std::fs::read_dir(common.join("refs/replace")).is_ok_and(|mut found| found.next().is_some())
             || std::fs::read_to_string(common.join("packed-refs")).is_ok_and(is_packed)
@@ -211,8 +210,8 @@ impl Objects {
 
     /// Commits of a shallow clone whose parents it lacks.
     fn boundary(&self) -> HashSet<String> {
-        let Some((_, directory)) = git_layout::directory(&self.folder) else { return HashSet::new() };
-        let listed = std::fs::read_to_string(git_layout::common_directory(&directory).join("shallow"));
+        let Some(common) = self.common_directory() else { return HashSet::new() };
+        let listed = std::fs::read_to_string(common.join("shallow"));
         listed.unwrap_or_default().lines().map(str::to_owned).collect()
     }
 

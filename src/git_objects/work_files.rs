@@ -10,7 +10,6 @@ use super::conversion::{Comparison, Conversion, Encoding, Lines, is_convertible}
 use super::{MAX_LINE, MAX_TREE, Objects};
 use crate::budget::Budget;
 use crate::error::{ErrorKind, Result};
-use crate::git_layout;
 
 /// In the order in which `check-attr` is asked for them.
 const ATTRIBUTES: [&str; 6] = ["filter", "text", "crlf", "eol", "ident", "working-tree-encoding"];
@@ -124,8 +123,7 @@ impl Objects {
             let path = String::from_utf8_lossy(&named.stdout).trim_end_matches('\0').to_owned();
             is_readable &= is_readable_file(&self.folder.join(path));
         }
-        let common = git_layout::directory(&self.folder).map(|(_, directory)| git_layout::common_directory(&directory));
-        is_readable &= common.is_some_and(|common| is_readable_file(&common.join("info/attributes")));
+        is_readable &= self.common_directory().is_some_and(|common| is_readable_file(&common.join("info/attributes")));
         Ok(Settings { values, filters, is_readable })
     }
 

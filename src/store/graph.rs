@@ -11,8 +11,8 @@ use super::statements::statements;
 use crate::error::Result;
 
 /// The entity that the words of the edge `e` refer to. Of several notes, the first in or below the folder of the edge's file with the
-/// shortest path, else the one with the shortest path of all, as in Obsidian. An edge may have a second name, `e.name`; the longer one
-/// counts where both lead to an entity. If the second is the shorter one, it is that of a file. The view `links` says the same.
+/// shortest path, else the one with the shortest path of all, as in Obsidian. An edge may have a second name, `e.name`: the longer one is
+/// looked up first, and a second name that is shorter must be that of a file. The view `links` says the same.
 macro_rules! target {
     () => {
         "(SELECT near.id FROM (

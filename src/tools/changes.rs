@@ -111,7 +111,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         })?,
         _ => (None, None),
     };
-    let (commits, changes_with) = past.unwrap_or_default();
+    let past = past.unwrap_or_default();
     let conflicts = match base.conflicts() {
         0 => None,
         1 => Some("A merge has conflicts in 1 file: its text is compared with its conflict markers.".to_owned()),
@@ -129,8 +129,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         truncated: found.page.is_cut,
         next_offset: found.page.next_offset(),
         changes: found.page.items,
-        history: commits,
-        changes_with,
+        history: past.commits,
+        changes_with: past.changes_with,
         files: paths.len(),
         tests: found.tests,
         problems: problems.into_iter().take(MAX_PROBLEMS).map(problem).collect(),

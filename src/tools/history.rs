@@ -239,7 +239,7 @@ pub(crate) fn of_lines(
 }
 
 /// The last commits that changed any of these files, and the files that change together with them.
-pub(super) fn of_files(snapshot: &Snapshot, paths: &[String]) -> Result<(Vec<CommitNote>, Vec<ChangesWith>)> {
+pub(super) fn of_files(snapshot: &Snapshot, paths: &[String]) -> Result<Past> {
     let mut commits: Vec<StoredCommit> = Vec::new();
     for path in paths.iter().take(MOST_FILES) {
         for commit in history::of_path(snapshot, path, OF_SYMBOL)? {
@@ -249,9 +249,9 @@ pub(super) fn of_files(snapshot: &Snapshot, paths: &[String]) -> Result<(Vec<Com
         }
     }
     commits.sort_by(|a, b| b.corrected_time.cmp(&a.corrected_time).then_with(|| a.hash.cmp(&b.hash)));
-    let notes = commits.into_iter().take(OF_SYMBOL).map(|commit| CommitNote::from_stored(commit, false)).collect();
+    let commits = commits.into_iter().take(OF_SYMBOL).map(|commit| CommitNote::from_stored(commit, false)).collect();
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-    Ok((notes, history::changes_with(snapshot, &paths, TOGETHER)?))
+    Ok(Past { commits, changes_with: history::changes_with(snapshot, &paths, TOGETHER)?, note: None })
 }
 
 impl Call<'_> {
@@ -296,7 +296,7 @@ pub(crate) fn read_own<T>(
 }
 
 /// Stores commits that the index of a workspace lacks, if that does not take long.
-pub(crate) fn follow(workspace: &Workspace, budget: &Budget) -> Result<Option<String>> {
+fn follow(workspace: &Workspace, budget: &Budget) -> Result<Option<String>> {
     let commits = &workspace.commits;
     if !workspace.may_have_history() {
         return Ok(Some("A mirror of a published repository has no history.".to_owned()));

@@ -72,7 +72,7 @@ fn relations(archive: &mut Archive, of: &str) -> Result<HashMap<String, String>,
     Ok(related)
 }
 
-/// Makes a paragraph more than text.
+/// The role that a style gives a paragraph.
 #[derive(Clone, Copy)]
 enum Kind {
     Heading(u8),
@@ -145,7 +145,7 @@ fn number(attributes: &Attributes) -> usize {
     attributes.get("val").and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// Returns the characters of a font by its own numbers.
+/// Maps a font's own character code to Unicode.
 type Glyphs = fn(u8) -> Option<char>;
 
 fn glyphs_of(font: &str) -> Option<Glyphs> {
@@ -172,7 +172,7 @@ fn symbol(attributes: &Attributes) -> Option<char> {
     }
 }
 
-/// The character of a glyph, which Word also has at these private code points.
+/// The character of a glyph that Word writes at a private code point, U+F000 and the font's own code.
 fn at_private_code(c: char, glyphs: Glyphs) -> Option<char> {
     let code = u32::from(c).checked_sub(0xf000).filter(|code| (0x20..=0xff).contains(code))?;
     glyphs(u8::try_from(code).ok()?)

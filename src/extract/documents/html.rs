@@ -17,7 +17,7 @@ use crate::model::SkipReason;
 const XHTML: &str = "http://www.w3.org/1999/xhtml";
 
 /// Elements that are not shown: those of an EPUB's `switch` are for programs that know more than XHTML, and parentheses around a
-/// reading are written in any case. Scripts do not run, so what a page shows without them is.
+/// reading are written in any case. Scripts do not run, so `noscript` is shown.
 const NOT_SHOWN: &[&str] = &["script", "style", "template", "iframe", "datalist", "case", "epub:case", "rp"];
 
 const BLOCKS: &[&str] = &[

@@ -21,9 +21,11 @@ pub(super) struct Formula {
     open: Vec<Element>,
     /// Text outside of all elements.
     parts: Vec<Part>,
-    /// How many elements are open below the deepest that is kept, that say how to set another, and that are not shown.
+    /// Open elements below the deepest that is kept.
     deeper: usize,
+    /// Open elements with the properties of the element around them.
     properties: usize,
+    /// Open elements that are not shown.
     hidden: usize,
 }
 

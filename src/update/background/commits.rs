@@ -262,13 +262,12 @@ fn remove_unreached(
 fn new_commit(logged: LoggedCommit, corrected_times: &HashMap<&str, i64>) -> NewCommit {
     // A merge says nothing of the files that it joins.
     let file_count = if logged.is_merge { 0 } else { logged.files.len() };
-    let listed = logged.files.len();
     let mut files: Vec<NewCommitFile> = logged
         .files
         .into_iter()
         .map(|file| NewCommitFile { path: file.path, status: file.status, from: file.from })
         .collect();
-    if listed > MAX_FILES {
+    if files.len() > MAX_FILES {
         files.clear();
     }
     let subject = without_secrets(&logged.subject, MAX_SUBJECT);
