@@ -3,8 +3,10 @@
 //! The expected positions are those of rust-analyzer 1.95.0. Those in the body of a macro, into which it does not look, are
 //! added: the compiler finds the names there.
 
+use serde_json::json;
+
 use crate::harness::Repo;
-use crate::references_text::check;
+use crate::references_text::{check, references};
 
 #[test]
 fn what_a_trait_declares_is_named_with_its_implementations() {
@@ -168,4 +170,251 @@ pub fn first(of: &[u32]) -> Option<&u32> {
             ("src/harbor/mod.rs", 10, 8, "src/harbor/mod.rs:10:8 src/harbor/mod.rs:4:37"),
         ],
     );
+}
+
+/// rust-analyzer 1.95.0: receivers that patterns, closures, iterators, locks and bounds give. No answer leaves anything open.
+#[test]
+fn receivers_are_followed_through_patterns_closures_and_the_standard_library() {
+    let repo = Repo::new(
+        r#"//- /Cargo.toml
+[package]
+name = "rt"
+version = "0.1.0"
+edition = "2024"
+[workspace]
+//- /src/lib.rs
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+macro_rules! note {
+    ($($part:tt)*) => {
+        println!($($part)*)
+    };
+}
+
+#[derive(Clone, Default)]
+pub struct Anchor {
+    pub len: usize,
+    pub name: String,
+}
+
+impl Anchor {
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    pub fn parse(text: &str) -> Result<Anchor, Fault> {
+        Err(Fault { at: text.len() })
+    }
+    pub fn default_length() -> usize {
+        2
+    }
+    pub fn is_set(&self) -> bool {
+        self.len > 0
+    }
+}
+
+#[derive(Debug)]
+pub struct Fault {
+    pub at: usize,
+}
+
+impl Fault {
+    pub fn len(&self) -> usize {
+        self.at
+    }
+}
+
+#[derive(Clone)]
+pub struct Rope(pub Vec<Anchor>);
+
+pub enum Gear {
+    Anchor(Box<Anchor>),
+    Rope(Rope, usize),
+    Chain { links: usize, end: Anchor },
+}
+
+pub trait Hauled {
+    type Load: Hauled;
+    fn haul(&self) -> usize;
+    fn load(&self) -> Self::Load;
+}
+
+impl Hauled for Anchor {
+    type Load = Anchor;
+    fn haul(&self) -> usize {
+        self.len()
+    }
+    fn load(&self) -> Anchor {
+        self.clone()
+    }
+}
+
+pub trait Measured {
+    fn measure(&self) -> usize;
+}
+
+impl Measured for str {
+    fn measure(&self) -> usize {
+        self.chars().count()
+    }
+}
+
+pub struct Winch<T> {
+    all: Vec<T>,
+    held: Arc<Mutex<Anchor>>,
+    last: RefCell<Option<Fault>>,
+    names: HashMap<String, Anchor>,
+}
+
+pub struct Held(Anchor);
+
+impl<T> Winch<T>
+where
+    T: Hauled + Clone,
+{
+    pub fn total(&self) -> usize {
+        let first = self.all[0].haul();
+        let most = self.all.iter().map(|one| one.haul()).max().unwrap_or(0);
+        let held = self.held.lock().unwrap();
+        let named: usize = self.names.values().filter(|anchor| anchor.is_set()).map(|anchor| anchor.len()).sum();
+        if let Some(fault) = self.last.borrow().as_ref() {
+            return fault.len();
+        }
+        for (name, anchor) in &self.names {
+            note!("{} {}", name.len(), anchor.len());
+        }
+        first + most + named + held.len() + held.len
+    }
+    pub fn load_of<H: Hauled<Load = Anchor>>(of: &H) -> Anchor {
+        H::load(of)
+    }
+}
+
+pub fn weigh(gear: &Gear, held: &Held, text: &str) -> usize {
+    match gear {
+        Gear::Anchor(anchor) => anchor.len(),
+        Gear::Rope(rope, _) if rope.0.len() > 1 => rope.0[0].len(),
+        Gear::Rope(Rope(anchors), count) => anchors.first().map_or(*count, |anchor| anchor.len()),
+        Gear::Chain { links, end } => links + end.len(),
+    };
+    let Ok(parsed) = Anchor::parse("(") else { return text.len() };
+    match Anchor::parse(text) {
+        Ok(anchor) => anchor.len() + parsed.len() + Anchor::default().len(),
+        Err(fault) => fault.len() + held.0.len() + text.measure(),
+    }
+}
+
+pub fn sort(anchors: &mut Vec<Anchor>) -> Option<usize> {
+    anchors.sort_by_key(|anchor| anchor.len());
+    let (first, second) = (anchors.first()?, "ab".len());
+    let all = Winch::<Anchor> {
+        all: anchors.clone(),
+        held: Arc::new(Mutex::new(first.clone())),
+        last: RefCell::new(None),
+        names: HashMap::new(),
+    };
+    let shared = <Anchor as Hauled>::haul(first);
+    Some(first.len() + second + Winch::<Anchor>::load_of(first).len + all.total() + shared)
+}
+"#,
+    );
+    for (line, column, places) in [
+        (13, 9, "13:9 19:14 28:14 102:50 133:65"),
+        (
+            18,
+            12,
+            "18:12 61:14 95:101 100:47 102:37 111:40 112:62 113:92 114:51 118:30 118:45 118:71 119:44 124:41 133:16",
+        ),
+        (21, 12, "21:12 116:30 117:19"),
+        (27, 12, "27:12 95:71"),
+        (34, 9, "22:21 34:9 39:14"),
+        (38, 12, "38:12 97:26 119:29"),
+        (54, 8, "54:8 60:8 92:33 93:50 132:38"),
+        (55, 8, "55:8 63:8 105:12"),
+        (60, 8, "60:8 132:38"),
+        (69, 8, "69:8 73:8 119:57"),
+        (73, 8, "73:8 119:57"),
+        (79, 5, "79:5 92:26 93:25 127:9"),
+        (80, 5, "80:5 94:25 128:9"),
+        (81, 5, "81:5 96:35 129:9"),
+        (82, 5, "82:5 95:33 99:37 130:9"),
+        (91, 12, "91:12 133:75"),
+        (104, 12, "104:12 133:50"),
+    ] {
+        let (mut found, last) = references(&repo, "src/lib.rs", line, column);
+        let mut wanted: Vec<String> = places.split(' ').map(|place| format!("src/lib.rs:{place}")).collect();
+        wanted.sort();
+        found.sort();
+        assert_eq!(found, wanted, "{line}:{column}");
+        assert_ne!(last["complete"], json!(false), "{line}:{column}: {last}");
+    }
+}
+
+/// rust-analyzer 1.95.0 follows `Deref`, expands macros, and infers the type that has a function. Its positions
+/// are listed as possible ones.
+#[test]
+fn what_types_do_not_decide_is_listed_as_possible() {
+    let repo = Repo::new(
+        r#"//- /Cargo.toml
+[package]
+name = "rm"
+version = "0.1.0"
+edition = "2024"
+[workspace]
+//- /src/lib.rs
+use std::ops::Deref;
+
+macro_rules! ask {
+    ($of:expr, $what:ident) => {
+        $of.$what()
+    };
+}
+
+#[derive(Clone)]
+pub struct Anchor {
+    pub weight: usize,
+}
+
+impl Anchor {
+    pub fn depth(&self) -> usize {
+        self.weight
+    }
+}
+
+impl Default for Anchor {
+    fn default() -> Self {
+        Anchor { weight: 1 }
+    }
+}
+
+pub struct Buoy;
+
+impl Buoy {
+    pub fn depth(&self) -> usize {
+        0
+    }
+}
+
+pub struct Held(Anchor);
+
+impl Deref for Held {
+    type Target = Anchor;
+    fn deref(&self) -> &Anchor {
+        &self.0
+    }
+}
+
+pub fn sum(held: &Held, anchor: &Anchor) -> usize {
+    let made: Anchor = Default::default();
+    held.depth() + ask!(anchor, depth) + made.weight
+}
+"#,
+    );
+    for (line, column, places) in [(15, 12, "15:12 45:10 45:33"), (21, 8, "21:8 44:33")] {
+        let (found, last) = references(&repo, "src/lib.rs", line, column);
+        let wanted: Vec<String> = places.split(' ').map(|place| format!("src/lib.rs:{place}")).collect();
+        assert_eq!(found, wanted, "{line}:{column}");
+        assert_eq!(last["complete"], json!(false), "{line}:{column}: {last}");
+    }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::harness::Repo;
 
 /// `file:line:column` of all references to what is at a position, in the order of their texts, and the last page.
-fn references(repo: &Repo, file: &str, line: u32, column: u32) -> (Vec<String>, Value) {
+pub fn references(repo: &Repo, file: &str, line: u32, column: u32) -> (Vec<String>, Value) {
     let mut all = Vec::new();
     let mut offset = 0;
     loop {

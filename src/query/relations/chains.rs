@@ -6,21 +6,18 @@
 use std::rc::Rc;
 
 use super::expressions::{self, Given, Step};
-use super::kinds;
 use super::receiver::Receiver;
 use super::resolution::{DEEPEST, Declarations, NameQuery, ResolutionRule, Resolver, Typed};
-use super::variables;
+use super::statements::{LINES, code};
+use super::{kinds, standard, variables};
 use crate::error::Result;
-use crate::extract::CodeWord;
 use crate::store::DefinitionNode;
 
 /// Languages in which each function and field states its type, held against a compiler or language server.
 const LANGUAGES: &[&str] = &["go", "rust", "java", "cpp"];
-/// Lines of one expression.
-const LINES: u32 = 12;
 
 /// The value of a step.
-enum Value {
+pub(super) enum Value {
     /// A type that is written at a line of a file, and the type that `Self` is there.
     Written {
         text: String,
@@ -32,10 +29,10 @@ enum Value {
 }
 
 impl Value {
-    const UNKNOWN: Self = Self::Typed(Typed::Unknown);
+    pub(super) const UNKNOWN: Self = Self::Typed(Typed::Unknown);
 
     /// Applies a change to the written type.
-    fn rewritten(self, change: impl Fn(&str) -> Option<String>) -> Self {
+    pub(super) fn rewritten(self, change: impl Fn(&str) -> Option<String>) -> Self {
         match self {
             Self::Written { text, path, line, itself } => match change(&text) {
                 Some(text) => Self::Written { text, path, line, itself },
@@ -46,7 +43,7 @@ impl Value {
     }
 }
 
-fn receiver_named(asked: &NameQuery, names: &[String]) -> Receiver {
+pub(super) fn receiver_named(asked: &NameQuery, names: &[String]) -> Receiver {
     match names {
         [first] if asked.file.family.itself.contains(&first.as_str()) => Receiver::Itself,
         [first, fields @ ..] if asked.file.family.itself.contains(&first.as_str()) => Receiver::Fields(fields.to_vec()),
@@ -57,32 +54,33 @@ fn receiver_named(asked: &NameQuery, names: &[String]) -> Receiver {
 impl Resolver<'_> {
     /// The type of the expression before an accessor, which `before` ends with; of one that goes over several lines, too.
     pub(super) fn type_of_expression(&mut self, asked: &NameQuery, before: &str) -> Result<Typed> {
-        let file = asked.file;
-        if !LANGUAGES.contains(&file.language.as_str()) {
+        if !LANGUAGES.contains(&asked.file.language.as_str()) {
             return Ok(Typed::Unknown);
         }
-        let (mut whole, mut line) = (before.trim_end().to_owned(), asked.line);
-        let text = self.library.text(&file.path)?;
+        let value = self.value_before(asked, before)?;
+        self.type_of(asked, value)
+    }
+
+    /// The value of the expression before an accessor.
+    pub(super) fn value_before(&mut self, asked: &NameQuery, before: &str) -> Result<Value> {
+        let (mut whole, mut line) = (code(before).trim_end().to_owned(), asked.line);
+        let text = self.library.text(&asked.file.path)?;
         // An accessor at the end of a line, or at the beginning of the next one, continues the expression.
         while line > 1 && asked.line - line < LINES && (whole.trim().is_empty() || whole.trim_start().starts_with('.'))
         {
             line -= 1;
-            let further = text.line(line);
-            let further = further.split("//").next().unwrap_or(further).trim_end();
-            whole = format!("{further}{}", whole.trim_start());
+            whole = format!("{}{}", code(text.line(line)).trim_end(), whole.trim_start());
         }
         let Some(whole) = whole.strip_suffix("->").or_else(|| whole.strip_suffix('.')) else {
-            return Ok(Typed::Unknown);
+            return Ok(Value::UNKNOWN);
         };
-        let asked = NameQuery { line, ..*asked };
-        let value = self.value_of(&asked, whole)?;
-        self.type_of(value, asked.depth)
+        self.value_of(&NameQuery { line, ..*asked }, whole)
     }
 
     /// The type of a variable of a block by the value that it is given, where it is bound.
     pub(super) fn type_given(&mut self, asked: &NameQuery, name: &str, at: (u32, u32)) -> Result<Typed> {
         let value = self.value_given(asked, name, at, 0)?;
-        self.type_of(value, asked.depth)
+        self.type_of(asked, value)
     }
 
     fn value_given(
@@ -101,17 +99,12 @@ impl Resolver<'_> {
         let start: usize = whole.chars().take(column.saturating_sub(1) as usize).map(char::len_utf8).sum();
         let Some(after) = whole.get(start + name.len()..) else { return Ok(Value::UNKNOWN) };
         let asked = NameQuery { line, depth: asked.depth + 1, ..*asked };
+        if language == "rust" {
+            return self.value_bound(&asked, whole, start, name);
+        }
         let (value, index, is_element) = match expressions::given(&whole[..start], after, language) {
             Some(Given::Value(value, index)) => (value, index, false),
-            Some(Given::ElementOf(value)) => {
-                let value =
-                    value.strip_suffix(".iter()").or_else(|| value.strip_suffix(".iter_mut()")).unwrap_or(value);
-                (value, 0, true)
-            }
-            Some(Given::HeldBy(value)) => {
-                let value = self.value_of_whole(&asked, value, 0)?;
-                return Ok(value.rewritten(expressions::held));
-            }
+            Some(Given::ElementOf(value)) => (value, 0, true),
             // The type may be one that has elements.
             None => {
                 let written = expressions::declared(whole, name, language);
@@ -123,7 +116,7 @@ impl Resolver<'_> {
         Ok(if is_element { value.rewritten(|text| expressions::element(text, language)) } else { value })
     }
 
-    fn value_of_whole(&mut self, asked: &NameQuery, text: &str, index: usize) -> Result<Value> {
+    pub(super) fn value_of_whole(&mut self, asked: &NameQuery, text: &str, index: usize) -> Result<Value> {
         let Some((steps, _)) = expressions::whole(text, &asked.file.language) else { return Ok(Value::UNKNOWN) };
         self.follow(asked, &steps, None, index)
     }
@@ -163,7 +156,18 @@ impl Resolver<'_> {
             }
             Step::PathCall(path, name) => {
                 let receiver = receiver_named(asked, path);
-                self.result_of_call(asked, name, &receiver, 0)?
+                let value = self.result_of_call(asked, name, &receiver, 0)?;
+                let makes_type = matches!(name.as_str(), "new" | "default" | "from" | "with_capacity");
+                match value {
+                    // Functions that are derived, or from outside.
+                    Value::Typed(Typed::Unknown) if makes_type && asked.file.language == "rust" => Value::Written {
+                        text: path.join("::"),
+                        path: asked.file.path.clone(),
+                        line: asked.line,
+                        itself: self.types_around(asked)?.into_iter().next().unwrap_or_default(),
+                    },
+                    value => value,
+                }
             }
             Step::OfType(written) => Value::Written {
                 text: written.clone(),
@@ -181,10 +185,7 @@ impl Resolver<'_> {
         for (at, step) in steps.iter().enumerate() {
             value = match step {
                 Step::Element => value.rewritten(|text| expressions::element(text, language)),
-                Step::Held => value.rewritten(expressions::held),
-                Step::Call(name) if language == "rust" && matches!(name.as_str(), "unwrap" | "expect") => {
-                    value.rewritten(expressions::held)
-                }
+                Step::Held => value.rewritten(standard::held),
                 // Containers of the standard library are not indexed.
                 Step::Call(name)
                     if language == "cpp"
@@ -193,27 +194,44 @@ impl Resolver<'_> {
                 {
                     value.rewritten(|text| expressions::element(text, language))
                 }
-                Step::Call(name)
-                    if matches!(name.as_str(), "clone" | "as_ref" | "as_mut" | "borrow" | "borrow_mut") =>
-                {
-                    value
+                Step::Name(name) if name.starts_with(|c: char| c.is_ascii_digit()) => {
+                    self.part_of(asked, value, name.parse().unwrap_or(usize::MAX))?
                 }
-                Step::Name(name) => match self.type_of(value, asked.depth)? {
+                Step::Name(name) => match self.type_of(asked, value)? {
                     Typed::Known(types, _) => self.field_of(asked, &types, name)?,
                     _ => Value::UNKNOWN,
                 },
-                Step::Call(name) => match self.type_of(value, asked.depth)? {
-                    Typed::Known(types, _) => {
-                        let of_member = NameQuery { name, kind: "call", depth: asked.depth + 1, ..*asked };
-                        let (found, _) = self.members(&of_member, &types)?;
-                        self.result_of(&found, if at + 1 == steps.len() { index } else { 0 }, &types)?
-                    }
-                    _ => Value::UNKNOWN,
-                },
+                Step::Call(name) => {
+                    let index = if at + 1 == steps.len() { index } else { 0 };
+                    self.result_of_method(asked, value, name, index)?
+                }
                 Step::PathCall(..) | Step::OfType(_) => Value::UNKNOWN,
             };
         }
         Ok(value)
+    }
+
+    fn result_of_method(&mut self, asked: &NameQuery, value: Value, name: &str, index: usize) -> Result<Value> {
+        let is_rust = asked.file.language == "rust";
+        let is_same = match name {
+            "clone" => true,
+            "as_ref" | "as_mut" | "borrow" | "borrow_mut" => is_rust,
+            _ => false,
+        };
+        let of_standard = match &value {
+            Value::Written { text, .. } if is_rust => standard::result(text, name),
+            _ => None,
+        };
+        if of_standard.is_some() {
+            return Ok(value.rewritten(|_| of_standard.clone()));
+        }
+        let Typed::Known(types, how) = self.type_of(asked, value)? else { return Ok(Value::UNKNOWN) };
+        let of_member = NameQuery { name, kind: "call", depth: asked.depth + 1, ..*asked };
+        let (found, _) = self.members(&of_member, &types)?;
+        if found.is_empty() && is_same {
+            return Ok(Value::Typed(Typed::Known(types, how)));
+        }
+        self.result_of(&found, index, &types)
     }
 
     /// A variable, or the object or type of that name.
@@ -273,10 +291,14 @@ impl Resolver<'_> {
     /// The type that all of some functions have as their result.
     fn result_of(&mut self, found: &[Rc<DefinitionNode>], index: usize, of: &[Rc<DefinitionNode>]) -> Result<Value> {
         let mut result: Option<Value> = None;
-        for function in found {
+        let is_field = |of: &&Rc<DefinitionNode>| of.definition.kind == "field";
+        // A method may have the name of a field.
+        let has_others = !found.iter().all(|of| is_field(&of));
+        for function in found.iter().filter(|of| !has_others || !is_field(of)) {
             let definition = &function.definition;
             let is_type = kinds::is_type(&definition.kind);
-            let is_constructor = definition.kind == "constructor" || kinds::is_constructor(definition);
+            let is_constructor =
+                matches!(definition.kind.as_str(), "constructor" | "variant") || kinds::is_constructor(definition);
             let Some(file) = self.library.open(&definition.path)? else { return Ok(Value::UNKNOWN) };
             if is_type || is_constructor {
                 let owner = if is_type { Some(Rc::clone(function)) } else { self.owner(&file, function)? };
@@ -307,7 +329,7 @@ impl Resolver<'_> {
         Ok(result.unwrap_or(Value::UNKNOWN))
     }
 
-    fn field_of(&mut self, asked: &NameQuery, types: &[Rc<DefinitionNode>], name: &str) -> Result<Value> {
+    pub(super) fn field_of(&mut self, asked: &NameQuery, types: &[Rc<DefinitionNode>], name: &str) -> Result<Value> {
         let of_field = NameQuery { name, kind: "use", depth: asked.depth + 1, ..*asked };
         let (fields, _) = self.members(&of_field, types)?;
         if let Some(field) = fields.iter().find(|found| found.definition.kind == "field") {
@@ -322,46 +344,36 @@ impl Resolver<'_> {
         Ok(Value::Typed(self.through_fields(asked, Typed::Known(types.to_vec(), ResolutionRule::File), &names)?))
     }
 
-    fn owner_of(&mut self, member: &DefinitionNode) -> Result<Declarations> {
+    pub(super) fn owner_of(&mut self, member: &DefinitionNode) -> Result<Declarations> {
         let Some(file) = self.library.open(&member.definition.path)? else { return Ok(Vec::new()) };
         Ok(self.owner(&file, member)?.into_iter().collect())
     }
 
-    /// The trait that bounds a type parameter of Rust, which is bound before a line: `V` in `fn visit<V: Visitor>(…)`.
-    pub(super) fn bound_of(&mut self, path: &str, line: u32, name: &str, depth: usize) -> Result<Typed> {
-        if depth > DEEPEST || !path.ends_with(".rs") {
-            return Ok(Typed::Unknown);
-        }
-        let words = self.library.words(path)?;
-        let Some(words) = &*words else { return Ok(Typed::Unknown) };
-        let is_binder = |word: &CodeWord| word.line <= line && word.binder() == Some((word.line, word.column));
-        let Some(binder) = words.of_name(name).filter(is_binder).last() else { return Ok(Typed::Unknown) };
-        let text = self.library.text(path)?.line(binder.line).to_owned();
-        let after = text.chars().skip(binder.column as usize - 1 + name.chars().count()).collect::<String>();
-        let Some(bound) = after.trim_start().strip_prefix(':') else { return Ok(Typed::Unknown) };
-        let written: String = bound.chars().take_while(|c| !matches!(c, '+' | ',' | '>' | '{')).collect();
-        match variables::written_type(written.trim(), "rust") {
-            Some(bound) => self.type_stated(path, binder.line, &bound, depth + 1),
-            None => Ok(Typed::Unknown),
-        }
-    }
-
     /// The type of a value. A result from outside may hold anything, so that only what is written is known to be outside.
-    fn type_of(&mut self, value: Value, depth: usize) -> Result<Typed> {
-        match value {
-            Value::Typed(typed) => Ok(typed),
-            Value::Written { text, path, line, itself } => {
-                let Some(file) = self.library.open(&path)? else { return Ok(Typed::Unknown) };
-                let Some(name) = variables::written_type(&text, &file.language) else { return Ok(Typed::Unknown) };
-                if name == "Self" {
-                    let is_known = !itself.is_empty() && file.language == "rust";
-                    return Ok(if is_known { Typed::Known(itself, ResolutionRule::Container) } else { Typed::Unknown });
-                }
-                match self.type_stated(&path, line, &name, depth + 1)? {
-                    Typed::Unknown => self.bound_of(&path, line, &name, depth + 1),
-                    typed => Ok(typed),
-                }
+    pub(super) fn type_of(&mut self, asked: &NameQuery, value: Value) -> Result<Typed> {
+        let (text, path, line, itself) = match value {
+            Value::Typed(typed) => return Ok(typed),
+            Value::Written { text, path, line, itself } => (text, path, line, itself),
+        };
+        let Some(file) = self.library.open(&path)? else { return Ok(Typed::Unknown) };
+        let is_rust = file.language == "rust";
+        // Slices, arrays and tuples.
+        if is_rust && expressions::bare(&text).starts_with(['[', '(']) {
+            return Ok(Typed::Outside);
+        }
+        let Some(name) = variables::written_type(&text, &file.language) else { return Ok(Typed::Unknown) };
+        if name == "Self" {
+            let is_known = !itself.is_empty() && is_rust;
+            return Ok(if is_known { Typed::Known(itself, ResolutionRule::Container) } else { Typed::Unknown });
+        }
+        let depth = asked.depth + 1;
+        let mut typed = self.type_stated(&path, line, &name, depth)?;
+        // A parameter is bound where its type is declared, or in the `impl` block that reads the field.
+        for (path, line) in [(path.as_str(), line), (asked.file.path.as_str(), asked.line)] {
+            if matches!(typed, Typed::Unknown) && is_rust {
+                typed = self.bound_of(path, line, &name, depth)?;
             }
         }
+        Ok(typed)
     }
 }

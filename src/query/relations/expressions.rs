@@ -3,7 +3,7 @@
 //! Owns reading them backwards from the text, and the types that signatures and declarations write. Pure: `chains` asks
 //! what the names refer to.
 
-use super::occurrence::opening;
+use super::statements::{closing, opening, split};
 use super::variables::is_part;
 
 /// A step of an expression.
@@ -32,6 +32,12 @@ pub(super) fn steps(text: &str, language: &str) -> Option<(Vec<Step>, usize)> {
             steps.push(Step::Held);
             rest = before.trim_end();
             continue;
+        }
+        if language == "rust"
+            && let Some((written, start)) = literal(rest)
+        {
+            steps.push(Step::OfType(written.to_owned()));
+            return Some(finished(steps, start));
         }
         if rest.ends_with(']') {
             rest = &rest[..opening(rest, ('[', ']'))?];
@@ -64,7 +70,7 @@ pub(super) fn steps(text: &str, language: &str) -> Option<(Vec<Step>, usize)> {
                 return Some(finished(steps, start));
             }
             if word.is_empty() {
-                return in_parentheses(inner, language, steps, open);
+                return if head.ends_with('!') { None } else { in_parentheses(inner, language, steps, open) };
             }
             let before = &head[..start];
             let bare = before.trim_end();
@@ -73,6 +79,10 @@ pub(super) fn steps(text: &str, language: &str) -> Option<(Vec<Step>, usize)> {
                 return Some(finished(steps, bare.len() - 3));
             }
             let (path, further) = path_before(before);
+            let is_pointer = path.last().is_some_and(|last| matches!(last.as_str(), "Box" | "Rc" | "Arc" | "Pin"));
+            if is_pointer && word == "new" && language == "rust" {
+                return in_parentheses(inner, language, steps, further.len());
+            }
             if !path.is_empty() {
                 steps.push(Step::PathCall(path, word.to_owned()));
                 return Some(finished(steps, further.len()));
@@ -86,7 +96,10 @@ pub(super) fn steps(text: &str, language: &str) -> Option<(Vec<Step>, usize)> {
         }
         let start = rest.trim_end_matches(is_part).len();
         let word = &rest[start..];
-        if word.is_empty() || word.starts_with(|c: char| c.is_ascii_digit()) || rest[..start].ends_with("::") {
+        // Parts of tuples have numbers.
+        let is_part = language == "rust" && rest[..start].ends_with('.') && !rest[..start].ends_with("..");
+        let is_number = word.starts_with(|c: char| c.is_ascii_digit()) && !is_part;
+        if word.is_empty() || is_number || rest[..start].ends_with("::") {
             return None;
         }
         // The output of what is awaited is what its function states.
@@ -97,6 +110,27 @@ pub(super) fn steps(text: &str, language: &str) -> Option<(Vec<Step>, usize)> {
             Some(further) => rest = further,
             None => return Some(finished(steps, start)),
         }
+    }
+}
+
+/// The type of the literal of Rust that a text ends with, or of what a macro of the standard library makes, and where it begins.
+fn literal(text: &str) -> Option<(&'static str, usize)> {
+    if let Some(inner) = text.strip_suffix('"') {
+        let quoted = inner.rfind('"').filter(|at| !inner[..*at].ends_with('\\'))?;
+        let start = inner[..quoted].trim_end_matches(['r', 'b', 'c', '#']).len();
+        return Some(("str", start));
+    }
+    let open = match text.chars().next_back()? {
+        ')' => opening(text, ('(', ')'))?,
+        ']' => opening(text, ('[', ']'))?,
+        _ => return None,
+    };
+    let head = text[..open].strip_suffix('!')?;
+    let start = head.trim_end_matches(is_part).len();
+    match &head[start..] {
+        "format" | "concat" | "stringify" | "env" | "include_str" => Some(("String", start)),
+        "vec" => Some(("Vec", start)),
+        _ => None,
     }
 }
 
@@ -150,6 +184,19 @@ fn without_type_arguments(head: &str) -> &str {
     let is_generic = head.ends_with('>') && !head.ends_with("->");
     let open = if is_generic { opening(head, ('<', '>')) } else { None };
     open.map_or(head, |open| head[..open].trim_end().trim_end_matches("::"))
+}
+
+/// Strips the arguments of the type before a member of Rust, and what it is taken as: `Cart::<u8>::` is `Cart::`,
+/// `<T as Trait<u8>>::` is `Trait::`.
+pub(super) fn plain_path(before: &str) -> Option<String> {
+    let head = before.strip_suffix("::").filter(|head| head.ends_with('>'))?;
+    let open = opening(head, ('<', '>'))?;
+    let (outer, inner) = (&head[..open], &head[open + 1..head.len() - 1]);
+    if outer.ends_with(|c: char| is_part(c) || c == ':') {
+        return Some(format!("{}::", outer.trim_end_matches(':')));
+    }
+    let of = inner.rsplit_once(" as ").map_or(inner, |(_, of)| of);
+    Some(format!("{outer}{}::", without_type_arguments(bare(of))))
 }
 
 /// The names before a name, each followed by `::`, and the text before them.
@@ -235,6 +282,64 @@ pub(super) fn declared(line: &str, name: &str, language: &str) -> Option<String>
     (!written.is_empty()).then(|| written.to_owned())
 }
 
+/// The type of one part of a struct or variant of Rust, whose name a text begins behind: `(u8, Cart)`.
+pub(super) fn payload(body: &str, index: usize) -> Option<String> {
+    let inner = bracketed(body, ('(', ')'))?;
+    split(inner).nth(index).map(|part| without_attributes(part).to_owned())
+}
+
+/// The type of a field of a struct or variant of Rust, whose name a text begins behind: `{ at: u8, cart: Cart }`.
+pub(super) fn field(body: &str, name: &str) -> Option<String> {
+    let fields = split(bracketed(body, ('{', '}'))?);
+    let mut fields = fields.filter_map(|field| without_attributes(field).split_once(':'));
+    fields.find(|(own, _)| own.trim() == name).map(|(_, written)| written.trim().to_owned())
+}
+
+/// The text in the brackets that follow a name and its parameters.
+fn bracketed(body: &str, pair: (char, char)) -> Option<&str> {
+    let body = body.trim_start();
+    let body = if body.starts_with('<') { body[closing(body, ('<', '>'))? + 1..].trim_start() } else { body };
+    body.starts_with(pair.0).then(|| closing(body, pair)).flatten().map(|end| &body[1..end])
+}
+
+fn without_attributes(part: &str) -> &str {
+    let mut part = part.trim();
+    while let Some(end) = part.strip_prefix('#').and_then(|rest| closing(rest, ('[', ']'))) {
+        part = part[end + 2..].trim_start();
+    }
+    let Some(rest) = part.strip_prefix("pub") else { return part };
+    let rest = if rest.starts_with('(') { rest.split_once(')').map_or(rest, |(_, rest)| rest) } else { rest };
+    rest.trim_start()
+}
+
+/// The bounds of a type parameter of Rust, in the text after its name: `: A + B, …` and `where T: C {`.
+pub(super) fn bounds<'t>(after: &'t str, name: &str) -> Vec<&'t str> {
+    let mut found = Vec::new();
+    let mut add = |text: &'t str| {
+        let list = split(text).next().unwrap_or_default();
+        let end = (0..list.len()).filter(|at| list.is_char_boundary(*at)).find(|at| {
+            let rest = &list[*at..];
+            // The bracket around the parameters closes behind the last one.
+            let is_behind = rest.starts_with('>') && closing(&format!("<{}", &list[..=*at]), ('<', '>')).is_some();
+            is_behind || rest.starts_with(['{', ';', '=']) || rest.starts_with(" where ")
+        });
+        let list = &list[..end.unwrap_or(list.len())];
+        found.extend(list.split('+').map(str::trim).filter(|bound| !bound.starts_with(['\'', '?'])));
+    };
+    if let Some(bound) = after.trim_start().strip_prefix(':') {
+        add(bound);
+    }
+    let head = &after[..after.find(['{', ';']).unwrap_or(after.len())];
+    if let Some((_, clause)) = head.split_once("where ") {
+        for bound in split(clause) {
+            if let Some((_, bound)) = bound.split_once(':').filter(|(own, _)| own.trim() == name) {
+                add(bound);
+            }
+        }
+    }
+    found
+}
+
 /// The type before a name of Java or C++, with its arguments: `const std::vector<T>& `.
 fn type_before(text: &str) -> Option<String> {
     // A definition outside its class: `Status Db::Open(`.
@@ -265,14 +370,6 @@ fn type_before(text: &str) -> Option<String> {
     let is_keyword =
         matches!(word, "return" | "new" | "else" | "throw" | "const" | "auto" | "var" | "static" | "final" | "public");
     (!word.is_empty() && !is_keyword).then(|| format!("{word}{arguments}{suffix}"))
-}
-
-/// The type of the value that a written type holds: `Option<T>`, `Result<T, E>`.
-pub(super) fn held(written: &str) -> Option<String> {
-    let bare = bare(written);
-    let (name, arguments) = bare.split_once('<')?;
-    let last = name.rsplit("::").next().unwrap_or(name);
-    matches!(last, "Option" | "Result" | "LockResult" | "Poll").then(|| first_argument(arguments)).flatten()
 }
 
 /// The type of the elements of a written type: `[]T`, `T[]`, `Vec<T>`, `Map<K, T>`.
@@ -325,7 +422,8 @@ pub(super) fn element(written: &str, language: &str) -> Option<String> {
     }
 }
 
-fn bare(written: &str) -> &str {
+/// A written type without references, lifetimes and what may be changed.
+pub(super) fn bare(written: &str) -> &str {
     let mut text = written.trim();
     loop {
         let inner = text.trim_start_matches(['&', '*', ' ']);
@@ -344,55 +442,12 @@ fn first_argument(arguments: &str) -> Option<String> {
     split(inner).next().map(|first| first.trim().to_owned()).filter(|first| !first.is_empty())
 }
 
-/// Splits a list at the commas that no bracket holds.
-fn split(list: &str) -> impl Iterator<Item = &str> {
-    let mut rest = Some(list);
-    std::iter::from_fn(move || {
-        let text = rest?;
-        let mut depth = 0_usize;
-        let mut end = None;
-        for (at, c) in text.char_indices() {
-            match c {
-                '(' | '[' | '<' | '{' => depth += 1,
-                '>' if text[..at].ends_with(['-', '=']) => {}
-                ')' | ']' | '>' | '}' => depth = depth.saturating_sub(1),
-                ',' if depth == 0 => {
-                    end = Some(at);
-                    break;
-                }
-                _ => {}
-            }
-        }
-        let part = &text[..end.unwrap_or(text.len())];
-        rest = end.map(|end| &text[end + 1..]);
-        Some(part)
-    })
-}
-
-/// Where the bracket closes that a text begins with.
-pub(super) fn closing(text: &str, (open, close): (char, char)) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, c) in text.char_indices() {
-        if c == open {
-            depth += 1;
-        } else if c == close && !(close == '>' && text[..at].ends_with(['-', '='])) {
-            depth = depth.checked_sub(1)?;
-            if depth == 0 {
-                return Some(at);
-            }
-        }
-    }
-    None
-}
-
 /// The expression that gives a variable its value, in the text after its name: with the index of the result that it takes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Given<'t> {
     Value(&'t str, usize),
     /// An element of it.
     ElementOf(&'t str),
-    /// The value that it holds: `if let Some(x) = …`.
-    HeldBy(&'t str),
 }
 
 /// How a line gives a variable its value, whose name is between `before` and `after`.
@@ -416,21 +471,6 @@ pub(super) fn given<'t>(before: &str, after: &'t str, language: &str) -> Option<
                 return (index == 1).then_some(Given::ElementOf(of));
             }
             Some(Given::Value(value, index))
-        }
-        "rust" => {
-            if let Some(of) = after.strip_prefix("in ") {
-                return Some(Given::ElementOf(of.trim_end().trim_end_matches('{').trim_end()));
-            }
-            let is_held = before.ends_with("Some(") || before.ends_with("Ok(");
-            let after = if is_held { after.strip_prefix(')')?.trim_start() } else { after };
-            let value = after.strip_prefix('=').filter(|value| !value.starts_with(['=', '>']))?.trim();
-            let value = value.strip_suffix(';').unwrap_or(value);
-            let value = if is_held { value.trim_end().trim_end_matches('{').trim_end() } else { value };
-            let is_alone = is_held || before.trim_end().ends_with("let") || before.trim_end().ends_with("mut");
-            if !is_alone {
-                return None;
-            }
-            Some(if is_held { Given::HeldBy(value) } else { Given::Value(value, 0) })
         }
         "java" | "cpp" => {
             if let Some(of) = after.strip_prefix(':').filter(|of| !of.starts_with(':')) {
@@ -470,6 +510,12 @@ mod tests {
             ("Cart::<u8>::new(1)?.lines", "rust", "0 Cart::new() ? lines"),
             ("load(a).await?", "rust", "0 load() ?"),
             ("await", "rust", "0 "),
+            ("f(\"a\"", "rust", "2 <str>"),
+            ("format!(\"{a}\").trim()", "rust", "0 <String> trim()"),
+            ("first!(a)", "rust", "none"),
+            ("self.0.take()", "rust", "0 self 0 take()"),
+            ("1.5", "go", "none"),
+            ("Pin::new(&mut self.inner)", "rust", "0 self inner"),
             ("self.pots.get(1)", "rust", "0 self pots get()"),
             ("new Cart<>(1).line()", "java", "0 <Cart> line()"),
             ("((Cart) x).line", "java", "0 <Cart> line"),
@@ -507,7 +553,24 @@ mod tests {
         ] {
             assert_eq!(result(signature, name, language, index).as_deref(), written, "{signature}");
         }
-        assert_eq!(held("Result<Box<Cart>, Error>").as_deref(), Some("Box<Cart>"));
+        for (before, plain) in [
+            ("let x = Cart::<u8, Vec<u8>>::", Some("let x = Cart::")),
+            ("<T as shop::Trait<u8>>::", Some("shop::Trait::")),
+            ("(<&Cart<u8>>::", Some("(Cart::")),
+            ("Cart::", None),
+        ] {
+            assert_eq!(plain_path(before).as_deref(), plain, "{before}");
+        }
+        for (after, found) in [
+            (": Visitor>(ast: &Ast, other: impl A + 'a)", &["Visitor"][..]),
+            (": Fn(u8) -> u8 + Send + 'a, U>", &["Fn(u8) -> u8", "Send"]),
+            (">(self, t: T) -> T where U: A, T: Line<u8> + Clone {", &["Line<u8>", "Clone"]),
+            (" = u8> {", &[]),
+        ] {
+            assert_eq!(bounds(after, "T"), found, "{after}");
+        }
+        assert_eq!(payload("(#[from] pub Box<Cart>, u8),", 0).as_deref(), Some("Box<Cart>"));
+        assert_eq!(field("<'a> { pub(crate) at: u8, cart: Map<u8, Cart> },", "cart").as_deref(), Some("Map<u8, Cart>"));
         assert_eq!(element("&'a [Cart]", "rust").as_deref(), Some("Cart"));
         assert_eq!(element("Map<K, List<V>>", "java").as_deref(), Some("List<V>"));
         assert_eq!(element("map[string][]*Cart", "go").as_deref(), Some("[]*Cart"));
@@ -521,16 +584,12 @@ mod tests {
 
     #[test]
     fn lines_give_variables_their_values() {
-        use Given::{ElementOf, HeldBy, Value};
+        use Given::{ElementOf, Value};
         for (before, after, language, value) in [
             ("\t", ", err := open(a)", "go", Some(Value("open(a)", 0))),
             ("\tv, ", " := x.(T)", "go", Some(Value("x.(T)", 1))),
             ("\tfor _, ", " := range s.all {", "go", Some(ElementOf("s.all"))),
             ("\tif ", ", ok := x.(T); ok {", "go", Some(Value("x.(T)", 0))),
-            ("    let mut ", " = Cart::new(1)?;", "rust", Some(Value("Cart::new(1)?", 0))),
-            ("    if let Some(", ") = self.find(1) {", "rust", Some(HeldBy("self.find(1)"))),
-            ("    for ", " in &self.all {", "rust", Some(ElementOf("&self.all"))),
-            ("    f(", ");", "rust", None),
             ("    var ", " = all.get(1);", "java", Some(Value("all.get(1)", 0))),
             ("    for (auto& ", " : all_) {", "cpp", Some(ElementOf("all_"))),
         ] {

@@ -5,9 +5,10 @@
 use std::rc::Rc;
 
 use super::families::Spelling;
+use super::occurrence::ITSELF;
 use super::receiver::{Receiver, receiver};
 use super::resolution::{DEEPEST, Declarations, NameQuery, OUTSIDE, Resolution, ResolutionRule, Resolver, Typed};
-use super::{blocks, kinds, modules, variables};
+use super::{blocks, kinds, modules, standard, variables};
 use crate::error::Result;
 use crate::query::qualified_name::qualified;
 use crate::store::{Definition, DefinitionNode, Reference};
@@ -275,8 +276,11 @@ impl Resolver<'_> {
         let Some(name) = modules::parts(written).pop() else { return Ok(false) };
         let is_typed = LANGUAGES.contains(&file.language.as_str());
         let is_script = matches!(file.language.as_str(), "typescript" | "tsx") && OF_SCRIPTS.contains(&name.as_str());
-        let is_defined = self.library.named(&name)?.iter().any(|found| !kinds::is_member(found));
-        if !(is_typed || is_script) || is_defined {
+        let is_closed = file.language == "rust" && standard::CLOSED.contains(&name.as_str());
+        // A module or function may have the name of a primitive type.
+        let is_primitive = is_closed && name.starts_with(char::is_lowercase);
+        let is_defined = !is_primitive && self.library.named(&name)?.iter().any(|found| !kinds::is_member(found));
+        if !(is_typed || is_script || is_closed) || is_defined {
             return Ok(false);
         }
         // A parameter of a generic type, or a type of a block.
@@ -337,6 +341,10 @@ impl Resolver<'_> {
         let mut qualifiers = modules::parts(written);
         let Some(name) = qualifiers.pop() else { return Ok(Typed::Unknown) };
         let of_type = NameQuery { file: &file, line, name: &name, kind: "type", depth: depth + 1 };
+        if file.language == "rust" && written == ITSELF {
+            let around = self.types_around(&of_type)?.into_iter().next();
+            return Ok(around.map_or(Typed::Unknown, |types| Typed::Known(types, ResolutionRule::Container)));
+        }
         let receiver = if qualifiers.is_empty() { Receiver::Bare } else { Receiver::Path(qualifiers) };
         let mut found = self.resolve_asked(&of_type, &receiver)?;
         if found.is_none() && file.family.spelling == Spelling::Script {

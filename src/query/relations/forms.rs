@@ -3,9 +3,10 @@
 //! Owns those of each language. `occurrence` asks before it resolves a word.
 
 use super::kinds;
-use super::occurrence::{Wanted, opening};
+use super::occurrence::Wanted;
 use super::opened::ParsedFile;
 use super::resolution::Resolver;
+use super::statements::opening;
 use super::variables::is_part;
 use crate::error::Result;
 use crate::store::{DefinitionNode, Reference};
@@ -21,7 +22,7 @@ impl Resolver<'_> {
             return Ok(false);
         }
         let before = self.library.before(&used.path, used.line, used.column)?;
-        let after = self.after(used, &before)?;
+        let after = self.after(used)?;
         let kinds = |kinds: &[&str]| wanted.nodes.iter().all(|node| kinds.contains(&node.definition.kind.as_str()));
         if language == "rust" {
             return self.has_other_form_of_rust(used, &before, &after, wanted);
@@ -81,7 +82,7 @@ impl Resolver<'_> {
         if file.language != "cpp" {
             return Ok(None);
         }
-        let after = self.after(used, before)?;
+        let after = self.after(used)?;
         let bare = before.trim_end();
         let (bare, is_destructor) = bare.strip_suffix('~').map_or((bare, false), |bare| (bare.trim_end(), true));
         let of_itself =
@@ -93,18 +94,19 @@ impl Resolver<'_> {
     }
 
     /// Whether the name of a type of C++ is that of a constructor which is called: `new Cart`, `Cart(1)`.
-    pub(super) fn is_construction(&mut self, used: &Reference, before: &str) -> Result<bool> {
+    pub(super) fn is_construction(&mut self, used: &Reference) -> Result<bool> {
+        let before = self.library.before(&used.path, used.line, used.column)?;
         let bare = before.trim_end();
-        let after = self.after(used, before)?;
+        let after = self.after(used)?;
         let is_new = bare.strip_suffix("new").is_some_and(|rest| !rest.ends_with(is_part));
         Ok(is_new || (used.kind != "inherits" && after.starts_with(['(', '{']) && !bare.ends_with('~')))
     }
 
     /// The text of a line after a name in it.
-    pub(super) fn after(&mut self, used: &Reference, before: &str) -> Result<String> {
+    pub(super) fn after(&mut self, used: &Reference) -> Result<String> {
         let text = self.library.text(&used.path)?;
-        let after = text.line(used.line).get(before.len() + used.name.len()..).unwrap_or_default();
-        Ok(after.trim_start().to_owned())
+        let behind = (used.column.saturating_sub(1) as usize) + used.name.chars().count();
+        Ok(text.line(used.line).chars().skip(behind).collect::<String>().trim_start().to_owned())
     }
 }
 

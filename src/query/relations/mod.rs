@@ -6,6 +6,7 @@
 //! languages.
 
 mod aliases;
+mod bindings;
 mod blocks;
 pub(crate) mod call_graph;
 mod chains;
@@ -28,8 +29,11 @@ pub(crate) mod reach;
 mod receiver;
 mod resolution;
 mod resolve;
+mod rust_values;
 mod scopes;
+mod standard;
 mod stated;
+mod statements;
 mod traits;
 mod types;
 mod variables;

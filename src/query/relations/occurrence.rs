@@ -4,10 +4,12 @@
 
 use std::rc::Rc;
 
+use super::expressions::plain_path;
 use super::families::{Family, Scope, Spelling};
 use super::opened::local;
 use super::receiver::{Receiver, receiver};
 use super::resolution::{NameQuery, Resolution, ResolutionRule, Resolver, Typed};
+use super::statements::opening;
 use super::variables::is_part;
 use super::{Reading, kinds, modules, types};
 use crate::error::Result;
@@ -89,7 +91,7 @@ impl Wanted {
         found.targets.iter().any(is_of)
     }
 
-    fn is_target(&self, found: &Resolution) -> bool {
+    pub(super) fn is_target(&self, found: &Resolution) -> bool {
         found.targets.iter().any(|target| {
             let definition = &target.definition;
             // A constructor bears the name of its type: `new Cart()`.
@@ -202,8 +204,12 @@ impl Resolver<'_> {
         let named_type = self.type_named_before(&file, used, &before)?.map(str::to_owned);
         let is_type = named_type.is_some();
         let before = named_type.unwrap_or(before);
-        // An element of an array of C has the type that its pointer has.
-        let before = if file.language == "c" { without_indexes(&before) } else { before };
+        let before = match file.language.as_str() {
+            // An element of an array of C has the type that its pointer has.
+            "c" => without_indexes(&before),
+            "rust" => plain_path(&before).unwrap_or(before),
+            _ => before,
+        };
         let receiver = match receiver(&before, file.family) {
             found if is_type => found,
             Receiver::Bare if word.is_member => Receiver::Expression,
@@ -248,8 +254,16 @@ impl Resolver<'_> {
         if let Some(reading) = self.reads_by_type(asked, before, receiver, wanted)? {
             return Ok(reading);
         }
-        if self.is_below_outside(asked, before, receiver, wanted)? {
-            return Ok(Reading::Other);
+        if let Some(reading) = self.reads_macro(used, asked, receiver, wanted)? {
+            return Ok(reading);
+        }
+        if file.language == "rust" && before.trim_end().ends_with("::") {
+            if let Some(reading) = self.reads_below_type(used, asked, receiver, wanted)? {
+                return Ok(reading);
+            }
+            if self.is_below_outside(asked, before, receiver, wanted)? {
+                return Ok(Reading::Other);
+            }
         }
         self.is_free = matches!(word.role, Some(WordRole::Free));
         let found = self.resolve_asked(asked, receiver);
@@ -257,12 +271,15 @@ impl Resolver<'_> {
         let found = found?;
         let mut is_target = found.as_ref().is_some_and(|found| wanted.is_target(found));
         if let Some(found) = found.as_ref().filter(|found| !is_target && wanted.has_constructor_of(found)) {
-            is_target = found.how.is_proof() && self.is_construction(used, before)?;
+            is_target = found.how.is_proof() && self.is_construction(used)?;
         }
         let is_wrapped = file.family.headers && found.as_ref().is_some_and(|found| wanted.is_wrapped_by(found));
         if let Some(found) = found.as_ref().filter(|found| found.how.is_proof() && !is_wrapped) {
             if !is_target && self.is_through_trait(receiver, found, wanted)? {
                 return Ok(Reading::May);
+            }
+            if found.targets.is_empty() && file.language == "rust" && before.trim_end().ends_with('.') {
+                return self.reads_outside(asked, wanted);
             }
             let is_unfollowed = !is_target && found.targets.is_empty() && self.imports_from_here(used)?;
             return Ok(if is_unfollowed { Reading::Unfollowed } else { certain(is_target) });
@@ -287,7 +304,15 @@ impl Resolver<'_> {
         receiver: &Receiver,
         wanted: &Wanted,
     ) -> Result<Option<Reading>> {
+        // `self.0.`.
+        let is_numbered = match receiver {
+            Receiver::Path(names) | Receiver::Fields(names) => {
+                names.iter().any(|name| name.starts_with(|c: char| c.is_ascii_digit()))
+            }
+            _ => false,
+        };
         let (stated, fields) = match receiver {
+            _ if is_numbered => (self.type_of_expression(asked, before)?, &[][..]),
             Receiver::Path(path) => {
                 let Some((line, column)) = self.root_at else { return Ok(None) };
                 let words = self.library.words(&asked.file.path)?;
@@ -325,10 +350,11 @@ impl Resolver<'_> {
                     Some(found) => Some(certain(wanted.is_target(&found))),
                     // The members of what a type stands for are not known.
                     None if is_closed && types.iter().all(|of| of.definition.kind != "type") => Some(Reading::Other),
+                    None if self.is_of_others(&types, asked, wanted)? => Some(Reading::Other),
                     None => None,
                 }
             }
-            Typed::Outside => Some(Reading::Other),
+            Typed::Outside => Some(self.reads_outside(asked, wanted)?),
             Typed::Unknown => None,
         })
     }
@@ -342,11 +368,15 @@ impl Resolver<'_> {
         wanted: &Wanted,
     ) -> Result<bool> {
         let Receiver::Path(path) = receiver else { return Ok(false) };
-        let Some(start) = root_of(before, path).filter(|_| asked.file.family.spelling == Spelling::Rust) else {
-            return Ok(false);
-        };
+        let Some(start) = root_of(before, path) else { return Ok(false) };
         if !before[start + path[0].len()..].starts_with("::") {
             return Ok(false);
+        }
+        // `Default::default()` may be the function of any type that has the trait.
+        for node in &wanted.nodes {
+            if path.last() == self.trait_named(node)?.as_ref() {
+                return Ok(false);
+            }
         }
         let column = u32::try_from(before[..start].chars().count() + 1).unwrap_or(u32::MAX);
         let words = self.library.words(&asked.file.path)?;
@@ -379,7 +409,9 @@ impl Resolver<'_> {
                 is_private
                     || (!is_here && definition.kind != "macro" && is_out_of_scope(family, &file.path, definition))
             }
-            (true, true) if !family.implicit_self || (file.language == "c" && definition.kind == "field") => true,
+            (true, true) if !family.implicit_self || (file.language == "c" && definition.kind == "field") => {
+                !self.is_in_own_macro(asked, before)?
+            }
             // `case NAME:`, and enumerators of C.
             (true, true) if definition.kind == "variant" => false,
             (true, true) => {
@@ -471,24 +503,6 @@ fn without_indexes(before: &str) -> String {
         found.insert_str(0, word);
         rest = further;
     }
-}
-
-/// Where the bracket opens that a text ends with.
-pub(super) fn opening(text: &str, (open, close): (char, char)) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, c) in text.char_indices().rev() {
-        if c == close {
-            depth += 1;
-        } else if depth == 0 {
-            return None;
-        } else if c == open {
-            depth -= 1;
-            if depth == 0 {
-                return Some(at);
-            }
-        }
-    }
-    None
 }
 
 /// Whether a bare name in a file cannot be a definition in another one without an import.

@@ -5,12 +5,12 @@
 
 use std::rc::Rc;
 
-use super::expressions::closing;
 use super::implementations;
-use super::occurrence::{ITSELF, Wanted, certain, opening};
+use super::occurrence::{ITSELF, Wanted, certain};
 use super::opened::Text;
 use super::receiver::Receiver;
-use super::resolution::{Declarations, NameQuery, Resolution, Resolver};
+use super::resolution::{Declarations, NameQuery, Resolution, Resolver, Typed};
+use super::statements::{closing, opening};
 use super::variables::is_part;
 use super::{Reading, kinds, modules};
 use crate::error::Result;
@@ -93,7 +93,7 @@ impl Resolver<'_> {
     /// Whether a word is a type that belongs to a trait, which is reached through a type or bound: `Self::Item`, `Item = u8`.
     pub(super) fn reads_associated(&mut self, used: &Reference, of: &str) -> Result<Reading> {
         let before = self.library.before(&used.path, used.line, used.column)?;
-        let after = self.after(used, &before)?;
+        let after = self.after(used)?;
         let bare = before.trim_end();
         let Some(owner) = bare.strip_suffix("::") else {
             let is_binding = after.starts_with(['=', ':']) && !after.starts_with("==") && !after.starts_with("::");
@@ -112,6 +112,18 @@ impl Resolver<'_> {
         let Some(file) = self.library.open(&used.path)? else { return Ok(Reading::Other) };
         let asked = NameQuery { file: &file, line: used.line, name: &used.name, kind: "use", depth: 0 };
         let owner = last_name(owner);
+        if let Some(bounds) = self.bounds_of(&used.path, used.line, owner)? {
+            let names: Vec<&str> = bounds.iter().map(|bound| last_name(without_arguments(bound))).collect();
+            if names.contains(&of) {
+                return Ok(Reading::Does);
+            }
+            // A trait of the repository may extend the one that is asked for.
+            let mut is_own = false;
+            for name in names {
+                is_own |= self.library.named(name)?.iter().any(|found| found.definition.kind == "trait");
+            }
+            return Ok(if is_own { Reading::May } else { Reading::Other });
+        }
         if owner != ITSELF {
             // Modules have no such types; enumerations have variants.
             let is_module = owner.starts_with(char::is_lowercase);
@@ -142,6 +154,156 @@ impl Resolver<'_> {
         let types: Declarations = types.iter().filter(|of| of.definition.kind == "enum").cloned().collect();
         let (found, _) = self.members(asked, &types)?;
         Ok(found.iter().any(|member| member.definition.kind == "variant"))
+    }
+
+    /// Resolves the call of a member of an `impl` block through its trait, by what it is called with: `Display::fmt(&self.name, f)`.
+    fn reads_through_trait(
+        &mut self,
+        used: &Reference,
+        asked: &NameQuery,
+        path: &[String],
+        wanted: &Wanted,
+    ) -> Result<Option<Reading>> {
+        let mut owners = Vec::new();
+        for node in &wanted.nodes {
+            let of = self.trait_of(node)?.filter(|of| of.line.is_some() && path.last() == Some(&of.name));
+            let Some(file) = self.library.open(&node.definition.path)? else { return Ok(None) };
+            let owner = if of.is_some() { self.owner(&file, node)? } else { None };
+            let Some(owner) = owner.filter(|owner| owner.definition.kind != "trait") else { return Ok(None) };
+            owners.push(owner.id);
+        }
+        Ok(match self.type_of_argument(used, asked)? {
+            Typed::Known(types, _) if types.iter().any(|of| owners.contains(&of.id)) => Some(Reading::Does),
+            Typed::Known(types, _) if types.iter().all(|of| kinds::is_type(&of.definition.kind)) => {
+                let is_concrete = types.iter().all(|of| of.definition.kind != "trait");
+                is_concrete.then_some(Reading::Other)
+            }
+            Typed::Outside => Some(Reading::Other),
+            _ => None,
+        })
+    }
+
+    /// Resolves a member of Rust after `Type::`, `Self::` or the name of a type parameter.
+    pub(super) fn reads_below_type(
+        &mut self,
+        used: &Reference,
+        asked: &NameQuery,
+        receiver: &Receiver,
+        wanted: &Wanted,
+    ) -> Result<Option<Reading>> {
+        let path = &asked.file.path;
+        let types = match receiver {
+            Receiver::Itself => self.types_around(asked)?.into_iter().next().unwrap_or_default(),
+            Receiver::Path(names) => {
+                if let [name] = names.as_slice()
+                    && let Typed::Known(bounds, how) = self.bound_of(path, asked.line, name, asked.depth)?
+                {
+                    let (found, _) = self.members(asked, &bounds)?;
+                    return Ok(Self::one(how, found).map(|found| certain(wanted.is_target(&found))));
+                }
+                if let Some(reading) = self.reads_through_trait(used, asked, names, wanted)? {
+                    return Ok(Some(reading));
+                }
+                match self.type_named(path, asked.line, &names.join("::"), asked.depth)? {
+                    Typed::Known(types, _) => types,
+                    _ => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        };
+        let is_other = !types.is_empty() && self.is_of_others(&types, asked, wanted)?;
+        Ok(is_other.then_some(Reading::Other))
+    }
+
+    /// Resolves a member of a value whose type is from outside: only a trait of Rust may add one to such a type.
+    pub(super) fn reads_outside(&mut self, asked: &NameQuery, wanted: &Wanted) -> Result<Reading> {
+        if asked.file.language != "rust" {
+            return Ok(Reading::Other);
+        }
+        let mut of_own = None;
+        for node in &wanted.nodes {
+            let Some(name) = self.trait_named(node)? else { continue };
+            if self.library.named(&name)?.iter().any(|found| found.definition.kind == "trait") {
+                of_own = Some(name);
+            }
+        }
+        let Some(own) = of_own else { return Ok(Reading::Other) };
+        // The declaration, and the only type that implements it.
+        let named = self.library.named(asked.name)?;
+        let mut is_only = named.len() <= 2;
+        for node in named.iter() {
+            is_only &= self.trait_named(node)?.as_ref() == Some(&own);
+        }
+        Ok(if is_only { Reading::Does } else { Reading::May })
+    }
+
+    /// Whether the wanted members belong to other types of Rust than these, which have none of the name and lead to no other
+    /// type's.
+    pub(super) fn is_of_others(
+        &mut self,
+        types: &[Rc<DefinitionNode>],
+        asked: &NameQuery,
+        wanted: &Wanted,
+    ) -> Result<bool> {
+        let is_concrete = |of: &DefinitionNode| matches!(of.definition.kind.as_str(), "struct" | "enum" | "union");
+        if asked.file.language != "rust" || !types.iter().all(|of| is_concrete(of)) {
+            return Ok(false);
+        }
+        for of in types {
+            if self.heritage(of, asked.depth)?.iter().any(|(base, _)| last_name(&base.target).starts_with("Deref")) {
+                return Ok(false);
+            }
+        }
+        if !self.members(asked, types)?.0.is_empty() {
+            return Ok(false);
+        }
+        for node in &wanted.nodes {
+            let Some(file) = self.library.open(&node.definition.path)? else { return Ok(false) };
+            // A trait may be implemented for all types.
+            let is_of_type = self.owner(&file, node)?.is_some_and(|owner| is_concrete(&owner));
+            if !kinds::is_member(node) || !is_of_type {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Resolves the call of a macro of Rust that its own crate defines: by the bare name, which no import binds, or
+    /// below the crate.
+    pub(super) fn reads_macro(
+        &mut self,
+        used: &Reference,
+        asked: &NameQuery,
+        receiver: &Receiver,
+        wanted: &Wanted,
+    ) -> Result<Option<Reading>> {
+        let file = asked.file;
+        let is_crate = |path: &[String]| matches!(path, [root] if matches!(root.as_str(), "crate" | "$crate"));
+        let is_own = match receiver {
+            Receiver::Bare => self.bound(file, asked.name).is_empty(),
+            Receiver::Path(path) => is_crate(path),
+            _ => false,
+        };
+        if file.language != "rust" || !is_own {
+            return Ok(None);
+        }
+        let after = self.after(used)?;
+        if !after.starts_with('!') || after.starts_with("!=") {
+            return Ok(None);
+        }
+        let named = self.library.named(asked.name)?;
+        let sources = |path: &str| path.rfind("src/").map(|at| path[..at].to_owned());
+        let is_here = |of: &&Rc<DefinitionNode>| {
+            of.definition.kind == "macro" && sources(&of.definition.path) == sources(&file.path)
+        };
+        let here: Vec<_> = named.iter().filter(is_here).collect();
+        let count = here.iter().filter(|of| wanted.nodes.iter().any(|node| node.id == of.id)).count();
+        Ok(match (here.len(), count) {
+            (0, _) => None,
+            (all, count) if all == count => Some(Reading::Does),
+            (_, 0) => Some(Reading::Other),
+            _ => Some(Reading::May),
+        })
     }
 
     /// Whether `Self` stands for a wanted type.
