@@ -53,6 +53,7 @@ mod languages;
 mod line_history;
 mod long;
 mod lost_definitions;
+mod lost_ecmascript;
 mod mcp;
 mod models;
 mod naming;

@@ -23,10 +23,28 @@
 (variable_declarator name: (identifier) @name value: (class body: (_) @body)) @definition.class
 (assignment_expression
   left: (member_expression
-    object: (member_expression object: (identifier) @container property: (property_identifier) @_prototype)
+    object: (member_expression
+      object: [(identifier) (member_expression)] @container
+      property: (property_identifier) @_prototype)
     property: (property_identifier) @name)
-  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]
-  (#eq? @_prototype "prototype")) @definition.method
+  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]
+  (#eq? @_prototype "prototype")
+  (#match? @container "^[\\w$.]+$")) @definition.method
+(assignment_expression
+  left: (member_expression
+    object: [(identifier) (member_expression)] @name
+    property: (property_identifier) @_prototype)
+  right: (object) @scope
+  (#eq? @_prototype "prototype"))
+(call_expression
+  function: (member_expression property: (property_identifier) @_assign)
+  arguments: (arguments
+    . (member_expression
+      object: [(identifier) (member_expression)] @name
+      property: (property_identifier) @_prototype)
+    (object) @scope)
+  (#match? @_assign "^(assign|extend)$")
+  (#eq? @_prototype "prototype"))
 ; Members that the constructor sets belong to the class.
 (method_definition
   name: (property_identifier) @_constructor
@@ -85,13 +103,24 @@
   right: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]
   (#match? @_this "^(this|_this|self|_self|that)$")) @definition.function @member
 (assignment_expression
-  left: (member_expression object: (identifier) @container property: (property_identifier) @name)
-  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]
+  left: (member_expression
+    object: [(identifier) (member_expression)] @container
+    property: (property_identifier) @name)
+  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]
+  (#match? @container "^[\\w$.]+$")
+  (#not-match? @container "^(this|_this|self|_self|that)\\.")
   (#not-eq? @name "exports")) @definition.function
 (assignment_expression
   left: (member_expression object: (_) @_exports property: (property_identifier) @name)
   right: (class body: (_) @body)
   (#match? @_exports "^(exports|module\\.exports|window|globalThis|self)$")) @definition.class
+(assignment_expression
+  left: (member_expression
+    object: [(identifier) (member_expression)] @container
+    property: (property_identifier) @name)
+  right: (class body: (_) @body)
+  (#match? @container "^[\\w$.]+$")
+  (#not-eq? @name "exports")) @definition.class
 (assignment_expression
   left: (member_expression object: (_) @_exports property: (property_identifier) @name)
   (#match? @_exports "^(exports|module\\.exports)$")) @definition.variable
@@ -107,7 +136,12 @@
   body: (_) @body) @definition.method
 (pair
   key: [(property_identifier) (string)] @name
-  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
+  value: [
+    (arrow_function body: (_) @body)
+    (function_expression body: (_) @body)
+    (generator_function body: (_) @body)
+  ]) @definition.method
+(pair key: [(property_identifier) (string)] @name value: (class body: (_) @body)) @definition.class
 
 ; Variables. One that is bound to a required module is an import.
 (lexical_declaration

@@ -3,6 +3,7 @@
 (field_definition
   property: (_) @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
+(field_definition property: (_) @name value: (class body: (_) @body)) @definition.class
 (field_definition property: (_) @name) @definition.field
 (method_definition
   name: (property_identifier) @_constructor

@@ -21,7 +21,7 @@ static TABLE: [Language; 49] = [
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
     .scopes(SCOPES_OF_TYPESCRIPT)
-    .version(4)
+    .version(5)
     .extensions(&["astro"])
     .parts(parts::of_astro)
     .whole_heads()
@@ -136,7 +136,7 @@ static TABLE: [Language; 49] = [
     .extensions(&["js", "jsx", "mjs", "cjs", "es6"])
     .file_names(&["Jakefile"])
     .interpreters(&["node", "bun", "deno"])
-    .version(4)
+    .version(5)
     .whole_heads()
     .heads(&heads::ECMASCRIPT),
     // JSON: keys of the first two levels.
@@ -332,7 +332,7 @@ static TABLE: [Language; 49] = [
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
     .scopes(SCOPES_OF_TYPESCRIPT)
-    .version(4)
+    .version(5)
     .extensions(&["svelte"])
     .parts(parts::of_component)
     .whole_heads()
@@ -360,7 +360,7 @@ static TABLE: [Language; 49] = [
     )
     .scopes(SCOPES_OF_TSX)
     .extensions(&["tsx"])
-    .version(5)
+    .version(6)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
@@ -373,7 +373,7 @@ static TABLE: [Language; 49] = [
     .scopes(SCOPES_OF_TYPESCRIPT)
     .extensions(&["ts", "mts", "cts"])
     .interpreters(&["ts-node", "tsx"])
-    .version(5)
+    .version(6)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
@@ -384,7 +384,7 @@ static TABLE: [Language; 49] = [
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
     .scopes(SCOPES_OF_TYPESCRIPT)
-    .version(4)
+    .version(5)
     .extensions(&["vue"])
     .parts(parts::of_component)
     .whole_heads()
@@ -420,7 +420,7 @@ pub(super) static FLOW: Language = Language::new(
     concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm"), include_str!("jsx.scm")),
 )
 .scopes(SCOPES_OF_TSX)
-.version(4)
+.version(5)
 .whole_heads()
 .gaps(&gaps::FLOW)
 .heads(&heads::ECMASCRIPT);

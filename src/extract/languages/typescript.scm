@@ -17,6 +17,9 @@
   name: [(property_identifier) (private_property_identifier) (string)] @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
 (public_field_definition
+  name: [(property_identifier) (private_property_identifier) (string)] @name
+  value: (class body: (_) @body)) @definition.class
+(public_field_definition
   name: [(property_identifier) (private_property_identifier) (string)] @name) @definition.field
 (required_parameter
   [(accessibility_modifier) (override_modifier) "readonly"]

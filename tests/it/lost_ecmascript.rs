@@ -1,0 +1,82 @@
+//! Definitions that are lost or wrong in valid files of JavaScript, TypeScript, Flow and Svelte, each with the answer of the
+//! language's own parser.
+
+use ixmcp::extract::{self, Options};
+use ixmcp::model::RepoPath;
+
+/// The line, kind and qualified name of each symbol.
+fn symbols(name: &str, text: &str) -> Vec<String> {
+    let extracted = extract::extract(&RepoPath::new(name).unwrap(), text.as_bytes(), &Options::default()).unwrap();
+    let row = |symbol: &ixmcp::model::Symbol| {
+        let container = symbol.container.as_ref().map(|container| format!("{container}.")).unwrap_or_default();
+        format!("{} {} {container}{}", symbol.line, symbol.kind, symbol.name)
+    };
+    extracted.symbols.iter().map(row).collect()
+}
+
+/// Asserts that a file has these symbols, as TypeScript and as JavaScript.
+fn assert_both(text: &str, wanted: &[&str]) {
+    for name in ["sails.ts", "sails.js"] {
+        assert_eq!(symbols(name, text), wanted, "{name}");
+    }
+}
+
+/// typescript 5.9.3, `getNavigationTree`: classes and their members. A name that the expression gives itself is seen in it alone.
+#[test]
+fn a_class_has_the_name_of_what_it_is_assigned_to() {
+    let text = "const sails = { Jib: class { hoist() {} }, Main: class Own extends Base { reef() {} } };\n\
+                sails.Genoa = class { furl() {} };\n\
+                fleet.sails.Storm = class Other { set() {} };\n\
+                exports.Spinnaker = class Named { gybe() {} };\n\
+                class Boat { static Mast = class { step() {} }; }\n\
+                (function (root) { root.Boom = class { swing() {} }; })(globalThis);\n\
+                sails.first = new (class { none() {} })();\nmodule.exports = class Own {};\n";
+    let wanted = [
+        "1 constant sails",
+        "1 class sails.Jib",
+        "1 method sails.Jib.hoist",
+        "1 class sails.Main",
+        "1 method sails.Main.reef",
+        "2 class sails.Genoa",
+        "2 method sails.Genoa.furl",
+        "3 class fleet.sails.Storm",
+        "3 method fleet.sails.Storm.set",
+        "4 class Spinnaker",
+        "4 method Spinnaker.gybe",
+        "5 class Boat",
+        "5 class Boat.Mast",
+        "5 method Boat.Mast.step",
+        "6 class root.Boom",
+        "6 method root.Boom.swing",
+        "7 method none",
+        "8 class Own",
+    ];
+    assert_both(text, &wanted);
+}
+
+/// typescript 5.9.3, `getNavigationTree`: the methods of `Boat`, of `fleet.Boat` and of `fleet.sails`.
+#[test]
+fn functions_belong_to_the_prototype_or_object_that_they_are_assigned_to() {
+    let text = "Boat.prototype = {\n  constructor: Boat,\n  moor() {},\n  sail: function () {},\n  get name() { return 1; },\n};\n\
+                fleet.Boat.prototype.row = function () {};\n\
+                Boat.prototype.each = function* () {};\n\
+                fleet.sails.hoist = function () {};\n\
+                fleet.sails.reef = async () => 1;\n\
+                Boat.build = async function* () {};\n\
+                Object.assign(Boat.prototype, { anchor() {} });\n\
+                this.state.none = function () {};\n\
+                Boat.prototype = Object.create(Base.prototype, { length: { get() {} } });\n";
+    let wanted = [
+        "3 method Boat.moor",
+        "4 method Boat.sail",
+        "5 method Boat.name",
+        "7 method fleet.Boat.row",
+        "8 method Boat.each",
+        "9 function fleet.sails.hoist",
+        "10 function fleet.sails.reef",
+        "11 function Boat.build",
+        "12 method Boat.anchor",
+        "14 method get",
+    ];
+    assert_both(text, &wanted);
+}
