@@ -80,3 +80,14 @@ fn functions_belong_to_the_prototype_or_object_that_they_are_assigned_to() {
     ];
     assert_both(text, &wanted);
 }
+
+/// ECMA-262 2025, 8.2.7 (`TopLevelVarScopedDeclarations`): names of `var` in blocks are the file's, those of `let` and `const` not.
+#[test]
+fn variables_of_var_in_loops_and_handlers_are_those_of_the_file() {
+    let text = "try {} catch (error) {\n  var reason = 1;\n  const inner = 2;\n}\n\
+                for (var i = 0; i < 3; i++) {\n  var last = i;\n  let inner = 1;\n  if (last) {\n    const deeper = 2;\n  }\n}\n\
+                for (let j = 0; j < 3; j++) {}\nfor (var key in {}) {}\nfor (const other of []) {}\n\
+                function local() {\n  for (var k = 0; k < 3; k++) {}\n  for (var l in {}) {}\n  try {} catch { var m = 1; }\n}\n";
+    let wanted = ["2 variable reason", "5 variable i", "6 variable last", "13 variable key", "15 function local"];
+    assert_both(text, &wanted);
+}

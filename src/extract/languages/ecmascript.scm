@@ -7,8 +7,13 @@
 (generator_function body: (_) @local)
 (arrow_function body: (_) @local)
 (method_definition body: (_) @local)
-(for_statement) @local
-(catch_clause) @local
+; A variable of `var` is the function's, or the file's; others are those of their blocks.
+(for_statement initializer: (lexical_declaration) @local)
+(for_statement body: (statement_block (lexical_declaration) @local))
+(for_statement body: (statement_block (_ (statement_block (lexical_declaration) @local))))
+(catch_clause body: (statement_block (lexical_declaration) @local))
+(catch_clause body: (statement_block (_ (statement_block (lexical_declaration) @local))))
+(for_in_statement kind: "var" left: (identifier) @name @definition.variable) @signature
 
 ; Functions, by name or by what they are assigned to.
 (function_declaration name: (identifier) @name) @definition.function
