@@ -12,6 +12,7 @@
 //! | `@clause` | the definition | those of one name that follow each other are one symbol (a signature and its equations) |
 //! | `@arity` | with a clause | its parameters: those of another number are another symbol |
 //! | `@member` | a definition | directly inside a type, a variable is its attribute; a field or method stays in the type around its function |
+//! | `@assigned` | a definition | it is a symbol only if the type, else the definition, around it (else the file) defines no other of its name |
 //! | `@local` | a block | variables, constants and functions without a body are not symbols in it |
 //! | `@name.signed` | a name with `$` | as `@name`, without the sign and a scope before it (`$script:Limit`) |
 //! | `@reference.KIND` + `@name` | an occurrence | a reference: call, type or use; signature: the name in a declaration of its type, apart from its definition |
@@ -67,6 +68,7 @@ pub(super) enum Capture {
     Clause,
     Arity,
     Member,
+    Assigned,
     Scope,
     Local,
     Inherits,
@@ -105,6 +107,7 @@ impl Capture {
             "clause" => Self::Clause,
             "arity" => Self::Arity,
             "member" => Self::Member,
+            "assigned" => Self::Assigned,
             "local" => Self::Local,
             "inherits" => Self::Inherits,
             "implements" => Self::Implements,

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::captures::{Capture, Compiled};
 use super::patterns::Captured;
-use super::scopes::Scope;
+use super::scopes::{Counts, Scope};
 use super::source::{Head, bare};
 use super::syntax::{self, Syntax};
 
@@ -63,6 +63,10 @@ impl Match<'_> {
             return start..start + self.text[start..end].trim_end_matches(['.', ':', '/', '\\', ' ']).len();
         }
         start..end
+    }
+
+    fn counts(&self) -> Counts {
+        if self.first(Capture::Assigned).is_some() { Counts::Alone } else { Counts::Always }
     }
 
     fn level(&self) -> Option<u8> {
@@ -157,6 +161,7 @@ impl FoundNodes {
                         is_clause: matched.first(Capture::Clause).is_some(),
                         arity: arity.map_or(0, |parameters| syntax.count_named(parameters)),
                         is_member: matched.first(Capture::Member).is_some(),
+                        counts: matched.counts(),
                         head: Some(head),
                         has_body: body.is_some(),
                     };

@@ -16,7 +16,7 @@ use super::captures::Compiled;
 use super::found_nodes::FoundNodes;
 use super::kinds::TYPES;
 use super::recover;
-use super::scopes::{Names, Scope, drop_locals, extend_levels, innermost, join_clauses, nest};
+use super::scopes::{Names, Scope, drop_locals, drop_uncounted, extend_levels, innermost, join_clauses, nest};
 use super::source::{Lines, bare_type, last_name, module_name};
 use super::syntax::{self, Syntax};
 use crate::model::{Edge, Problem, References, Symbol};
@@ -157,8 +157,10 @@ impl FoundNodes {
         self.bindings.extend(drop_locals(&mut self.scopes, self.locals));
         extend_levels(&mut self.scopes, text.len());
         self.scopes.sort_by_key(|(_, scope)| (scope.range.start, std::cmp::Reverse(scope.range.end), scope.name.start));
-        let defined = Names::from_scopes(self.scopes.iter().map(|(_, scope)| scope));
-        let scopes = join_clauses(self.scopes.into_iter().map(|(_, scope)| scope), text);
+        let mut scopes: Vec<Scope> = self.scopes.into_iter().map(|(_, scope)| scope).collect();
+        drop_uncounted(&mut scopes, text);
+        let defined = Names::from_scopes(&scopes);
+        let scopes = join_clauses(scopes.into_iter(), text);
         let (symbols, symbol_indexes) = nest(&scopes, language.separator, text, &lines);
         let extents = scopes.iter().filter(|scope| scope.kind.is_some()).map(|scope| scope.range.clone()).collect();
 

@@ -2,7 +2,10 @@
 //!
 //! Owns parents, containers and qualified names. `parse` decides what is a definition.
 
+use std::collections::HashSet;
 use std::ops::Range;
+
+use foldhash::fast::RandomState;
 
 use super::heading_text;
 use super::kinds::TYPES;
@@ -15,6 +18,14 @@ const LEAVES: &[&str] = &["target"];
 /// Qualified names grow no further than this many nested definitions: a file that nests thousands must not make
 /// names of a megabyte.
 const DEEPEST_CONTAINER: usize = 32;
+
+/// Where a definition is a symbol.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counts {
+    Always,
+    /// Where no other has its name.
+    Alone,
+}
 
 /// Something with a range that can contain others: a definition, or a scope.
 pub(super) struct Scope {
@@ -29,6 +40,7 @@ pub(super) struct Scope {
     pub(super) arity: usize,
     /// Whether it belongs to the type around it, even from inside a function.
     pub(super) is_member: bool,
+    pub(super) counts: Counts,
     pub(super) head: Option<Head>,
     pub(super) has_body: bool,
 }
@@ -44,9 +56,15 @@ impl Scope {
             is_clause: false,
             arity: 0,
             is_member: false,
+            counts: Counts::Always,
             head: None,
             has_body: true,
         }
+    }
+
+    /// Whether this does not contain `other`, which starts no earlier.
+    fn ends_before(&self, other: &Self) -> bool {
+        self.range.end < other.range.end || self.range == other.range
     }
 
     /// Whether this is local to a block.
@@ -64,8 +82,8 @@ impl Scope {
 pub(super) struct Names(Vec<Range<usize>>);
 
 impl Names {
-    pub(super) fn from_scopes<'s>(scopes: impl Iterator<Item = &'s Scope>) -> Self {
-        let symbols = scopes.filter(|scope| scope.kind.is_some());
+    pub(super) fn from_scopes(scopes: &[Scope]) -> Self {
+        let symbols = scopes.iter().filter(|scope| scope.kind.is_some());
         let mut names: Vec<Range<usize>> = symbols.map(|scope| scope.name.clone()).collect();
         names.sort_by_key(|name| name.start);
         Self(names)
@@ -84,8 +102,7 @@ pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines)
     // Scopes around the current one, each with its qualified name.
     let mut around: Vec<(usize, String)> = Vec::new();
     for (at, scope) in scopes.iter().enumerate() {
-        let ends_before = |outer: &Range<usize>| outer.end < scope.range.end || *outer == scope.range;
-        while around.last().is_some_and(|(outer, _)| ends_before(&scopes[*outer].range)) {
+        while around.last().is_some_and(|(outer, _)| scopes[*outer].ends_before(scope)) {
             around.pop();
         }
         let name = name_of(scope, text);
@@ -158,6 +175,37 @@ fn name_of(scope: &Scope, text: &str) -> String {
         return heading_text::shown(name).split_whitespace().collect::<Vec<_>>().join(" ");
     }
     if name.contains('\n') { name.split_whitespace().collect::<Vec<_>>().join(" ") } else { name.to_owned() }
+}
+
+/// Drops definitions that do not count where they are. `scopes` come in order of their starts.
+pub(super) fn drop_uncounted(scopes: &mut Vec<Scope>, text: &str) {
+    if scopes.iter().all(|scope| scope.counts == Counts::Always) {
+        return;
+    }
+    let mut around: Vec<usize> = Vec::new();
+    // Names, by the definition around them.
+    let mut declared: HashSet<(Option<usize>, &str), RandomState> = HashSet::default();
+    let mut assigned = Vec::new();
+    let mut counted = vec![true; scopes.len()];
+    for (at, scope) in scopes.iter().enumerate() {
+        while around.last().is_some_and(|outer| scopes[*outer].ends_before(scope)) {
+            around.pop();
+        }
+        let name = &text[scope.name.clone()];
+        match scope.counts {
+            Counts::Always => _ = declared.insert((around.last().copied(), name)),
+            Counts::Alone => {
+                let is_type = |outer: &&usize| scopes[**outer].kind.is_some_and(|kind| TYPES.contains(&kind));
+                assigned.push((at, (around.iter().rev().find(is_type).or(around.last()).copied(), name)));
+            }
+        }
+        around.push(at);
+    }
+    for (at, name) in assigned {
+        counted[at] = declared.insert(name);
+    }
+    let mut counted = counted.into_iter();
+    scopes.retain(|_| counted.next().unwrap_or(true));
 }
 
 /// Clauses of one name that follow each other become one definition. `scopes` come in order of their starts.

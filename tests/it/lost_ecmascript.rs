@@ -81,6 +81,33 @@ fn functions_belong_to_the_prototype_or_object_that_they_are_assigned_to() {
     assert_both(text, &wanted);
 }
 
+/// typescript 5.9.3, `getPropertiesOfType`: each class has each member once, and `hoist` is a method.
+#[test]
+fn a_member_that_the_constructor_sets_is_one_symbol() {
+    let text = "class Boat {\n  length;\n  #depth;\n  constructor() {\n    this.length = 1;\n    this.#depth = 2;\n    this.beam = 3;\n\
+                \x20   this.beam = 4;\n    this.hoist = this.hoist.bind(this);\n    this.reef = () => 1;\n  }\n  hoist() {}\n  late;\n}\n\
+                class Other {\n  get beam() { return 1; }\n  set beam(value) {}\n  constructor() { this.length = 1; }\n}\nconst length = 2;\n";
+    let wanted = [
+        "1 class Boat",
+        "2 field Boat.length",
+        "3 field Boat.#depth",
+        "4 constructor Boat.constructor",
+        "7 field Boat.beam",
+        "10 method Boat.reef",
+        "12 method Boat.hoist",
+        "13 field Boat.late",
+        "15 class Other",
+        "16 method Other.beam",
+        "17 method Other.beam",
+        "18 constructor Other.constructor",
+        "18 field Other.length",
+        "20 constant length",
+    ];
+    assert_eq!(symbols("boat.js", text), wanted);
+    let text = "class Boat {\n  hoist: () => void;\n  constructor() {\n    this.hoist = () => {};\n  }\n}\n";
+    assert_eq!(symbols("boat.ts", text), ["1 class Boat", "2 field Boat.hoist", "3 constructor Boat.constructor"]);
+}
+
 /// ECMA-262 2025, 8.2.7 (`TopLevelVarScopedDeclarations`): names of `var` in blocks are the file's, those of `let` and `const` not.
 #[test]
 fn variables_of_var_in_loops_and_handlers_are_those_of_the_file() {

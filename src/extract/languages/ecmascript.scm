@@ -57,7 +57,7 @@
     left: (member_expression
       object: (this)
       property: [(property_identifier) @name (private_property_identifier) @name])
-    right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method @member))
+    right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method @member @assigned))
   (#eq? @_constructor "constructor"))
 (assignment_expression
   left: (member_expression object: (_) @_exports property: (property_identifier) @name)

@@ -10,7 +10,7 @@
   body: (statement_block (expression_statement (assignment_expression
     left: (member_expression
       object: (this)
-      property: [(property_identifier) @name (private_property_identifier) @name])) @definition.field @member))
+      property: [(property_identifier) @name (private_property_identifier) @name])) @definition.field @member @assigned))
   (#eq? @_constructor "constructor"))
 ; Names of a module, in the callback of a dynamic import.
 (call_expression
