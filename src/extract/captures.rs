@@ -13,6 +13,7 @@
 //! | `@arity` | with a clause | its parameters: those of another number are another symbol |
 //! | `@member` | a definition | directly inside a type, a variable is its attribute; a field or method stays in the type around its function |
 //! | `@assigned` | a definition | it is a symbol only if the type, else the definition, around it (else the file) defines no other of its name |
+//! | `@shape` | a definition | it is a symbol only directly in a variable, constant, field or type |
 //! | `@local` | a block | variables, constants and functions without a body are not symbols in it |
 //! | `@name.signed` | a name with `$` | as `@name`, without the sign and a scope before it (`$script:Limit`) |
 //! | `@reference.KIND` + `@name` | an occurrence | a reference: call, type or use; signature: the name in a declaration of its type, apart from its definition |
@@ -69,6 +70,7 @@ pub(super) enum Capture {
     Arity,
     Member,
     Assigned,
+    Shape,
     Scope,
     Local,
     Inherits,
@@ -108,6 +110,7 @@ impl Capture {
             "arity" => Self::Arity,
             "member" => Self::Member,
             "assigned" => Self::Assigned,
+            "shape" => Self::Shape,
             "local" => Self::Local,
             "inherits" => Self::Inherits,
             "implements" => Self::Implements,

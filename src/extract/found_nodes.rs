@@ -66,7 +66,12 @@ impl Match<'_> {
     }
 
     fn counts(&self) -> Counts {
-        if self.first(Capture::Assigned).is_some() { Counts::Alone } else { Counts::Always }
+        let captures = self.captured.iter().map(|captured| self.kind(captured));
+        captures.fold(Counts::Always, |counts, capture| match capture {
+            Capture::Assigned => Counts::Alone,
+            Capture::Shape => Counts::InShape,
+            _ => counts,
+        })
     }
 
     fn level(&self) -> Option<u8> {

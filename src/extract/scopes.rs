@@ -15,6 +15,9 @@ use crate::model::Symbol;
 /// Kinds that contain nothing: what is in their range (a conditional after a rule) is next to them.
 const LEAVES: &[&str] = &["target"];
 
+/// Kinds whose types may have members.
+const SHAPES: &[&str] = &["variable", "constant", "field", "type"];
+
 /// Qualified names grow no further than this many nested definitions: a file that nests thousands must not make
 /// names of a megabyte.
 const DEEPEST_CONTAINER: usize = 32;
@@ -25,6 +28,8 @@ pub(super) enum Counts {
     Always,
     /// Where no other has its name.
     Alone,
+    /// In a variable, constant, field or type.
+    InShape,
 }
 
 /// Something with a range that can contain others: a definition, or a scope.
@@ -192,14 +197,18 @@ pub(super) fn drop_uncounted(scopes: &mut Vec<Scope>, text: &str) {
             around.pop();
         }
         let name = &text[scope.name.clone()];
+        let kind = around.last().and_then(|outer| scopes[*outer].kind);
         match scope.counts {
             Counts::Always => _ = declared.insert((around.last().copied(), name)),
             Counts::Alone => {
                 let is_type = |outer: &&usize| scopes[**outer].kind.is_some_and(|kind| TYPES.contains(&kind));
                 assigned.push((at, (around.iter().rev().find(is_type).or(around.last()).copied(), name)));
             }
+            Counts::InShape => counted[at] = kind.is_some_and(|kind| SHAPES.contains(&kind)),
         }
-        around.push(at);
+        if counted[at] {
+            around.push(at);
+        }
     }
     for (at, name) in assigned {
         counted[at] = declared.insert(name);

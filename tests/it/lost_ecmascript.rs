@@ -118,3 +118,72 @@ fn variables_of_var_in_loops_and_handlers_are_those_of_the_file() {
     let wanted = ["2 variable reason", "5 variable i", "6 variable last", "13 variable key", "15 function local"];
     assert_both(text, &wanted);
 }
+
+/// typescript 5.9.3, `getPropertiesOfType`: the members of each type and variable, and of the parts of a union and elements of arrays.
+#[test]
+fn members_of_object_types_in_other_types_are_defined() {
+    let text = "type Sail = Base & { area: number; hoist(): void } & { tack: string };\n\
+                type Rope = { length: number } | ({ width: number });\n\
+                type Mast = Readonly<{ height: number; step(): void }>;\n\
+                type Boats = { name: string }[];\n\
+                type Crew = Array<{ rank: { title: string; promote(): void } }>;\n\
+                interface Port { depth: { low: number; high: Partial<{ spring: number }> } }\n\
+                class Dock { tide: { ebb: number } = { ebb: 1 }; }\n\
+                declare const buoy: { colour: string; light(): void };\n\
+                let marks: Array<{ side: string }>;\n";
+    let wanted = [
+        "1 type Sail",
+        "1 field Sail.area",
+        "1 method Sail.hoist",
+        "1 field Sail.tack",
+        "2 type Rope",
+        "2 field Rope.length",
+        "2 field Rope.width",
+        "3 type Mast",
+        "3 field Mast.height",
+        "3 method Mast.step",
+        "4 type Boats",
+        "4 field Boats.name",
+        "5 type Crew",
+        "5 field Crew.rank",
+        "5 field Crew.rank.title",
+        "5 method Crew.rank.promote",
+        "6 interface Port",
+        "6 field Port.depth",
+        "6 field Port.depth.low",
+        "6 field Port.depth.high",
+        "6 field Port.depth.high.spring",
+        "7 class Dock",
+        "7 field Dock.tide",
+        "7 field Dock.tide.ebb",
+        "8 constant buoy",
+        "8 field buoy.colour",
+        "8 method buoy.light",
+        "9 variable marks",
+        "9 field marks.side",
+    ];
+    assert_eq!(symbols("sails.ts", text), wanted);
+}
+
+/// typescript 5.9.3, `getPropertiesOfType`: none of these is a member of the definition around it.
+#[test]
+fn object_types_of_parameters_bounds_and_bases_define_no_members() {
+    let text = "function moor(at: { depth: { low: number } }, by: Rope & { length: number }): { done: boolean } {\n\
+                \x20 const local: { inner: string } = load<{ other: string }>();\n  type Own = { kept: string };\n}\n\
+                class Boat<T extends { bound: string }> extends Base<{ base: string }> {\n  sail(to: { port: string }): { at: string } {}\n}\n\
+                interface Port<T extends { bound: string }> extends Base<{ base: string }> { open(by: { key: string }): { at: string } }\n\
+                type Pick<T> = T extends { tested: infer U } ? U : never;\n\
+                const row = (at: { depth: number }) => at;\nmoor(x as Array<{ cast: string }>);\n";
+    let wanted = [
+        "1 function moor",
+        "3 type moor.Own",
+        "3 field moor.Own.kept",
+        "5 class Boat",
+        "6 method Boat.sail",
+        "8 interface Port",
+        "8 method Port.open",
+        "9 type Pick",
+        "10 function row",
+    ];
+    assert_eq!(symbols("moor.ts", text), wanted);
+}

@@ -30,6 +30,17 @@
 (interface_body (property_signature name: [(property_identifier) (string)] @name) @definition.field)
 (type_alias_declaration
   value: (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field))
+; An object type that is a part of another, or the type of a variable.
+[
+  (intersection_type (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape))
+  (union_type (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape))
+  (array_type (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape))
+  (parenthesized_type (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape))
+  (generic_type (type_arguments (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape)))
+  (variable_declarator (type_annotation (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape)))
+  (public_field_definition (type_annotation (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape)))
+  (property_signature (type_annotation (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape)))
+]
 
 ; Names that an import binds are those of this file too.
 (import_statement (import_require_clause . (identifier) @name)) @definition.constant
