@@ -159,7 +159,7 @@ impl FoundNodes {
         self.scopes.sort_by_key(|(_, scope)| (scope.range.start, std::cmp::Reverse(scope.range.end), scope.name.start));
         let mut scopes: Vec<Scope> = self.scopes.into_iter().map(|(_, scope)| scope).collect();
         drop_uncounted(&mut scopes, text);
-        let defined = Names::from_scopes(&scopes);
+        let defined = Names::from_scopes(&scopes, text);
         let scopes = join_clauses(scopes.into_iter(), text);
         let (symbols, symbol_indexes) = nest(&scopes, language.separator, text, &lines);
         let extents = scopes.iter().filter(|scope| scope.kind.is_some()).map(|scope| scope.range.clone()).collect();

@@ -87,8 +87,10 @@ impl Scope {
 pub(super) struct Names(Vec<Range<usize>>);
 
 impl Names {
-    pub(super) fn from_scopes(scopes: &[Scope]) -> Self {
-        let symbols = scopes.iter().filter(|scope| scope.kind.is_some());
+    /// A name in brackets is an expression, in which others occur.
+    pub(super) fn from_scopes(scopes: &[Scope], text: &str) -> Self {
+        let is_name = |scope: &&Scope| scope.kind.is_some() && !text[scope.name.start..].starts_with('[');
+        let symbols = scopes.iter().filter(is_name);
         let mut names: Vec<Range<usize>> = symbols.map(|scope| scope.name.clone()).collect();
         names.sort_by_key(|name| name.start);
         Self(names)

@@ -33,10 +33,11 @@ for (const path of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
     process.stdout.write(`${path}\tunreadable\n`);
     continue;
   }
-  const print = (kind, name, container) => {
+  const print = (kind, name, container, isComputed = false) => {
     const isPrivate = /^Private/.test(name.type);
-    const text = (isPrivate ? "#" : "") + (name.name ?? name.value ?? name.id?.name);
-    process.stdout.write(`${path}\t${name.loc.start.line}\t${kind}\t${text}\t${container}\n`);
+    const word = (isPrivate ? "#" : "") + (name.name ?? name.value ?? name.id?.name);
+    const shown = isComputed && typeof name.value !== "string" ? `[${text.slice(...name.range)}]` : word;
+    process.stdout.write(`${path}\t${name.loc.start.line}\t${kind}\t${shown}\t${container}\n`);
   };
   const visit = (node, parent, container, isLocal) => {
     if (!node || typeof node !== "object") return;
@@ -49,13 +50,13 @@ for (const path of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
       print(kind === "value" && isLocal ? "optional" : kind, node.id, container);
       inner = kind === "function" ? container : (node.id.name ?? container);
     } else if ((node.type === "ClassExpression" || node.type === "FunctionExpression") && node.id) print("optional", node.id, container);
-    else if (node.type === "MethodDefinition" && !node.computed) print("method", node.key, container);
-    else if (node.type === "PropertyDefinition" && !node.computed) print("field", node.key, container);
+    else if (node.type === "MethodDefinition") print("method", node.key, container, node.computed);
+    else if (node.type === "PropertyDefinition") print("field", node.key, container, node.computed);
     else if (/^Enum\w*Member$/.test(node.type)) print("variant", node.id, container);
     else if (node.type === "ObjectTypeProperty") {
       const isOwn = /^(Interface|DeclareClass|DeclareInterface)/.test(parent?.type);
       print(isOwn ? (node.method ? "method" : "field") : "optional", node.key, container);
-    } else if (node.type === "Property" && !node.computed) print("optional", node.key, container);
+    } else if (node.type === "Property") print("optional", node.key, container, node.computed);
     else if (node.type === "AssignmentExpression" && node.left.type === "MemberExpression") {
       print("optional", node.left.property, container);
     } else if (node.type === "VariableDeclaration") {

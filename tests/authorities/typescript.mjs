@@ -6,9 +6,14 @@ import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 
 const ts = createRequire(`${process.cwd()}/`)("typescript");
+/** A computed name is its text, unless that is a string. */
+const worded = (file, name) => {
+  if (!ts.isComputedPropertyName(name)) return name.text;
+  return ts.isStringLiteralLike(name.expression) ? name.expression.text : name.getText(file).replace(/\s+/g, " ");
+};
 const print = (path, file, name, kind) => {
   const line = file.getLineAndCharacterOfPosition(name.getStart(file)).line + 1;
-  process.stdout.write(`${path}\t${line}\t${kind}\t${name.text}\n`);
+  process.stdout.write(`${path}\t${line}\t${kind}\t${worded(file, name)}\n`);
 };
 /** Prints a word of a declaration that has no name. */
 const printAt = (path, file, node, word) => {
@@ -16,7 +21,7 @@ const printAt = (path, file, node, word) => {
   const at = start + Math.max(file.text.slice(start, node.end).search(new RegExp(`\\b${word}\\b`)), 0);
   process.stdout.write(`${path}\t${file.getLineAndCharacterOfPosition(at).line + 1}\toptional\t${word}\n`);
 };
-const named = (name) => name && (ts.isIdentifier(name) || ts.isStringLiteral(name) || ts.isPrivateIdentifier(name));
+const named = (name) => name && !ts.isObjectBindingPattern(name) && !ts.isArrayBindingPattern(name);
 
 function* bound(name) {
   if (ts.isIdentifier(name)) yield name;

@@ -187,3 +187,57 @@ fn object_types_of_parameters_bounds_and_bases_define_no_members() {
     ];
     assert_eq!(symbols("moor.ts", text), wanted);
 }
+
+/// typescript 5.9.3, `getNavigationTree`; a string in brackets is the member's name, any other expression is shown with them.
+#[test]
+fn members_with_numbers_and_expressions_as_names_are_defined() {
+    let text = "class Sails {\n  42() {}\n  ['jib']() {}\n  *[Symbol.iterator]() {}\n  7 = 1;\n  [\"main\"] = 2;\n  [key] = () => 3;\n  'storm'() {}\n}\n\
+                const all = { [key]() {}, ['jib']: () => 1, 5: function () {}, each: function* () {} };\n";
+    let wanted = [
+        "1 class Sails",
+        "2 method Sails.42",
+        "3 method Sails.jib",
+        "4 method Sails.[Symbol.iterator]",
+        "5 field Sails.7",
+        "6 field Sails.main",
+        "7 method Sails.[key]",
+        "8 method Sails.storm",
+        "10 constant all",
+        "10 method all.[key]",
+        "10 method all.jib",
+        "10 method all.5",
+        "10 method all.each",
+    ];
+    assert_both(text, &wanted);
+    let text = "enum Sails { Jib, ['main'] = 1, 'storm sail' = 2 }\n\
+                interface Port { 42: string; ['depth']: number; [Symbol.iterator](): void; [key: string]: any; (): void; 9(): void }\n\
+                type Buoy = { 1: string; ['light'](): void };\ntype Marks = { [type in Buoys]: number };\nabstract class Boat { abstract ['moor'](): void; abstract 5(): void }\n";
+    let wanted = [
+        "1 enum Sails",
+        "1 variant Sails.Jib",
+        "1 variant Sails.main",
+        "1 variant Sails.storm sail",
+        "2 interface Port",
+        "2 field Port.42",
+        "2 field Port.depth",
+        "2 method Port.[Symbol.iterator]",
+        "2 method Port.9",
+        "3 type Buoy",
+        "3 field Buoy.1",
+        "3 method Buoy.light",
+        "4 type Marks",
+        "5 class Boat",
+        "5 method Boat.moor",
+        "5 method Boat.5",
+    ];
+    assert_eq!(symbols("sails.ts", text), wanted);
+}
+
+/// typescript 5.9.3: the names in brackets are read.
+#[test]
+fn a_name_in_brackets_is_a_reference() {
+    let text = "const HOIST = 'hoist';\nconst all = { [HOIST]() {} };\n";
+    let extracted = extract::extract(&RepoPath::new("all.js").unwrap(), text.as_bytes(), &Options::default()).unwrap();
+    let references: Vec<&str> = extracted.references.iter().map(|reference| reference.name.as_str()).collect();
+    assert_eq!(references, ["HOIST"]);
+}

@@ -136,17 +136,15 @@
   name: (property_identifier) @name
   body: (_) @body) @definition.constructor
   (#eq? @name "constructor"))
-(method_definition
-  name: [(property_identifier) (private_property_identifier) (string)] @name
-  body: (_) @body) @definition.method
+(method_definition name: (_) @name body: (_) @body) @definition.method
 (pair
-  key: [(property_identifier) (string)] @name
+  key: (_) @name
   value: [
     (arrow_function body: (_) @body)
     (function_expression body: (_) @body)
     (generator_function body: (_) @body)
   ]) @definition.method
-(pair key: [(property_identifier) (string)] @name value: (class body: (_) @body)) @definition.class
+(pair key: (_) @name value: (class body: (_) @body)) @definition.class
 
 ; Variables. One that is bound to a required module is an import.
 (lexical_declaration

@@ -11,42 +11,37 @@
 (module name: (_) @name) @definition.namespace
 (function_signature name: (_) @name) @definition.function
 ((method_signature name: (property_identifier) @name) @definition.constructor (#eq? @name "constructor"))
-(method_signature name: [(property_identifier) (private_property_identifier) (string)] @name) @definition.method
-(abstract_method_signature name: [(property_identifier) (private_property_identifier)] @name) @definition.method
+(method_signature name: (_) @name) @definition.method
+(abstract_method_signature name: (_) @name) @definition.method
 (public_field_definition
-  name: [(property_identifier) (private_property_identifier) (string)] @name
+  name: (_) @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
-(public_field_definition
-  name: [(property_identifier) (private_property_identifier) (string)] @name
-  value: (class body: (_) @body)) @definition.class
-(public_field_definition
-  name: [(property_identifier) (private_property_identifier) (string)] @name) @definition.field
+(public_field_definition name: (_) @name value: (class body: (_) @body)) @definition.class
+(public_field_definition name: (_) @name) @definition.field
 (required_parameter
   [(accessibility_modifier) (override_modifier) "readonly"]
   pattern: (identifier) @name) @definition.field
 (optional_parameter
   [(accessibility_modifier) (override_modifier) "readonly"]
   pattern: (identifier) @name) @definition.field
-(interface_body (property_signature name: [(property_identifier) (string)] @name) @definition.field)
-(type_alias_declaration
-  value: (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field))
-; An object type that is a part of another, or the type of a variable.
-[
-  (intersection_type (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape))
-  (union_type (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape))
-  (array_type (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape))
-  (parenthesized_type (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape))
-  (generic_type (type_arguments (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape)))
-  (variable_declarator (type_annotation (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape)))
-  (public_field_definition (type_annotation (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape)))
-  (property_signature (type_annotation (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field @shape)))
-]
+(interface_body (property_signature name: (_) @name) @definition.field)
+; Object types, which may be a part of another. Brackets around words may be an indexer of Flow, or `[type in Names]`, which the
+; grammar reads as a computed name.
+([
+  (type_alias_declaration value: (object_type (property_signature name: (_) @name) @definition.field))
+  (intersection_type (object_type (property_signature name: (_) @name) @definition.field @shape))
+  (union_type (object_type (property_signature name: (_) @name) @definition.field @shape))
+  (array_type (object_type (property_signature name: (_) @name) @definition.field @shape))
+  (parenthesized_type (object_type (property_signature name: (_) @name) @definition.field @shape))
+  (generic_type (type_arguments (object_type (property_signature name: (_) @name) @definition.field @shape)))
+  (variable_declarator (type_annotation (object_type (property_signature name: (_) @name) @definition.field @shape)))
+  (public_field_definition (type_annotation (object_type (property_signature name: (_) @name) @definition.field @shape)))
+  (property_signature (type_annotation (object_type (property_signature name: (_) @name) @definition.field @shape)))
+] (#not-match? @name "^\\[[^.'\"`]*\\]$"))
 
 ; Names that an import binds are those of this file too.
 (import_statement (import_require_clause . (identifier) @name)) @definition.constant
 (import_alias . (identifier) @name) @definition.constant
-(type_alias_declaration value: (object_type (method_signature
-  name: [(property_identifier) (private_property_identifier) (string)] @name) @definition.method))
 
 ; Imports in the CommonJS form.
 (import_statement
