@@ -172,11 +172,12 @@ pub(super) fn module_name(text: &str) -> String {
 
 /// The range of a name without quotes around it, or the colon of a Ruby symbol before it.
 pub(super) fn bare(range: Range<usize>, text: &str) -> Range<usize> {
-    let name = unquoted(&text[range]);
+    let written = text[range].trim();
+    let name = unquoted(written);
     // `['a']` names what `a` does.
     let literal = between(name, '[', ']').map(str::trim).filter(|inner| unquoted(inner) != *inner);
     let name = literal.map_or(name, unquoted);
-    let symbol = name.strip_prefix(':').filter(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_'));
+    let symbol = written.strip_prefix(':').filter(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_'));
     let name = symbol.unwrap_or(name);
     // A part of `text`: where it is needs no search.
     let start = name.as_ptr().addr() - text.as_ptr().addr();

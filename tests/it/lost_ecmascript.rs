@@ -233,6 +233,15 @@ fn members_with_numbers_and_expressions_as_names_are_defined() {
     assert_eq!(symbols("sails.ts", text), wanted);
 }
 
+/// typescript 5.9.3, `getNavigationTree`: the string is the name.
+#[test]
+fn a_colon_in_a_string_is_a_part_of_the_name() {
+    assert_both(
+        "const marks = { ':north'() {}, 'a:b'() {} };\n",
+        &["1 constant marks", "1 method marks.:north", "1 method marks.a:b"],
+    );
+}
+
 /// typescript 5.9.3: the names in brackets are read.
 #[test]
 fn a_name_in_brackets_is_a_reference() {
