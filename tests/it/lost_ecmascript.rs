@@ -250,3 +250,23 @@ fn a_name_in_brackets_is_a_reference() {
     let references: Vec<&str> = extracted.references.iter().map(|reference| reference.name.as_str()).collect();
     assert_eq!(references, ["HOIST"]);
 }
+
+/// typescript 5.9.3: a property for each, also for `accessor` alone.
+#[test]
+fn accessors_with_modifiers_are_fields() {
+    let text = "abstract class Sail extends Base {\n  static accessor count = 1;\n  protected abstract accessor area: number;\n\
+                \x20 override accessor tack = 2;\n  private static accessor #all = 3;\n  accessor luff = 4;\n  static accessor = 5;\n\
+                \x20 declare readonly foot: string;\n  override readonly leech = 6;\n}\n";
+    let wanted = [
+        "1 class Sail",
+        "2 field Sail.count",
+        "3 field Sail.area",
+        "4 field Sail.tack",
+        "5 field Sail.#all",
+        "6 field Sail.luff",
+        "7 field Sail.accessor",
+        "8 field Sail.foot",
+        "9 field Sail.leech",
+    ];
+    assert_eq!(symbols("sail.ts", text), wanted);
+}
