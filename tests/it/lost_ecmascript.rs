@@ -270,3 +270,10 @@ fn accessors_with_modifiers_are_fields() {
     ];
     assert_eq!(symbols("sail.ts", text), wanted);
 }
+
+/// typescript 5.9.3, `getNavigationTree`: a class that is the default export, with its members.
+#[test]
+fn an_abstract_class_may_have_no_name() {
+    let text = "export default abstract class extends Base {\n  abstract hoist(): void;\n  reef() {}\n}\n";
+    assert_eq!(symbols("sail.ts", text), ["1 class default", "2 method default.hoist", "3 method default.reef"]);
+}

@@ -218,8 +218,9 @@ pub(super) static SQL: [Gap; 8] = [
 /// The type of a module's export, as an argument.
 const IMPORTED: Gap = gap(r#"[<|&:,(]\s*((?:typeof\s+)?import\(\s*(?:"[^"\n]*"|'[^'\n]*')\s*\)\.)\w"#, "");
 
-pub(super) static TYPESCRIPT: [Gap; 8] = [
+pub(super) static TYPESCRIPT: [Gap; 9] = [
     IMPORTED,
+    gap(r"\bexport\s+default\s+(abstract\s+)class\s*(?:[{<]|extends\b|implements\b)", ""),
     gap(r#"\b(?:static|abstract|override)[ \t]+(accessor[ \t]+)[A-Za-z_$#"'\[]"#, ""),
     // Escapes in the type of a template: findings/tree-sitter-typescript-template-escape.sh
     gap(r"(?:^|[^\\])(\\[`$])", ""),
