@@ -277,3 +277,22 @@ fn an_abstract_class_may_have_no_name() {
     let text = "export default abstract class extends Base {\n  abstract hoist(): void;\n  reef() {}\n}\n";
     assert_eq!(symbols("sail.ts", text), ["1 class default", "2 method default.hoist", "3 method default.reef"]);
 }
+
+/// svelte 5.57.3, `compile`: a variable for each name that the script does not declare; `$store` is a subscription.
+#[test]
+fn reactive_declarations_are_variables() {
+    let text = "<script>\n  export let a = 1;\n  let b;\n  $: total = a + b;\n  $: b = a * 2;\n  $: ({ first, second: other } = load(a));\n\
+                \x20 $: [x, y] = load(a);\n  $: $store = total;\n  $: console.log(total);\n  $: total = 3;\n  function none() {\n    $: inner = 1;\n  }\n</script>\n";
+    let wanted = [
+        "2 variable a",
+        "3 variable b",
+        "4 variable total",
+        "6 variable first",
+        "6 variable other",
+        "7 variable x",
+        "7 variable y",
+        "11 function none",
+    ];
+    assert_eq!(symbols("Sail.svelte", text), wanted);
+    assert_eq!(symbols("sail.ts", "$: total = 1;\n"), [""; 0]);
+}

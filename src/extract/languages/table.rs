@@ -329,7 +329,7 @@ static TABLE: [Language; 49] = [
     Language::new(
         "svelte",
         || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
-        concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
+        concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm"), include_str!("svelte.scm")),
     )
     .scopes(SCOPES_OF_TYPESCRIPT)
     .version(5)
