@@ -296,3 +296,22 @@ fn reactive_declarations_are_variables() {
     assert_eq!(symbols("Sail.svelte", text), wanted);
     assert_eq!(symbols("sail.ts", "$: total = 1;\n"), [""; 0]);
 }
+
+/// svelte 5.57.3, `compile`: a function for each snippet, also in an element and in a snippet. Vue has none.
+#[test]
+fn snippets_of_svelte_are_functions() {
+    let text = "{#snippet early()}<p/>{/snippet}\n<script lang=\"ts\">\n  let { items } = $props();\n  const text = '{#snippet text()}';\n</script>\n\n\
+                <!-- {#snippet hidden()}{/snippet} -->\n{#snippet row(item: Item, { src, caption } = {})}\n  {#snippet cell()}<td>{src}</td>{/snippet}\n\
+                \x20 <tr>{@render cell()}</tr>\n{/snippet}\n<Table {items}>\n  {#snippet header( )}<th>fruit</th>{/snippet}\n</Table>\n\
+                {#if items}{@render row(1)}{/if}\n";
+    let wanted = [
+        "1 function early",
+        "3 variable items",
+        "4 constant text",
+        "8 function row",
+        "9 function cell",
+        "13 function header",
+    ];
+    assert_eq!(symbols("Table.svelte", text), wanted);
+    assert_eq!(symbols("Table.vue", text), ["3 variable items", "4 constant text"]);
+}

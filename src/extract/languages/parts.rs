@@ -7,11 +7,35 @@ use std::ops::Range;
 
 /// The contents of the `<script>` elements that are scripts, in order.
 pub(super) fn of_component(text: &str) -> Vec<Range<usize>> {
+    scripts(text, |_, _| None)
+}
+
+/// The scripts of a Svelte component and the heads of its snippets, in order.
+pub(super) fn of_svelte(text: &str) -> Vec<Range<usize>> {
+    scripts(text, snippet)
+}
+
+/// The brackets and the name of the snippet that begins at `open`: `{row}` of `{#snippet row(item)}`.
+fn snippet(text: &str, open: usize) -> Option<[Range<usize>; 3]> {
+    let head = text[open..].strip_prefix("{#snippet ")?.trim_start();
+    let start = text.len() - head.len();
+    let head = &head[..head.floor_char_boundary(1_000)];
+    let length = head.find('(')?;
+    let (end, _) = head.match_indices('}').find(|(end, _)| head[..*end].trim_end().ends_with(')'))?;
+    Some([open..open + 1, start..start + length, start + end..start + end + 1])
+}
+
+/// The contents of scripts, and what `block` returns for each `{` outside of them, in order.
+fn scripts(text: &str, block: impl Fn(&str, usize) -> Option<[Range<usize>; 3]>) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut scripts = Vec::new();
     let mut at = 0;
-    while let Some(open) = memchr::memmem::find(&bytes[at..], b"<").map(|found| at + found) {
+    while let Some(open) = memchr::memchr2(b'<', b'{', &bytes[at..]).map(|found| at + found) {
         at = open + 1;
+        if bytes[open] == b'{' {
+            scripts.extend(block(text, open).into_iter().flatten());
+            continue;
+        }
         if text[open..].starts_with("<!--") {
             let Some(end) = memchr::memmem::find(&bytes[open..], b"-->") else { break };
             at = open + end + 3;

@@ -12,3 +12,5 @@
   ])
   (#eq? @_label "$")
   (#not-match? @name "^\\$")) @definition.variable @assigned)
+; The head of a snippet, of which the brackets and the name are read.
+(program (statement_block . (expression_statement . (identifier) @name .) .) @definition.function)

@@ -334,7 +334,7 @@ static TABLE: [Language; 49] = [
     .scopes(SCOPES_OF_TYPESCRIPT)
     .version(5)
     .extensions(&["svelte"])
-    .parts(parts::of_component)
+    .parts(parts::of_svelte)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
