@@ -315,3 +315,22 @@ fn snippets_of_svelte_are_functions() {
     assert_eq!(symbols("Table.svelte", text), wanted);
     assert_eq!(symbols("Table.vue", text), ["3 variable items", "4 constant text"]);
 }
+
+/// hermes-parser 0.37.0: two components, a class with its members, and a type with its member.
+#[test]
+fn declared_components_and_fields_of_prototypes_are_defined_in_flow() {
+    let text = "/* @flow */\ndeclare component Sail(area: string);\ndeclare export component Mast();\n\
+                declare class Boat { proto length: number; moor(): void; proto: string }\n\
+                export type Props = $ReadOnly<{| area: string, [string]: mixed |}>;\n";
+    let wanted = [
+        "2 function Sail",
+        "3 function Mast",
+        "4 class Boat",
+        "4 field Boat.length",
+        "4 method Boat.moor",
+        "4 field Boat.proto",
+        "5 type Props",
+        "5 field Props.area",
+    ];
+    assert_eq!(symbols("sail.js", text), wanted);
+}

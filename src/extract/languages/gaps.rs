@@ -239,11 +239,12 @@ pub(super) static TYPESCRIPT: [Gap; 9] = [
 ];
 
 /// JavaScript with types, as Flow has them, for the grammar of TypeScript.
-pub(super) static FLOW: [Gap; 19] = [
+pub(super) static FLOW: [Gap; 20] = [
+    gap(r"[{,;]\s*(proto\s+)[A-Za-z_$][\w$]*\s*:", ""),
     gap(r"^[ \t]*declare[ \t]+(export[ \t]+)", ""),
     gap(r"^[ \t]*(?:export[ \t]+)?(?:declare[ \t]+)?(opaque[ \t]+)type\s", ""),
     gap(r"^[ \t]*(?:export[ \t]+)?(?:declare[ \t]+)?[ \t]*type\s+\w+(?:<[^=;{}\n]*>)?(\s*:[^=;{}\n]*)=", ""),
-    gap(r"^[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(component)\s+\w+\s*[(<]", "function"),
+    gap(r"^[ \t]*(?:export[ \t]+)?(?:default[ \t]+|declare[ \t]+)?(component)\s+\w+\s*[(<]", "function"),
     // Variance.
     gap(r#"(?:^|[{,;|(])\s*(?:static\s+)?([+-])(?:[A-Za-z_$][\w$]*|"[^"\n]*"|'[^'\n]*'|\[[^\]\n]*\])\??\s*:"#, ""),
     gap(r"[<,]\s*([+-])[A-Za-z_]", ""),
