@@ -34,6 +34,16 @@ def definitions(body, local):
                     yield name, "optional" if local else "value", name.id
                 if isinstance(target, ast.Attribute):
                     yield target, "optional", target.attr
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            yield from ((name, "optional", name.id) for name in targets(node.target))
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            for item in node.items:
+                yield from ((name, "optional", name.id) for name in targets(item.optional_vars))
+        # The heads of statements, and simple ones.
+        for child in ast.iter_child_nodes(node):
+            for inner in ast.walk(child) if isinstance(child, ast.expr) else ():
+                if isinstance(inner, ast.NamedExpr):
+                    yield inner, "optional", inner.target.id
         for field in ("body", "orelse", "finalbody"):
             inner = getattr(node, field, None)
             if isinstance(inner, list) and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

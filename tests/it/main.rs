@@ -54,6 +54,7 @@ mod line_history;
 mod long;
 mod lost_definitions;
 mod lost_ecmascript;
+mod lost_python;
 mod mcp;
 mod models;
 mod naming;

@@ -21,6 +21,30 @@
 ])) @signature
 (assignment left: (tuple_pattern (identifier) @name @definition.variable @member)) @signature
 (assignment left: (list_pattern (identifier) @name @definition.variable @member)) @signature
+(lambda body: (_) @local)
+(named_expression name: (identifier) @name) @definition.variable @member
+(for_statement left: [
+  (identifier) @name @definition.variable @member
+  (pattern_list (identifier) @name @definition.variable @member)
+  (tuple_pattern (identifier) @name @definition.variable @member)
+]) @signature
+(with_statement (with_clause (with_item (as_pattern
+  alias: (as_pattern_target [
+    (identifier) @name @definition.variable @member
+    (tuple (identifier) @name @definition.variable @member)
+    (list (identifier) @name @definition.variable @member)
+  ]))))) @signature
+; Several names at once, however deep.
+(for_in_clause left: (_) @local)
+[(parameters) (lambda_parameters)] @local
+[
+  (pattern_list (identifier) @name @definition.variable @member)
+  (pattern_list (list_splat_pattern (identifier) @name @definition.variable @member))
+  (tuple_pattern (identifier) @name @definition.variable @member)
+  (tuple_pattern (list_splat_pattern (identifier) @name @definition.variable @member))
+  (list_pattern (identifier) @name @definition.variable @member)
+  (list_pattern (list_splat_pattern (identifier) @name @definition.variable @member))
+]
 
 ; Imports.
 (import_statement name: (dotted_name) @import.module)

@@ -1,0 +1,71 @@
+//! Definitions that are lost or wrong in valid files of Python, each with the answer of its own parser.
+
+use ixmcp::extract::{self, Options};
+use ixmcp::model::RepoPath;
+
+/// The line, kind and qualified name of each symbol.
+fn symbols(name: &str, text: &str) -> Vec<String> {
+    let extracted = extract::extract(&RepoPath::new(name).unwrap(), text.as_bytes(), &Options::default()).unwrap();
+    let row = |symbol: &ixmcp::model::Symbol| {
+        let container = symbol.container.as_ref().map(|container| format!("{container}.")).unwrap_or_default();
+        format!("{} {} {container}{}", symbol.line, symbol.kind, symbol.name)
+    };
+    extracted.symbols.iter().map(row).collect()
+}
+
+/// `ast` and `symtable` of Python 3.11: each name is stored in the module or the class.
+#[test]
+fn names_that_python_unpacks_are_defined_however_deep() {
+    let text = "(a, (b, *c)) = load()\n[d, [e, (f, *g)]] = load()\nh, (i, j), k.x, l[0] = load()\n\
+                class Boat:\n    (m, (n, *o)) = load()\n    def moor(self):\n        (p, (q, r)) = load()\n";
+    let wanted = [
+        "1 variable a",
+        "1 variable b",
+        "1 variable c",
+        "2 variable d",
+        "2 variable e",
+        "2 variable f",
+        "2 variable g",
+        "3 variable h",
+        "3 variable i",
+        "3 variable j",
+        "4 class Boat",
+        "5 attribute Boat.m",
+        "5 attribute Boat.n",
+        "5 attribute Boat.o",
+        "6 method Boat.moor",
+    ];
+    assert_eq!(symbols("boat.py", text), wanted);
+}
+
+/// `symtable` of Python 3.11: names of loops, of `with` and of `:=` are the module's or the class's; those of comprehensions, lambdas,
+/// parameters and functions are not.
+#[test]
+fn names_of_loops_and_contexts_are_defined() {
+    let text = "for berth in range(3):\n    depth = berth\nfor east, (west, *rest) in []:\n    pass\nfor boat.x, ports[0] in []:\n    pass\n\
+                with open('a') as first, open('b') as (second, third):\n    pass\nif (found := first.read()):\n    pass\n\
+                found_all = [seen := one for one in found]\npairs = {k: v for k, (v, *w) in []}\ncall = lambda p, *q: (r := p)\n\
+                def moor(a, *args, b=(c := 1)):\n    with open('d') as e:\n        for f, (g, h) in e:\n            i = (j := 1)\n\
+                class Boat:\n    for size in range(3):\n        pass\n    with open('f') as log:\n        pass\n\
+                try:\n    pass\nexcept OSError as error:\n    pass\nmatch found:\n    case [x, *y]:\n        pass\n    case (m, n) as o:\n        pass\n";
+    let wanted = [
+        "1 variable berth",
+        "2 variable depth",
+        "3 variable east",
+        "3 variable west",
+        "3 variable rest",
+        "7 variable first",
+        "7 variable second",
+        "7 variable third",
+        "9 variable found",
+        "11 variable found_all",
+        "11 variable seen",
+        "12 variable pairs",
+        "13 variable call",
+        "14 function moor",
+        "18 class Boat",
+        "19 attribute Boat.size",
+        "21 attribute Boat.log",
+    ];
+    assert_eq!(symbols("boat.py", text), wanted);
+}
