@@ -1,4 +1,5 @@
-//! Definitions that are lost or wrong in valid files of Python, each with the answer of its own parser.
+//! Definitions that are lost or wrong in valid files of Python and Dart, each with the answer of the language's own parser or its
+//! specification.
 
 use ixmcp::extract::{self, Options};
 use ixmcp::model::RepoPath;
@@ -68,4 +69,14 @@ fn names_of_loops_and_contexts_are_defined() {
         "21 attribute Boat.log",
     ];
     assert_eq!(symbols("boat.py", text), wanted);
+}
+
+/// Dart language specification 6 draft, 8 (Variables) and 9.4 (External Functions): a variable may be external.
+#[test]
+fn external_variables_of_dart_are_defined() {
+    let text = "external int depth;\nexternal final String name, port;\nexternal int moor();\n";
+    assert_eq!(
+        symbols("port.dart", text),
+        ["1 variable depth", "2 variable name", "2 variable port", "3 function moor"]
+    );
 }

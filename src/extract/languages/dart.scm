@@ -47,6 +47,7 @@
   (static_final_declaration_list (static_final_declaration name: (identifier) @name))) @definition.variable
 (top_level_variable_declaration
   (initialized_identifier_list (initialized_identifier name: (identifier) @name))) @definition.variable
+(external_variable_declaration (identifier_list (identifier) @name) @definition.variable)
 (external_function_declaration signature: (function_signature name: (identifier) @name)) @definition.function
 (external_getter_declaration signature: (getter_signature name: (identifier) @name)) @definition.function
 (external_setter_declaration signature: (setter_signature name: (identifier) @name)) @definition.function

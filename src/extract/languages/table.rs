@@ -69,7 +69,7 @@ static TABLE: [Language; 49] = [
         .scopes(&[include_str!("scopes/dart.scm")])
         .extensions(&["dart"])
         .interpreters(&["dart"])
-        .version(3)
+        .version(4)
         .whole_heads()
         .heads(&heads::DART),
     // Devicetree: nodes and their labels, macros, includes.
