@@ -52,6 +52,7 @@ mod language_forms;
 mod languages;
 mod line_history;
 mod long;
+mod lost_c_family;
 mod lost_definitions;
 mod lost_ecmascript;
 mod lost_python;

@@ -66,39 +66,44 @@
   ]) @signature
 (type_definition declarator: [
   (type_identifier) @name
-  (array_declarator declarator: (type_identifier) @name)
-  (pointer_declarator declarator: [
+  (_ !parameters declarator: [
     (type_identifier) @name
-    (pointer_declarator declarator: [
-      (type_identifier) @name
-      (pointer_declarator declarator: (type_identifier) @name)
-      (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name)))
-    ])
-    (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name)))
+    (_ !parameters declarator: [(type_identifier) @name (_ !parameters declarator: (type_identifier) @name)])
   ])
-  (function_declarator declarator: [
-    (type_identifier) @name
-    (parenthesized_declarator (type_identifier) @name)
-    (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name))
+  (function_declarator declarator: [(type_identifier) @name (parenthesized_declarator (type_identifier) @name)])
+  (pointer_declarator declarator: (function_declarator declarator: (type_identifier) @name))
+  (_ declarator: [
+    (parenthesized_declarator (_ !parameters declarator: [
+      (type_identifier) @name
+      (_ !parameters declarator: (type_identifier) @name)
+    ]))
+    (_ declarator: [
+      (parenthesized_declarator (_ !parameters declarator: (type_identifier) @name))
+      (_ declarator: (parenthesized_declarator (_ !parameters declarator: (type_identifier) @name)))
+    ])
   ])
 ]) @definition.type
 ((field_declaration declarator: [
   (field_identifier) @name
-  (array_declarator declarator: [
+  (_ !parameters declarator: [
     (field_identifier) @name
-    (array_declarator declarator: (field_identifier) @name)
+    (_ !parameters declarator: [(field_identifier) @name (_ !parameters declarator: (field_identifier) @name)])
   ])
-  (pointer_declarator declarator: [
-    (field_identifier) @name
-    (array_declarator declarator: (field_identifier) @name)
-    (pointer_declarator declarator: [
+  ; Pointers to functions and to arrays, and arrays of them.
+  (_ declarator: [
+    (parenthesized_declarator (_ !parameters declarator: [
       (field_identifier) @name
-      (array_declarator declarator: (field_identifier) @name)
-      (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))
+      (_ !parameters declarator: [(field_identifier) @name (_ !parameters declarator: (field_identifier) @name)])
+      (_ declarator: (parenthesized_declarator (_ !parameters declarator: (field_identifier) @name)))
+    ]))
+    (_ declarator: [
+      (parenthesized_declarator (_ !parameters declarator: [
+        (field_identifier) @name
+        (_ !parameters declarator: [(field_identifier) @name (_ !parameters declarator: (field_identifier) @name)])
+      ]))
+      (_ declarator: (parenthesized_declarator (_ !parameters declarator: (field_identifier) @name)))
     ])
-    (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))
   ])
-  (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))
 ])
   @definition.field
   (#not-match? @name "^__+[a-z_]*(aligned|packed|layout)"))
@@ -150,39 +155,35 @@
 ; Macros around a declaration make the grammar see variables in them: without its own semicolon, or after a call.
 ((declaration declarator: [
   (identifier) @name
-  (init_declarator declarator: [
-    (identifier) @name
-    (array_declarator declarator: [(identifier) @name (array_declarator declarator: (identifier) @name)])
-    (pointer_declarator declarator: [
-      (identifier) @name
-      (pointer_declarator declarator: [
-        (identifier) @name
-        (array_declarator declarator: (identifier) @name)
-        (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
-      ])
-      (array_declarator declarator: [(identifier) @name (array_declarator declarator: (identifier) @name)])
-      (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
-    ])
-    (array_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
-    (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: [
-      (identifier) @name
-      (array_declarator declarator: (identifier) @name)
-    ])))
-  ])
-  (array_declarator declarator: [(identifier) @name (array_declarator declarator: (identifier) @name)])
-  (pointer_declarator declarator: [
-    (identifier) @name
-    (pointer_declarator declarator: [
-      (identifier) @name
-      (array_declarator declarator: (identifier) @name)
-      (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
-    ])
-    (array_declarator declarator: [(identifier) @name (array_declarator declarator: (identifier) @name)])
-    (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
-  ])
-  (array_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
   (parenthesized_declarator (identifier) @name)
-  (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
+  (_ !parameters declarator: [
+    (identifier) @name
+    (_ !parameters declarator: [
+      (identifier) @name
+      (_ !parameters declarator: [(identifier) @name (_ !parameters declarator: (identifier) @name)])
+    ])
+  ])
+  ; Pointers to functions and to arrays, and arrays of them.
+  (_ declarator: [
+    (parenthesized_declarator (_ !parameters declarator: [
+      (identifier) @name
+      (_ !parameters declarator: [(identifier) @name (_ !parameters declarator: (identifier) @name)])
+      (_ declarator: (parenthesized_declarator (_ !parameters declarator: (identifier) @name)))
+    ]))
+    (_ declarator: [
+      (parenthesized_declarator (_ !parameters declarator: [
+        (identifier) @name
+        (_ !parameters declarator: [(identifier) @name (_ !parameters declarator: (identifier) @name)])
+      ]))
+      (_ declarator: [
+        (parenthesized_declarator (_ !parameters declarator: [
+          (identifier) @name
+          (_ !parameters declarator: (identifier) @name)
+        ]))
+        (_ declarator: (parenthesized_declarator (_ !parameters declarator: (identifier) @name)))
+      ])
+    ])
+  ])
 ]) @definition.variable
   (#match? @definition.variable ";$")
   (#not-match? @definition.variable "^[A-Za-z_][A-Za-z0-9_]*[ \t]*\\([^*]")

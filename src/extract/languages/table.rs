@@ -32,7 +32,7 @@ static TABLE: [Language; 49] = [
         .scopes(&[include_str!("scopes/c.scm")])
         .extensions(&["c", "h"])
         .heads(&heads::C)
-        .version(8)
+        .version(9)
         .whole_heads()
         .gaps(&gaps::C),
     // CMake: functions, macros, targets, options and set variables.
@@ -49,7 +49,7 @@ static TABLE: [Language; 49] = [
             "ino",
         ])
         .heads(&heads::CPP)
-        .version(6)
+        .version(7)
         .separator("::")
         .whole_heads()
         .gaps(&gaps::CPP),
@@ -193,7 +193,7 @@ static TABLE: [Language; 49] = [
     // Objective-C: interfaces, protocols, methods, properties, and what C has.
     Language::new("objc", || tree_sitter_objc::LANGUAGE.into(), include_str!("objc.scm"))
         .extensions(&["m", "mm"])
-        .version(4)
+        .version(5)
         .whole_heads()
         .gaps(&gaps::C)
         .heads(&heads::OBJC),
@@ -406,7 +406,7 @@ static TABLE: [Language; 49] = [
 /// Objective-C++: C++ outside of interfaces, implementations and protocols. Its version is that of Objective-C.
 pub(super) static OBJECTIVE_CPP: Language =
     Language::new("objc", || tree_sitter_objc::LANGUAGE.into(), include_str!("objc.scm"))
-        .version(4)
+        .version(5)
         .whole_heads()
         .gaps(&gaps::C)
         .heads(&heads::OBJC)

@@ -1,0 +1,45 @@
+//! Definitions of C, C++ and Objective-C that grammars lose, and where they belong, each with the answer of the language's own
+//! parser. `lost_definitions` has those of all languages.
+
+use ixmcp::extract::{self, Options};
+use ixmcp::model::RepoPath;
+
+/// The line, kind and name of each symbol, and its container.
+pub(crate) fn contained(name: &str, text: &str) -> Vec<String> {
+    let extracted = extract::extract(&RepoPath::new(name).unwrap(), text.as_bytes(), &Options::default()).unwrap();
+    let row = |symbol: &ixmcp::model::Symbol| {
+        let container = symbol.container.as_ref().map(|container| format!(" in {container}")).unwrap_or_default();
+        format!("{} {} {}{container}", symbol.line, symbol.kind, symbol.name)
+    };
+    extracted.symbols.iter().map(row).collect()
+}
+
+/// libclang 18.1.1, with `-std=c2x`. `later` and `foo` are functions, `inner` is local.
+#[test]
+fn c_variables_of_functions_and_arrays_are_defined() {
+    let text = "int (*table[3])(int);\nchar *(*grid[2][3])(void);\nvoid (*(*choose)(int))(void);\nint (*row)[3], ***deep, cube[1][2][3];\n\
+                struct port {\n    int (*table[3])(int);\n    int (*row)[3];\n    void (*(*choose)(int))(void);\n    int cube[1][2][3], ***deep;\n};\n\
+                typedef int (*handlers[3])(int);\ntypedef int (*rows)[4];\ntypedef void *maker(int);\n\
+                void (*later(int, void (*)(int)))(int);\nint (foo)(int);\nint moor(void) { int (*inner[3])(int); return 0; }\n";
+    let wanted = [
+        "1 variable table",
+        "2 variable grid",
+        "3 variable choose",
+        "4 variable row",
+        "4 variable deep",
+        "4 variable cube",
+        "5 struct port",
+        "6 field table in port",
+        "7 field row in port",
+        "8 field choose in port",
+        "9 field cube in port",
+        "9 field deep in port",
+        "11 type handlers",
+        "12 type rows",
+        "13 type maker",
+        "14 function later",
+        "15 function foo",
+        "16 function moor",
+    ];
+    assert_eq!(contained("port.c", text), wanted);
+}
