@@ -43,3 +43,14 @@ fn c_variables_of_functions_and_arrays_are_defined() {
     ];
     assert_eq!(contained("port.c", text), wanted);
 }
+
+/// libclang 18.1.1, with `-std=c2x`; as C++20, the last four lines.
+#[test]
+fn specifiers_with_arguments_hide_no_variable() {
+    let text = "_Atomic(int) berth;\n_Atomic(int *) crane = 0;\n_Thread_local int first, second;\n_Alignas(16) int depth;\n\
+                __attribute__((unused)) static int tide;\ntypeof(int) pier = 1;\n";
+    let wanted = ["1 berth", "2 crane", "3 first", "3 second", "4 depth", "5 tide", "6 pier"];
+    assert_eq!(contained("port.c", text), wanted.map(|row| row.replace(' ', " variable ")));
+    let text = "alignas(16) int depth = 1;\ndecltype(1) tide = 2;\n";
+    assert_eq!(contained("port.cpp", text), ["1 variable depth", "2 variable tide"]);
+}

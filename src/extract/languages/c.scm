@@ -150,8 +150,11 @@
     (init_declarator declarator: (pointer_declarator declarator: (identifier) @name)) @definition.variable
   ]
   (#not-match? @name "^__+[a-z_]*(aligned|packed|layout)")) @signature
-((declaration declarator: (identifier) @name) @definition.variable
-  (#match? @definition.variable "^((static|extern|const|volatile)[ \t]+)*(_BitInt|typeof|typeof_unqual)[ \t]*\\("))
+((declaration declarator: [
+  (identifier) @name
+  (_ !parameters declarator: [(identifier) @name (_ !parameters declarator: (identifier) @name)])
+]) @definition.variable
+  (#match? @definition.variable "^((static|extern|const|volatile)[ \t]+)*(_Alignas|_Atomic|_BitInt|__attribute__|__declspec|alignas|decltype|typeof|typeof_unqual)[ \t]*\\("))
 ; Macros around a declaration make the grammar see variables in them: without its own semicolon, or after a call.
 ((declaration declarator: [
   (identifier) @name

@@ -59,9 +59,9 @@ pub(super) static C: [Gap; 23] = [
         r"^[ \t]*((?:[A-Z][A-Z0-9_]*|local)(?:[ \t]+|[ \t]*\n))[A-Za-z_]\w*[ \t]*(?:\*[ \t]*)*(?:\([*\s]*\w+\)|[ \t*]\w+)[ \t]*\(",
         "",
     ),
-    // C23.
+    // C11 and C23.
     gap(r"\[\[[^\[\]\n]*\]\]", ""),
-    gap(r"\b(_BitInt\s*\([^()\n]*\))", "int"),
+    gap(r"\b((?:_Atomic|_BitInt)\s*\((?:[^()\n]|\([^()\n]*\))*\))", "int"),
     gap(r"\b(typeof(?:_unqual)?\s*\((?:[^()\n]|\([^()\n]*\))*\))\s*[\w*]", "int"),
     gap(r"(?:^|[;{(]|\b(?:static|const|constexpr|register))\s*(auto)\s+\w+\s*=", "int"),
 ];
