@@ -54,3 +54,43 @@ fn specifiers_with_arguments_hide_no_variable() {
     let text = "alignas(16) int depth = 1;\ndecltype(1) tide = 2;\n";
     assert_eq!(contained("port.cpp", text), ["1 variable depth", "2 variable tide"]);
 }
+
+/// libclang 18.1.1, with `-DOLD(x)=`; as C, without the last line.
+#[test]
+fn enumerators_may_have_attributes() {
+    let text = "enum tide { EBB __attribute__((deprecated)), FLOW OLD(\"x\") = 2, SLACK };\nenum wind {\n    CALM [[deprecated]],\n    \
+                GALE [[deprecated(\"x\")]] = 3,\n    STORM OLD(1) OLD(ios(9.0, 13.0))\n};\n";
+    let wanted = [
+        "1 enum tide",
+        "1 variant EBB in tide",
+        "1 variant FLOW in tide",
+        "1 variant SLACK in tide",
+        "2 enum wind",
+        "3 variant CALM in wind",
+        "4 variant GALE in wind",
+        "5 variant STORM in wind",
+    ];
+    for file in ["wind.c", "wind.cpp"] {
+        assert_eq!(contained(file, text), wanted, "{file}");
+    }
+    let class = "class MOOR {\n    MOOR(int depth);\n    constexpr MOOR(const MOOR&) = default;\n};\nenum tide { EBB OLD(1), FLOW };\n";
+    let wanted = [
+        "1 class MOOR",
+        "2 method MOOR in MOOR",
+        "3 method MOOR in MOOR",
+        "5 enum tide",
+        "5 variant EBB in tide",
+        "5 variant FLOW in tide",
+    ];
+    assert_eq!(contained("moor.cpp", class), wanted);
+    let apple = "typedef NS_ENUM(NSInteger, Tide) {\n    TideEbb API_AVAILABLE(ios(10)) = 1,\n    TideFlow NS_SWIFT_NAME(flow),\n    \
+                 TideSlack API_DEPRECATED(\"x\", ios(9.0, 13.0)) API_UNAVAILABLE(watchos),\n    TideNone\n};\n";
+    let wanted = [
+        "1 enum Tide",
+        "2 variant TideEbb in Tide",
+        "3 variant TideFlow in Tide",
+        "4 variant TideSlack in Tide",
+        "5 variant TideNone in Tide",
+    ];
+    assert_eq!(contained("Tide.m", apple), wanted);
+}

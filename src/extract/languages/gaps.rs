@@ -15,7 +15,16 @@ const BRACKETS: Gap = gap(r"^([A-Z_]*(?:BEGIN|END)[A-Z_]*)[ \t\r]*$", "");
 
 const CONDITIONAL: Gap = Gap { pattern: r"^[ \t]*#[ \t]*if", filling: Filling::Conditional };
 
-pub(super) static C: [Gap; 23] = [
+/// Attributes.
+const ATTRIBUTE: Gap = gap(r"(\[\[[^\[\]\n]*\]\]|\b__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\))", "");
+
+/// Macros for attributes after the name of an enumerator.
+const ANNOTATED: Gap = gap(
+    r"(?:^|[{,])[ \t]*[A-Za-z_]\w*[ \t]+((?:[A-Z][A-Z0-9_]*\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)[ \t]*)+)(?:,|\s*\}|=[^=;\n]*(?:[,}]|$))",
+    "",
+);
+
+pub(super) static C: [Gap; 24] = [
     CONDITIONAL,
     EXPORTED,
     // Enumerations as Apple's frameworks declare them: `typedef NS_ENUM(NSInteger, Level) { … };`
@@ -59,8 +68,9 @@ pub(super) static C: [Gap; 23] = [
         r"^[ \t]*((?:[A-Z][A-Z0-9_]*|local)(?:[ \t]+|[ \t]*\n))[A-Za-z_]\w*[ \t]*(?:\*[ \t]*)*(?:\([*\s]*\w+\)|[ \t*]\w+)[ \t]*\(",
         "",
     ),
+    ATTRIBUTE,
+    ANNOTATED,
     // C11 and C23.
-    gap(r"\[\[[^\[\]\n]*\]\]", ""),
     gap(r"\b((?:_Atomic|_BitInt)\s*\((?:[^()\n]|\([^()\n]*\))*\))", "int"),
     gap(r"\b(typeof(?:_unqual)?\s*\((?:[^()\n]|\([^()\n]*\))*\))\s*[\w*]", "int"),
     gap(r"(?:^|[;{(]|\b(?:static|const|constexpr|register))\s*(auto)\s+\w+\s*=", "int"),
@@ -79,7 +89,7 @@ const EXPORTED: Gap = gap(
     "",
 );
 
-pub(super) static CPP: [Gap; 18] = [
+pub(super) static CPP: [Gap; 19] = [
     CONDITIONAL,
     EXPORTED,
     BRACKETS,
@@ -135,7 +145,8 @@ pub(super) static CPP: [Gap; 18] = [
     gap(r#"^[ \t]*((?:export\s+)?(?:module|import)\b(?:[ \t]*[\w.:<>"/]+)*[ \t]*;)"#, ""),
     Gap { pattern: r"^[ \t]*export\s*\{", filling: Filling::Block },
     gap(r"^[ \t]*(export\s)\s*\w", ""),
-    gap(r"^[ \t]*(?:class|struct|union|enum)\s+(\[\[[^\[\]\n]*\]\])", ""),
+    ATTRIBUTE,
+    ANNOTATED,
 ];
 
 pub(super) static CSHARP: [Gap; 8] = [
