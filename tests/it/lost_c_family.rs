@@ -55,6 +55,27 @@ fn specifiers_with_arguments_hide_no_variable() {
     assert_eq!(contained("port.cpp", text), ["1 variable depth", "2 variable tide"]);
 }
 
+/// libclang 18.1.1: spaces after a macro are not its value.
+#[test]
+fn an_empty_macro_does_not_hide_the_next_line() {
+    let text = "#ifndef PORT_H\n#define PORT_H \n\n#include <a.h>\n#define MOOR(ship) \t\nint f(void);\n#define TIDE \n#define LAST 1\n#define LONG \\\n  2\n\
+                int g;\n#endif\n";
+    let wanted = [
+        "2 constant PORT_H",
+        "5 macro MOOR",
+        "6 function f",
+        "7 constant TIDE",
+        "8 constant LAST",
+        "9 constant LONG",
+        "11 variable g",
+    ];
+    assert_eq!(contained("port.h", text), wanted);
+    assert_eq!(contained("port.cpp", text), wanted);
+    let attribute = "#define OLD \\\n  [[deprecated]]\nint f(void);\nenum tide { EBB [[deprecated]], FLOW };\n";
+    let wanted = ["1 constant OLD", "3 function f", "4 enum tide", "4 variant EBB in tide", "4 variant FLOW in tide"];
+    assert_eq!(contained("tide.cpp", attribute), wanted);
+}
+
 /// libclang 18.1.1, with `-DOLD(x)=`; as C, without the last line.
 #[test]
 fn enumerators_may_have_attributes() {

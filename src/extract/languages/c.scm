@@ -116,6 +116,10 @@
 
 ; Macros. One without a value is a guard or a switch, and is looked for just as well.
 ; Inside of functions they are the file's nevertheless.
+((preproc_def name: (identifier) @name value: (_)) @definition.constant @member @misread
+  (#match? @definition.constant "^#[ \t]*define[ \t]+\\w+\\s*\n\\s*\\S"))
+((preproc_function_def name: (identifier) @name value: (_)) @definition.macro @member @misread
+  (#match? @definition.macro "^#[ \t]*define[ \t]+\\w+\\([^()]*\\)\\s*\n\\s*\\S"))
 (preproc_def name: (identifier) @name) @definition.constant @member
 (preproc_function_def name: (identifier) @name) @definition.macro @member
 ; A comment in its text ends it for the grammar.

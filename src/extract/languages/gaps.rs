@@ -24,7 +24,10 @@ const ANNOTATED: Gap = gap(
     "",
 );
 
-pub(super) static C: [Gap; 24] = [
+/// Spaces after a macro without a value, for which the grammar takes the next line.
+const EMPTY: Gap = gap(r"^[ \t]*#[ \t]*define[ \t]+\w+(?:\([^()\n]*\))?([ \t]+(?:\\\r?\n[ \t]*)*)\r?$", ";");
+
+pub(super) static C: [Gap; 25] = [
     CONDITIONAL,
     EXPORTED,
     // Enumerations as Apple's frameworks declare them: `typedef NS_ENUM(NSInteger, Level) { … };`
@@ -74,6 +77,7 @@ pub(super) static C: [Gap; 24] = [
     gap(r"\b((?:_Atomic|_BitInt)\s*\((?:[^()\n]|\([^()\n]*\))*\))", "int"),
     gap(r"\b(typeof(?:_unqual)?\s*\((?:[^()\n]|\([^()\n]*\))*\))\s*[\w*]", "int"),
     gap(r"(?:^|[;{(]|\b(?:static|const|constexpr|register))\s*(auto)\s+\w+\s*=", "int"),
+    EMPTY,
 ];
 
 /// Macros before a declaration.
@@ -89,7 +93,7 @@ const EXPORTED: Gap = gap(
     "",
 );
 
-pub(super) static CPP: [Gap; 19] = [
+pub(super) static CPP: [Gap; 20] = [
     CONDITIONAL,
     EXPORTED,
     BRACKETS,
@@ -147,6 +151,7 @@ pub(super) static CPP: [Gap; 19] = [
     gap(r"^[ \t]*(export\s)\s*\w", ""),
     ATTRIBUTE,
     ANNOTATED,
+    EMPTY,
 ];
 
 pub(super) static CSHARP: [Gap; 8] = [
