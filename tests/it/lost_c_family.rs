@@ -115,3 +115,30 @@ fn enumerators_may_have_attributes() {
     ];
     assert_eq!(contained("Tide.m", apple), wanted);
 }
+
+/// libclang 18.1.1, with `-std=c++20`, behind declarations of `load` and `Port`. `near`, `far` and `local` are local.
+#[test]
+fn cpp_references_and_pointers_to_members_are_variables() {
+    let text = "auto& [east, west] = load();\nauto&& [north, south] = load();\nconst auto& [up, down] = load();\nint (Port::*moor)(int) = &Port::dock;\n\
+                int (Port::*sail)(int);\nvoid (&call)(int) = run;\nstruct Port {\n    int (&berths)[3];\n    int Port::*depth;\n    int Port::*tide = nullptr;\n\
+                \x20   int dock(int);\n    char **names();\n};\nvoid run(int) { auto& [near, far] = load(); int Port::*local; }\n";
+    let wanted = [
+        "1 variable east",
+        "1 variable west",
+        "2 variable north",
+        "2 variable south",
+        "3 variable up",
+        "3 variable down",
+        "4 variable moor",
+        "5 variable sail",
+        "6 variable call",
+        "7 struct Port",
+        "8 field berths in Port",
+        "9 field depth in Port",
+        "10 field tide in Port",
+        "11 method dock in Port",
+        "12 method names in Port",
+        "14 function run",
+    ];
+    assert_eq!(contained("port.cpp", text), wanted);
+}

@@ -91,9 +91,17 @@
 ((declaration declarator: [
   (reference_declarator (identifier) @name)
   (qualified_identifier name: (pointer_type_declarator declarator: (type_identifier) @name))
-  (init_declarator declarator: [
+  (_ declarator: [
     (reference_declarator (identifier) @name)
     (qualified_identifier name: (pointer_type_declarator declarator: (type_identifier) @name))
+    (parenthesized_declarator [
+      (reference_declarator (identifier) @name)
+      (qualified_identifier name: (pointer_type_declarator declarator: (type_identifier) @name))
+    ])
+    (_ declarator: (parenthesized_declarator [
+      (reference_declarator (identifier) @name)
+      (qualified_identifier name: (pointer_type_declarator declarator: (type_identifier) @name))
+    ]))
   ])
 ]) @definition.variable
   (#match? @definition.variable ";$"))
@@ -149,9 +157,15 @@
 (field_declaration declarator: [
   (function_declarator declarator: [(field_identifier) (operator_name)] @name)
   (reference_declarator (function_declarator declarator: [(field_identifier) (operator_name)] @name))
-  (pointer_declarator declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name))
+  (pointer_declarator declarator: [
+    (function_declarator declarator: [(field_identifier) (operator_name)] @name)
+    (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))
+  ])
 ]) @definition.function
-(field_declaration declarator: (reference_declarator (field_identifier) @name)) @definition.field
+(field_declaration declarator: [
+  (reference_declarator (field_identifier) @name)
+  (_ declarator: (parenthesized_declarator (reference_declarator (field_identifier) @name)))
+]) @definition.field
 (declaration declarator: [
   (function_declarator declarator: [(destructor_name) (operator_name)] @name)
   (reference_declarator (function_declarator declarator: [(identifier) (operator_name)] @name))
@@ -176,8 +190,10 @@
 (alias_declaration name: (type_identifier) @name) @definition.type
 (concept_definition name: (identifier) @name) @definition.type
 
-(declaration declarator: (init_declarator
-  declarator: (structured_binding_declarator (identifier) @name @definition.variable))) @signature
+(declaration declarator: (init_declarator declarator: [
+  (structured_binding_declarator (identifier) @name @definition.variable)
+  (reference_declarator (structured_binding_declarator (identifier) @name @definition.variable))
+])) @signature
 
 ; A function with a function among its parameters: the grammar sees a variable with its value. None is void.
 (declaration

@@ -93,7 +93,7 @@ const EXPORTED: Gap = gap(
     "",
 );
 
-pub(super) static CPP: [Gap; 20] = [
+pub(super) static CPP: [Gap; 21] = [
     CONDITIONAL,
     EXPORTED,
     BRACKETS,
@@ -145,6 +145,8 @@ pub(super) static CPP: [Gap; 20] = [
         "",
     ),
     gap(r"^namespace\s[\w:\s]*?::\s*(inline\s)", ""),
+    // The class of a pointer to a member.
+    gap(r"[\w>][ \t]+((?:[A-Za-z_]\w*(?:<[^<>;{}()]*>)?::)+)\*", ""),
     // Modules.
     gap(r#"^[ \t]*((?:export\s+)?(?:module|import)\b(?:[ \t]*[\w.:<>"/]+)*[ \t]*;)"#, ""),
     Gap { pattern: r"^[ \t]*export\s*\{", filling: Filling::Block },
