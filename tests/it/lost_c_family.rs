@@ -142,3 +142,22 @@ fn cpp_references_and_pointers_to_members_are_variables() {
     ];
     assert_eq!(contained("port.cpp", text), wanted);
 }
+
+/// libclang 18.1.1, behind declarations of the classes: each is a conversion function.
+#[test]
+fn cpp_conversions_are_operators_of_their_class() {
+    let text = "harbour::Port::operator int() { return 1; }\ninline Port::operator bool() const { return true; }\n\
+                constexpr harbour::Port::operator long() const { return 1; }\ntemplate<class T> inline Box<T>::operator bool() const { return true; }\n\
+                a::b::C::operator T() { return {}; }\ninline bool Port::open() { return true; }\n\
+                void *operator new(size_t size);\n";
+    let wanted = [
+        "1 operator int in harbour::Port",
+        "2 operator bool in Port",
+        "3 operator long in harbour::Port",
+        "4 operator bool in Box",
+        "5 operator T in a::b::C",
+        "6 method open in Port",
+        "7 function operator new",
+    ];
+    assert_eq!(contained("port.cpp", text), wanted);
+}

@@ -144,11 +144,35 @@
     (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))
   ])
 ]) @definition.function
-(function_definition declarator: (operator_cast type: (_) @name)) @definition.operator
 (declaration declarator: (operator_cast type: (_) @name)) @definition.operator
-(function_definition declarator: (qualified_identifier
-  scope: [(namespace_identifier) @container (template_type name: (_) @container)]
-  name: (operator_cast type: (_) @name))) @definition.operator
+(function_definition declarator: [
+  (operator_cast type: (_) @name)
+  (qualified_identifier
+    scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+    name: [
+      (operator_cast type: (_) @name)
+      (qualified_identifier
+        scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+        name: [
+          (operator_cast type: (_) @name)
+          (qualified_identifier
+            scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+            name: (operator_cast type: (_) @name))
+        ])
+    ])
+]) @definition.operator
+; After `inline` the grammar takes the class and `operator` for the type of a function.
+((function_definition
+  type: (qualified_identifier
+    scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+    name: [
+      (type_identifier) @_operator
+      (qualified_identifier
+        scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+        name: (type_identifier) @_operator)
+    ])
+  declarator: (function_declarator declarator: (identifier) @name)) @definition.operator
+  (#eq? @_operator "operator"))
 ; A macro before the name of a class that is only declared.
 ((declaration type: (class_specifier name: (type_identifier) @_macro !body) declarator: (identifier) @name) @scope
   (#match? @_macro "^[A-Z][A-Z0-9_]*$"))
@@ -168,6 +192,7 @@
 ]) @definition.field
 (declaration declarator: [
   (function_declarator declarator: [(destructor_name) (operator_name)] @name)
+  (pointer_declarator declarator: (function_declarator declarator: (operator_name) @name))
   (reference_declarator (function_declarator declarator: [(identifier) (operator_name)] @name))
 ]) @definition.function
 
