@@ -161,3 +161,23 @@ fn cpp_conversions_are_operators_of_their_class() {
     ];
     assert_eq!(contained("port.cpp", text), wanted);
 }
+
+/// libclang 18.1.1, with `-std=c++20`. A specialization has the name of its template; `constinit` makes no constant.
+#[test]
+fn cpp_variable_templates_and_nested_inline_namespaces_are_defined() {
+    let text = "template<class T> int depth = 1;\ntemplate<> int depth<int> = 3;\ntemplate<class T> constexpr bool is_port = false;\n\
+                template<class T> constexpr bool is_port<T*> = true;\nconstinit int tide = 2;\nnamespace harbour::inline v2::berths { int count; }\n\
+                namespace harbour::berths { int area; }\n";
+    let wanted = [
+        "1 variable depth",
+        "2 variable depth",
+        "3 constant is_port",
+        "4 constant is_port",
+        "5 variable tide",
+        "6 namespace berths in harbour::v2",
+        "6 variable count in harbour::v2::berths",
+        "7 namespace harbour::berths",
+        "7 variable area in harbour::berths",
+    ];
+    assert_eq!(contained("port.cpp", text), wanted);
+}

@@ -210,7 +210,15 @@
     scope: [(namespace_identifier) @container (template_type name: (_) @container)]
     name: (type_identifier) @name)
   body: (_)) @definition.struct
-(namespace_definition name: (_) @name) @definition.namespace
+((namespace_definition name: (nested_namespace_specifier (namespace_identifier) @container [
+  (namespace_identifier) @name
+  (nested_namespace_specifier (namespace_identifier) @container [
+    (namespace_identifier) @name
+    (nested_namespace_specifier (namespace_identifier) @container (namespace_identifier) @name)
+  ])
+]) @_path) @definition.namespace
+  (#match? @_path "\\binline\\b"))
+((namespace_definition name: (_) @name) @definition.namespace (#not-match? @name "\\binline\\b"))
 (namespace_alias_definition name: (_) @name) @definition.namespace
 (alias_declaration name: (type_identifier) @name) @definition.type
 (concept_definition name: (identifier) @name) @definition.type
@@ -232,8 +240,13 @@
   declarator: (init_declarator declarator: [
     (identifier) @name
     (array_declarator declarator: (identifier) @name)
+    (template_function name: (identifier) @name)
   ])
-  (#match? @_const "^const(expr|init)?$")) @definition.constant
+  (#match? @_const "^const(expr)?$")) @definition.constant
+(template_declaration (declaration declarator: [
+  (template_function name: (identifier) @name)
+  (init_declarator declarator: (template_function name: (identifier) @name))
+]) @definition.variable)
 
 ; Inheritance.
 (base_class_clause [

@@ -93,7 +93,7 @@ const EXPORTED: Gap = gap(
     "",
 );
 
-pub(super) static CPP: [Gap; 21] = [
+pub(super) static CPP: [Gap; 20] = [
     CONDITIONAL,
     EXPORTED,
     BRACKETS,
@@ -144,7 +144,6 @@ pub(super) static CPP: [Gap; 21] = [
         r"^[ \t]*(?:public|protected|private)[ \t]+((?:[A-Z][A-Z0-9]*_[A-Z0-9_]*|slots)[ \t]*):[ \t\r]*(?://[^\n]*)?$",
         "",
     ),
-    gap(r"^namespace\s[\w:\s]*?::\s*(inline\s)", ""),
     // The class of a pointer to a member.
     gap(r"[\w>][ \t]+((?:[A-Za-z_]\w*(?:<[^<>;{}()]*>)?::)+)\*", ""),
     // Modules.
