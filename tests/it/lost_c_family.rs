@@ -181,3 +181,34 @@ fn cpp_variable_templates_and_nested_inline_namespaces_are_defined() {
     ];
     assert_eq!(contained("port.cpp", text), wanted);
 }
+
+/// libclang 18.1.1, with the macros of Qt 6 defined as in `qtmetamacros.h` and `qobjectdefs.h`.
+#[test]
+fn macros_of_qt_define_nothing_and_hide_nothing() {
+    let text = "class Port : public QObject {\n    Q_OBJECT\n    Q_PROPERTY(int depth READ depth WRITE setDepth NOTIFY deepened)\n    Q_PROPERTY(\n\
+                \x20       QString name MEMBER name_)\npublic:\n    enum Tide { Ebb, Flow };\n    Q_ENUM(Tide)\n    explicit Port(QObject *parent = nullptr);\n\
+                \x20   Q_INVOKABLE void moor();\npublic slots:\n    void setDepth(int depth);\nsignals:\n    void deepened(int depth);\nprivate:\n\
+                \x20   QString name_;\n    Q_DISABLE_COPY(Port)\n};\nclass Quay : public QObject {\n    Q_OBJECT\npublic:\n    Quay();\n    int length();\n};\n\
+                class Pier : public QObject { Q_OBJECT public: Pier(); signals: void moved(); };\nint tide;\n";
+    let wanted = [
+        "1 class Port",
+        "7 enum Tide in Port",
+        "7 variant Ebb in Port::Tide",
+        "7 variant Flow in Port::Tide",
+        "9 method Port in Port",
+        "10 method moor in Port",
+        "12 method setDepth in Port",
+        "14 method deepened in Port",
+        "16 field name_ in Port",
+        "19 class Quay",
+        "22 method Quay in Quay",
+        "23 method length in Quay",
+        "25 class Pier",
+        "25 method Pier in Pier",
+        "25 method moved in Pier",
+        "26 variable tide",
+    ];
+    assert_eq!(contained("port.hpp", text), wanted);
+    let quay = "class Quay : public QObject {\n    Q_OBJECT\npublic:\n    Quay();\n    int length();\n};\n";
+    assert_eq!(contained("quay.hpp", quay), ["1 class Quay", "4 method Quay in Quay", "5 method length in Quay"]);
+}

@@ -190,6 +190,9 @@
   (reference_declarator (field_identifier) @name)
   (_ declarator: (parenthesized_declarator (reference_declarator (field_identifier) @name)))
 ]) @definition.field
+; A macro before an access specifier: `Q_OBJECT public:`.
+((field_declaration declarator: (field_identifier) @name) @scope @misread
+  (#match? @name "^(public|protected|private)$"))
 (declaration declarator: [
   (function_declarator declarator: [(destructor_name) (operator_name)] @name)
   (pointer_declarator declarator: (function_declarator declarator: (operator_name) @name))

@@ -93,7 +93,7 @@ const EXPORTED: Gap = gap(
     "",
 );
 
-pub(super) static CPP: [Gap; 20] = [
+pub(super) static CPP: [Gap; 21] = [
     CONDITIONAL,
     EXPORTED,
     BRACKETS,
@@ -122,8 +122,13 @@ pub(super) static CPP: [Gap; 20] = [
         ),
         "",
     ),
-    // On a line of its own before the members of a class.
-    gap(r"[{;)][ \t\n]*\n[ \t]*([A-Z][A-Z0-9]*_[A-Z0-9_]*)[ \t]*\n\s*(?:public|protected|private)\b", ""),
+    // Before the members of a class.
+    gap(r"[{;)]\s*([A-Z][A-Z0-9]*_[A-Z0-9_]*)\s+(?:public|protected|private)(?:\s+\w+)?\s*:", ""),
+    // Statements of Qt in a class.
+    gap(
+        r"^[ \t]*(Q_(?:CLASSINFO|DECLARE_\w+|DISABLE_\w+|ENUMS?|FLAGS?|GADGET|INTERFACES|INVOKABLE|OBJECT|PROPERTY|REVISION)\b(?:[ \t]*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?)",
+        "",
+    ),
     // Between `class` and its name.
     gap(
         r"\b(?:class|struct|union)[ \t]+((?:[A-Z][A-Z0-9]*_[A-Z0-9_]*(?:\([^()\n]*\))?[ \t\n]+)+)(?:[A-Za-eg-z_]\w*|f[A-Za-hj-z0-9_]\w*|fi[A-Za-mo-z0-9_]\w*)\b[^;{}()=]*\{",
