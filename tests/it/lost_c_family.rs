@@ -212,3 +212,53 @@ fn macros_of_qt_define_nothing_and_hide_nothing() {
     let quay = "class Quay : public QObject {\n    Q_OBJECT\npublic:\n    Quay();\n    int length();\n};\n";
     assert_eq!(contained("quay.hpp", quay), ["1 class Quay", "4 method Quay in Quay", "5 method length in Quay"]);
 }
+
+/// libclang 18.1.1, with `-fblocks`. A method without a type returns `id`.
+#[test]
+fn objective_c_methods_need_no_type() {
+    let text = "@interface Port : NSObject\n- foo;\n- moor:(int)depth at:(int)berth;\n+ make;\n- (void)sail;\n@end\n@interface Port ()\n@property int tide;\n@end\n\
+                @implementation Port\n- foo { return nil; }\n- moor:(int)depth at:(int)berth { return nil; }\n+ make { return nil; }\n- (void)sail { }\n@end\n\
+                @protocol Docks\n- dock;\n@end\n";
+    let wanted = [
+        "1 class Port",
+        "2 method foo in Port",
+        "3 method moor in Port",
+        "4 method make in Port",
+        "5 method sail in Port",
+        "7 extension Port",
+        "8 property tide in Port",
+        "10 implementation Port",
+        "11 method foo in Port",
+        "12 method moor in Port",
+        "13 method make in Port",
+        "14 method sail in Port",
+        "16 protocol Docks",
+        "17 method dock in Docks",
+    ];
+    assert_eq!(contained("Port.m", text), wanted);
+}
+
+/// libclang 18.1.1, with `-fblocks`. `inner` and `local` are local.
+#[test]
+fn objective_c_has_the_declarations_of_c() {
+    let text = "#import <Foundation/Foundation.h>\nint (*table[3])(int);\nvoid (^moored)(int) = ^(int depth) { int inner; };\nstatic void (^sailed)(void);\n\
+                typedef enum : NSUInteger { Ebb, Flow } Tide;\ntypedef struct { int (*dock)(int); } Port;\ntypedef void (^Handler)(int);\n\
+                void run(int depth) { void (^local)(void) = ^{}; }\n@implementation Quay { int _length; }\nstatic int count;\n- (void)sail { static int once; }\n@end\n";
+    let wanted = [
+        "2 variable table",
+        "3 variable moored",
+        "4 variable sailed",
+        "5 enum Tide",
+        "5 variant Ebb in Tide",
+        "5 variant Flow in Tide",
+        "6 struct Port",
+        "6 field dock in Port",
+        "7 type Handler",
+        "8 function run",
+        "9 implementation Quay",
+        "9 field _length in Quay",
+        "10 variable count in Quay",
+        "11 method sail in Quay",
+    ];
+    assert_eq!(contained("Quay.m", text), wanted);
+}

@@ -193,7 +193,7 @@
   ])
 ]) @definition.variable
   (#match? @definition.variable ";$")
-  (#not-match? @definition.variable "^[A-Za-z_][A-Za-z0-9_]*[ \t]*\\([^*]")
+  (#not-match? @definition.variable "^[A-Za-z_][A-Za-z0-9_]*[ \t]*\\([^*^]")
   (#not-match? @name "^__+[a-z_]*(init|initdata|initconst|mostly|aligned|packed|layout|check|visible|used|unused|weak)$"))
 (declaration (ERROR (array_declarator declarator: (identifier) @name))) @definition.variable
 (translation_unit

@@ -191,12 +191,16 @@ static TABLE: [Language; 49] = [
     // Nix: the attributes and functions of a file.
     Language::new("nix", || tree_sitter_nix::LANGUAGE.into(), include_str!("nix.scm")).version(2).extensions(&["nix"]),
     // Objective-C: interfaces, protocols, methods, properties, and what C has.
-    Language::new("objc", || tree_sitter_objc::LANGUAGE.into(), include_str!("objc.scm"))
-        .extensions(&["m", "mm"])
-        .version(5)
-        .whole_heads()
-        .gaps(&gaps::C)
-        .heads(&heads::OBJC),
+    Language::new(
+        "objc",
+        || tree_sitter_objc::LANGUAGE.into(),
+        concat!(include_str!("objc.scm"), include_str!("c.scm")),
+    )
+    .extensions(&["m", "mm"])
+    .version(5)
+    .whole_heads()
+    .gaps(&gaps::C)
+    .heads(&heads::OBJC),
     // OCaml implementations: values, types, modules, classes.
     Language::new("ocaml", || tree_sitter_ocaml::LANGUAGE_OCAML.into(), include_str!("ocaml.scm"))
         .version(2)
@@ -404,14 +408,17 @@ static TABLE: [Language; 49] = [
 ];
 
 /// Objective-C++: C++ outside of interfaces, implementations and protocols. Its version is that of Objective-C.
-pub(super) static OBJECTIVE_CPP: Language =
-    Language::new("objc", || tree_sitter_objc::LANGUAGE.into(), include_str!("objc.scm"))
-        .version(5)
-        .whole_heads()
-        .gaps(&gaps::C)
-        .heads(&heads::OBJC)
-        .parts(parts::of_objective_cpp)
-        .outside(|| by_name("cpp").expect("it is a language"));
+pub(super) static OBJECTIVE_CPP: Language = Language::new(
+    "objc",
+    || tree_sitter_objc::LANGUAGE.into(),
+    concat!(include_str!("objc.scm"), include_str!("c.scm")),
+)
+.version(5)
+.whole_heads()
+.gaps(&gaps::C)
+.heads(&heads::OBJC)
+.parts(parts::of_objective_cpp)
+.outside(|| by_name("cpp").expect("it is a language"));
 
 /// JavaScript with types, as Flow has them; its version is that of JavaScript. The patterns of TypeScript, on the grammar of TSX.
 pub(super) static FLOW: Language = Language::new(
