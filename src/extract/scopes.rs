@@ -118,7 +118,14 @@ pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines)
         let is_set = scope.is_member && !matches!(scope.kind, Some("variable" | "function"));
         let holds = |outer: usize| {
             let kind = scopes[outer].kind;
-            let is_passed_over = (is_member && kind == Some("constructor"))
+            let is_parameter = scopes[outer].head.as_ref().is_none_or(|head| scope.name.start < head.end);
+            // `typedef struct {} Sail, *Sails;`
+            let is_neighbour = scope
+                .head
+                .as_ref()
+                .is_some_and(|head| head.start < scope.range.start && head.start == scopes[outer].range.start);
+            let is_passed_over = is_neighbour
+                || (is_member && kind == Some("constructor") && is_parameter)
                 || (scope.is_member && matches!(kind, Some("variable" | "attribute")))
                 || (is_set && kind.is_some_and(|kind| !TYPES.contains(&kind)));
             !is_passed_over

@@ -9,7 +9,7 @@ const SIGNATURE_CHARS: usize = 200;
 
 /// The words of a definition up to its body.
 pub(super) struct Head {
-    start: usize,
+    pub(super) start: usize,
     pub(super) end: usize,
     /// Comments in it, in order.
     pub(super) comments: Vec<Range<usize>>,

@@ -76,6 +76,27 @@ fn an_empty_macro_does_not_hide_the_next_line() {
     assert_eq!(contained("tide.cpp", attribute), wanted);
 }
 
+/// libclang 18.1.1: fields are in the struct, and no pointer to it is in it.
+#[test]
+fn names_of_one_typedef_are_neighbours() {
+    let text = "typedef struct { int area; } sail, *sails;\ntypedef struct { int depth; } *holds, hold;\ntypedef enum { EBB, FLOW } tide, *tides;\n";
+    let wanted = [
+        "1 struct sail",
+        "1 field area in sail",
+        "1 type sails",
+        "2 struct hold",
+        "2 field depth in hold",
+        "2 type holds",
+        "3 enum tide",
+        "3 variant EBB in tide",
+        "3 variant FLOW in tide",
+        "3 type tides",
+    ];
+    for file in ["sail.c", "sail.cpp", "sail.m"] {
+        assert_eq!(contained(file, text), wanted, "{file}");
+    }
+}
+
 /// libclang 18.1.1, with `-DOLD(x)=`; as C, without the last line.
 #[test]
 fn enumerators_may_have_attributes() {

@@ -123,7 +123,7 @@ static TABLE: [Language; 49] = [
     Language::new("java", || tree_sitter_java::LANGUAGE.into(), include_str!("java.scm"))
         .scopes(&[include_str!("scopes/java.scm")])
         .extensions(&["java", "jav"])
-        .version(2)
+        .version(3)
         .whole_heads()
         .heads(&heads::JAVA),
     // JavaScript, modules and CommonJS alike, with JSX.
