@@ -3,6 +3,22 @@
 
 use crate::lost_c_family::contained;
 
+/// javac 25: fields and methods of the implied class. `local` is local.
+#[test]
+fn members_of_a_compact_java_file_are_defined() {
+    let text = "int count = 1, other;\nstatic final int LIMIT = 3;\n@Deprecated int[] berths = {1};\nvoid main() { int local = 1; }\nrecord Port(int depth) { }\n";
+    let wanted = [
+        "1 field count",
+        "1 field other",
+        "2 constant LIMIT",
+        "3 field berths",
+        "4 method main",
+        "5 record Port",
+        "5 field depth in Port",
+    ];
+    assert_eq!(contained("Harbour.java", text), wanted);
+}
+
 /// javac 25: the fields are of the anonymous class, `depth` is one of `Port`.
 #[test]
 fn fields_of_an_anonymous_class_are_not_those_of_the_class_that_constructs_it() {

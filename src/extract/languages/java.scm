@@ -17,6 +17,11 @@
   (modifiers "static" "final")
   declarator: (variable_declarator name: (identifier) @name)) @definition.constant
 (field_declaration declarator: (variable_declarator name: (identifier) @name)) @definition.field
+; A compact source file: its class is implied.
+(program (local_variable_declaration
+  (modifiers "static" "final")
+  declarator: (variable_declarator name: (identifier) @name)) @definition.constant)
+(program (local_variable_declaration declarator: (variable_declarator name: (identifier) @name)) @definition.field)
 (constant_declaration declarator: (variable_declarator name: (identifier) @name)) @definition.constant
 (package_declaration [(identifier) (scoped_identifier)] @name) @definition.package
 (module_declaration name: (_) @name) @definition.module
