@@ -39,3 +39,46 @@ fn fields_of_an_anonymous_class_are_not_those_of_the_class_that_constructs_it() 
     let wanted = ["1 class Port", "1 constructor constructor in Port", "1 field depth in Port", "1 field tide in Port"];
     assert_eq!(contained("port.ts", parameters), wanted);
 }
+
+/// kotlin-compiler 2.4.20.
+#[test]
+fn kotlin_receivers_in_parentheses_hide_no_definition() {
+    let text = "val (Int).depth: Int get() = 1\nval (Int?).tide: Int\n    get() = 1\nval <T> (List<T>).size2 get() = 1\nfun (() -> Unit).moor() = 1\n\
+                fun dock() { val (east, west) = load() }\nval after = 1\n";
+    let wanted = [
+        "1 variable depth",
+        "2 variable tide",
+        "4 variable size2",
+        "5 function moor",
+        "6 function dock",
+        "7 variable after",
+    ];
+    assert_eq!(contained("Port.kt", text), wanted);
+}
+
+/// kotlin-compiler 2.4.20. `set` in `moor` is a function that is called.
+#[test]
+fn kotlin_accessors_may_be_on_the_line_of_their_property() {
+    let text = "class Port {\n    var depth = 0; private set\n    var tide: Int = 0; private set; val berths = 1\n    val name: String; get() = \"\"\n\
+                \x20   var area = 1; get() = field; set(value) { field = value }\n    fun moor() { val local = 1; set(2) }\n    val last = 1\n}\nval after = 1\n";
+    let wanted = [
+        "1 class Port",
+        "2 property depth in Port",
+        "3 property tide in Port",
+        "3 property berths in Port",
+        "4 property name in Port",
+        "5 property area in Port",
+        "6 method moor in Port",
+        "7 property last in Port",
+        "9 variable after",
+    ];
+    assert_eq!(contained("Port.kt", text), wanted);
+}
+
+/// kotlin-compiler 2.4.20.
+#[test]
+fn kotlin_guards_on_one_line_hide_no_definition() {
+    let text = "val first = 1\nfun moor(ship: Any) = when (ship) { is Int if ship > 1 -> 1; is String if ship.isEmpty() -> 2; else if true -> 3; else -> 4 }\n\
+                val last = 1\n";
+    assert_eq!(contained("Port.kt", text), ["1 variable first", "2 function moor", "3 variable last"]);
+}

@@ -180,7 +180,7 @@ pub(super) static GO: [Gap; 1] = [
 
 pub(super) static JULIA: [Gap; 1] = [gap(r"^[ \t]+(const)\s+\w+[ \t]*(?:::[^=\n]*)?(?:=[^\n]*)?$", "")];
 
-pub(super) static KOTLIN: [Gap; 9] = [
+pub(super) static KOTLIN: [Gap; 11] = [
     // A constructor with annotations and modifiers on a line of its own.
     gap(
         r"\bclass\s+\w+[ \t]*(?:<[^(){};]*>)?[ \t]*\n\s*((?:@[\w.:]+(?:\((?:[^()]|\([^()]*\))*\))?\s+)+)(?:public|internal|private|protected)\s+constructor\b",
@@ -188,7 +188,14 @@ pub(super) static KOTLIN: [Gap; 9] = [
     ),
     gap(r"^[ \t]*(?:@[\w.:]+(?:\([^()\n]*\))?\s+)*(context\s*\((?:[^()]|\([^()]*\))*\))\s*[@a-z]", ""),
     // Guards.
-    gap(r"^[ \t]*(?:!?(?:is|in)\s+[^\n{}]*?|else|[\w.]+)[ \t]+(if\b[^\n{}]*?)->", ""),
+    gap(r"(?:^|[{;])[ \t]*(?:!?(?:is|in)\s+[^\n{};]*?|else|[\w.]+)[ \t]+(if\b[^\n{};]*?)->", ""),
+    // A receiver in parentheses.
+    gap(r"\b(?:fun|va[lr])\s+(?:<[^<>(){}=\n]*>\s*)?(\((?:[^()\n]|\([^()\n]*\))*\)\??\.)[A-Za-z_`]", ""),
+    // An accessor on the line of its variable.
+    gap(
+        r"\b(?:va[lr]|[gs]et)\b[^\n;{}]*(;)[ \t]*(?:@[\w.:]+[ \t]+)?(?:(?:private|protected|internal|public)[ \t]+[gs]et\b|[gs]et[ \t]*(?:[;}\r\n]|//)|get\(\)|set\(\w+\)[ \t]*[={])",
+        "\n",
+    ),
     // A backing field of its own type.
     gap(r"^[ \t]+(?:[a-z]+[ \t]+)*va[lr]\s[^=\n{}]*\n[ \t]*(field[ \t]*(?::[^=\n]*)?)=", ""),
     // Calls that look like accessors of the variable before them.

@@ -164,7 +164,7 @@ static TABLE: [Language; 49] = [
         .scopes(&[include_str!("scopes/kotlin.scm")])
         .extensions(&["kt", "kts"])
         .heads(&heads::KOTLIN)
-        .version(5)
+        .version(6)
         .interpreters(&["kotlin"])
         .whole_heads()
         .gaps(&gaps::KOTLIN),
