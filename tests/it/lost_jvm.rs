@@ -82,3 +82,27 @@ fn kotlin_guards_on_one_line_hide_no_definition() {
                 val last = 1\n";
     assert_eq!(contained("Port.kt", text), ["1 variable first", "2 function moor", "3 variable last"]);
 }
+
+/// kotlin-compiler 2.4.20: each function of an object or an entry is a member of it.
+#[test]
+fn functions_of_kotlin_objects_and_entries_are_methods() {
+    let text = "val port = object : Runnable {\n    val depth = 1\n    override fun run() {}\n}\nclass Quay {\n    fun make() = object : Runnable { override fun run() {} }\n}\n\
+                enum class Tide {\n    EBB {\n        override fun turn() = 1\n        val height = 2\n    };\n    abstract fun turn(): Int\n}\n\
+                fun outer() { fun inner() = 1 }\n";
+    let wanted = [
+        "1 variable port",
+        "2 property depth in port",
+        "3 method run in port",
+        "5 class Quay",
+        "6 method make in Quay",
+        "6 method run in Quay.make",
+        "8 enum Tide",
+        "9 variant EBB in Tide",
+        "10 method turn in Tide.EBB",
+        "11 property height in Tide.EBB",
+        "13 method turn in Tide",
+        "15 function outer",
+        "15 function inner in outer",
+    ];
+    assert_eq!(contained("Port.kt", text), wanted);
+}

@@ -21,6 +21,10 @@
   "fun" . (type_parameters)? . (user_type . (identifier) @container)
   name: (identifier) @name
   (function_body) @body) @definition.function
+(object_literal (class_body
+  (function_declaration name: (identifier) @name (function_body)? @body) @definition.method))
+(enum_entry (class_body
+  (function_declaration name: (identifier) @name (function_body)? @body) @definition.method))
 (function_declaration name: (identifier) @name (function_body) @body) @definition.function
 (function_declaration name: (identifier) @name) @definition.function
 (secondary_constructor "constructor" @name (block)? @body) @definition.constructor
