@@ -106,3 +106,55 @@ fn functions_of_kotlin_objects_and_entries_are_methods() {
     ];
     assert_eq!(contained("Port.kt", text), wanted);
 }
+
+/// Scala 3.7 reference: Variable Declarations and Definitions (4.2), Given Instances. `near` and `far` are local.
+#[test]
+fn scala_variables_may_share_a_declaration_and_givens_need_no_name() {
+    let text = "var east, west = 0\nclass Port {\n  var depth, tide = 0\n  var (north, south) = (1, 2)\n  def moor = { var near, far = 0; near }\n}\n\
+                given byDepth: Ordering[Port] with\n  def compare(a: Port, b: Port) = 0\n  val rank = 1\ngiven Show[Port] with\n  def show(port: Port) = \"\"\n  val width = 1\n\
+                given Clock with { def now = 1 }\nenum Wind:\n  case Calm\n  val force, gust = 1\n";
+    let wanted = [
+        "1 variable east",
+        "1 variable west",
+        "2 class Port",
+        "3 field depth in Port",
+        "3 field tide in Port",
+        "4 field north in Port",
+        "4 field south in Port",
+        "5 method moor in Port",
+        "7 instance byDepth",
+        "8 method compare in byDepth",
+        "9 field rank in byDepth",
+        "11 method show in Show",
+        "12 field width in Show",
+        "13 method now in Clock",
+        "14 enum Wind",
+        "15 variant Calm in Wind",
+        "16 field force in Wind",
+        "16 field gust in Wind",
+    ];
+    assert_eq!(contained("Port.scala", text), wanted);
+}
+
+/// Scala 3.7 reference, 8.1 Patterns: each variable is bound. `shape` and `Tall` are names of patterns.
+#[test]
+fn names_in_scala_patterns_are_defined() {
+    let text = "val first :: rest = ships\nclass Port {\n  val whole @ Some(_) = load()\n  val Ship(name, Some(depth)) = load()\n  val (east, (west, _)) = load()\n\
+                \x20 val shape.Tall(mast: Int) = load()\n  var one :: two :: _ = ships\n  val moored = new Runnable { def run() = 1 }\n}\n";
+    let wanted = [
+        "1 variable first",
+        "1 variable rest",
+        "2 class Port",
+        "3 field whole in Port",
+        "4 field name in Port",
+        "4 field depth in Port",
+        "5 field east in Port",
+        "5 field west in Port",
+        "6 field mast in Port",
+        "7 field one in Port",
+        "7 field two in Port",
+        "8 field moored in Port",
+        "8 method run in Port.moored",
+    ];
+    assert_eq!(contained("Port.scala", text), wanted);
+}

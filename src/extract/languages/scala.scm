@@ -10,10 +10,11 @@
 (type_definition name: (type_identifier) @name) @definition.type
 (given_definition name: (identifier) @name) @definition.instance
 ((function_definition name: (identifier) @name) @definition.constructor (#eq? @name "this"))
+(template_body [(function_definition name: (_) @name) (function_declaration name: (_) @name)] @definition.method)
 (function_definition name: (_) @name) @definition.function
 (function_declaration name: (_) @name) @definition.function
 
-; An extension is not a symbol itself, but its type contains what is in it.
+; An extension or a given without a name is not a symbol itself, but its type contains what is in it.
 ; findings/tree-sitter-absent-child-behind-an-anchor.sh
 (extension_definition . (parameters (parameter type: [
   (type_identifier) @name
@@ -23,29 +24,41 @@
   (type_identifier) @name
   (generic_type type: (type_identifier) @name)
 ]))) @scope
+(given_definition !name return_type: [
+  (type_identifier) @name
+  (generic_type type: (type_identifier) @name)
+]) @scope
 (class_parameter name: (identifier) @name) @definition.field
-(template_body (val_definition pattern: (identifier) @name) @definition.field)
-(template_body (var_definition pattern: (identifier) @name) @definition.field)
-(enum_body (val_definition pattern: (identifier) @name) @definition.field)
-(enum_body (var_definition pattern: (identifier) @name) @definition.field)
-(template_body (val_definition
-  pattern: [
-    (identifiers (identifier) @name @definition.field)
-    (tuple_pattern (identifier) @name @definition.field)
-    (tuple_pattern (typed_pattern pattern: (identifier) @name @definition.field))
-    (case_class_pattern pattern: (identifier) @name @definition.field)
-  ]) @signature)
-(val_definition
-  pattern: [
-    (identifiers (identifier) @name @definition.variable)
-    (tuple_pattern (identifier) @name @definition.variable)
-    (tuple_pattern (typed_pattern pattern: (identifier) @name @definition.variable))
-    (case_class_pattern pattern: (identifier) @name @definition.variable)
-  ]) @signature
+(template_body (_ pattern: [
+  (identifier) @name
+  (identifiers (identifier) @name)
+  (capture_pattern name: (identifier) @name)
+  (case_class_pattern pattern: [(identifier) @name (_ pattern: (identifier) @name) (tuple_pattern (identifier) @name)])
+  (infix_pattern [(identifier) @name (_ pattern: (identifier) @name) (infix_pattern (identifier) @name)])
+  (tuple_pattern [(identifier) @name (_ pattern: (identifier) @name) (tuple_pattern (identifier) @name)])
+]) @definition.field)
+(with_template_body (_ pattern: [(identifier) @name (identifiers (identifier) @name)]) @definition.field)
+(enum_body (_ pattern: [(identifier) @name (identifiers (identifier) @name)]) @definition.field)
+[
+  (val_definition pattern: [
+    (identifier) @name
+    (identifiers (identifier) @name)
+    (capture_pattern name: (identifier) @name)
+    (case_class_pattern pattern: [(identifier) @name (_ pattern: (identifier) @name) (tuple_pattern (identifier) @name)])
+    (infix_pattern [(identifier) @name (_ pattern: (identifier) @name) (infix_pattern (identifier) @name)])
+    (tuple_pattern [(identifier) @name (_ pattern: (identifier) @name) (tuple_pattern (identifier) @name)])
+  ])
+  (var_definition pattern: [
+    (identifier) @name
+    (identifiers (identifier) @name)
+    (capture_pattern name: (identifier) @name)
+    (case_class_pattern pattern: [(identifier) @name (_ pattern: (identifier) @name) (tuple_pattern (identifier) @name)])
+    (infix_pattern [(identifier) @name (_ pattern: (identifier) @name) (infix_pattern (identifier) @name)])
+    (tuple_pattern [(identifier) @name (_ pattern: (identifier) @name) (tuple_pattern (identifier) @name)])
+  ])
+] @definition.variable
 (val_declaration name: (identifier) @name) @definition.field
 (var_declaration name: (identifier) @name) @definition.field
-(val_definition pattern: (identifier) @name) @definition.variable
-(var_definition pattern: (identifier) @name) @definition.variable
 
 ; Bodies whose variables are their own.
 (function_definition body: (_) @local)

@@ -288,7 +288,7 @@ static TABLE: [Language; 49] = [
         .scopes(&[include_str!("scopes/scala.scm")])
         .extensions(&["scala", "sc", "sbt"])
         .interpreters(&["scala"])
-        .version(3)
+        .version(4)
         .heads(&heads::SCALA),
     // Shell scripts, as bash reads them: functions, file-level variables, aliases, sourced files.
     Language::new("shell", || tree_sitter_bash::LANGUAGE.into(), include_str!("shell.scm"))
