@@ -158,3 +158,20 @@ fn names_in_scala_patterns_are_defined() {
     ];
     assert_eq!(contained("Port.scala", text), wanted);
 }
+
+/// C# 14 language reference, Extension declarations: their members are of the class around them.
+#[test]
+fn csharp_extensions_may_share_a_line() {
+    let text = "static class Ports {\n    extension(string name) { public int Depth() { return 1; } } extension(int berth) { public int Tide => 1; } public static int Last() => 1;\n\
+                \x20   extension<T>(List<T> all) where T : class { public bool None => true; }\n}\nclass Sail { Sail() { } }\n";
+    let wanted = [
+        "1 class Ports",
+        "2 method Depth in Ports",
+        "2 property Tide in Ports",
+        "2 method Last in Ports",
+        "3 property None in Ports",
+        "5 class Sail",
+        "5 constructor Sail in Sail",
+    ];
+    assert_eq!(contained("Ports.cs", text), wanted);
+}

@@ -164,7 +164,10 @@ pub(super) static CSHARP: [Gap; 8] = [
     CONDITIONAL,
     // What is left of conditionals: where a list goes on in a branch, it is whole with it.
     gap(r"^[ \t]*#[ \t]*(?:if|elif|else|endif|region|endregion)[^\n]*", ""),
-    Gap { pattern: r"^[ \t]*extension\s*(?:<[^{};()]*>)?\s*\([^{};]*\)[^{};()]*\{", filling: Filling::Block },
+    Gap {
+        pattern: r"(?:^|[{};])[ \t]*(extension\s*(?:<[^{};()]*>)?\s*\([^{};]*\)[^{};()]*\{)",
+        filling: Filling::Block,
+    },
     gap(r"\b(ref\s+)partial\s+struct\b", ""),
     // findings/csharp-conditional-assignment.sh
     gap(r"(\?)(?:\.\w+|\[[^\[\]\n]*\])(?:\??\.\w+|\[[^\[\]\n]*\])*\s*(?:\?\?|<<|>>>?|[-+*/%&|^])?=[^=>]", ""),
