@@ -175,3 +175,51 @@ fn csharp_extensions_may_share_a_line() {
     ];
     assert_eq!(contained("Ports.cs", text), wanted);
 }
+
+/// The Swift Programming Language 6.2, Declarations: Variable Declaration, Constant Declaration.
+#[test]
+fn swift_names_of_a_tuple_are_properties_of_their_type() {
+    let text = "let (east, west) = (1, 2)\nstruct Port {\n    let (depth, tide) = (1, 2)\n    var (north, south) = (1, 2), area = 3\n}\n\
+                enum Wind { static let (calm, gale) = (1, 2) }\nfunc moor() { let (near, far) = (1, 2) }\n";
+    let mut found = contained("Port.swift", text);
+    found.sort();
+    let wanted = [
+        "1 variable east",
+        "1 variable west",
+        "2 struct Port",
+        "3 property depth in Port",
+        "3 property tide in Port",
+        "4 property area in Port",
+        "4 property north in Port",
+        "4 property south in Port",
+        "6 enum Wind",
+        "6 property calm in Wind",
+        "6 property gale in Wind",
+        "7 function moor",
+    ];
+    assert_eq!(found, wanted);
+}
+
+/// The Swift Programming Language 6.2, Lexical Structure: Operators.
+#[test]
+fn swift_operators_are_functions() {
+    let text = "struct Port {\n    static func += (left: inout Port, right: Port) { }\n    static func | (left: Port, right: Port) -> Port { left }\n\
+                \x20   static func << (left: Port, right: Port) -> Port { left }\n    static func ... (left: Port, right: Port) -> Port { left }\n\
+                \x20   static prefix func ! (port: Port) -> Port { port }\n    static prefix func ~ (port: Port) -> Port { port }\n    func moor() { }\n}\n\
+                postfix operator ++\ninfix operator <+>: AdditionPrecedence\nprotocol Docks { static func ^ (left: Self, right: Self) -> Self }\n";
+    let wanted = [
+        "1 struct Port",
+        "2 method += in Port",
+        "3 method | in Port",
+        "4 method << in Port",
+        "5 method ... in Port",
+        "6 method ! in Port",
+        "7 method ~ in Port",
+        "8 method moor in Port",
+        "10 operator ++",
+        "11 operator <+>",
+        "12 protocol Docks",
+        "12 method ^ in Docks",
+    ];
+    assert_eq!(contained("Port.swift", text), wanted);
+}

@@ -247,6 +247,11 @@ pub(super) static SQL: [Gap; 8] = [
     ),
 ];
 
+pub(super) static SWIFT: [Gap; 1] = [
+    // Operators for ranges.
+    gap(r"\bfunc\s+(\.\.[.<])\s*[(<]", "+++"),
+];
+
 /// The type of a module's export, as an argument.
 const IMPORTED: Gap = gap(r#"[<|&:,(]\s*((?:typeof\s+)?import\(\s*(?:"[^"\n]*"|'[^'\n]*')\s*\)\.)\w"#, "");
 

@@ -13,14 +13,17 @@
 (protocol_declaration name: (type_identifier) @name) @definition.protocol
 (typealias_declaration "typealias" . name: (type_identifier) @name) @definition.type
 (associatedtype_declaration name: (type_identifier) @name) @definition.type
-(function_declaration name: (simple_identifier) @name) @definition.function
-(function_declaration name: (custom_operator) @name) @definition.function
-(function_declaration name: ["==" "!=" "<" ">" "<=" ">=" "+" "-" "*" "/" "%"] @name) @definition.function
+(function_declaration "func" . name: _ @name) @definition.function
 (protocol_function_declaration name: (simple_identifier) @name) @definition.function
-(protocol_function_declaration
-  ["==" "!=" "<" ">" "<=" ">=" "+" "-" "*" "/" "%"] @name . (parameter)) @definition.function
+(protocol_function_declaration [
+  "!=" "!==" "%" "%=" "&" "*" "*=" "+" "++" "+=" "-" "--" "-=" "/" "/=" "<" "<<" "<=" "==" "===" ">" ">=" ">>" "^" "|" "~"
+  (bang)
+] @name . (parameter)) @definition.function
 (protocol_function_declaration (custom_operator) @name) @definition.function
-(operator_declaration (custom_operator) @name) @definition.operator
+(operator_declaration [
+  "!=" "!==" "%" "%=" "&" "*" "*=" "+" "++" "+=" "-" "--" "-=" "/" "/=" "<" "<<" "<=" "==" "===" ">" ">=" ">>" "^" "|" "~"
+  (bang) (custom_operator)
+] @name) @definition.operator
 (precedence_group_declaration "precedencegroup" . (simple_identifier) @name) @definition.operator
 (init_declaration "init" @name) @definition.constructor
 (deinit_declaration "deinit" @name) @definition.method
@@ -42,6 +45,10 @@
   name: (pattern bound_identifier: (simple_identifier) @name)
   computed_value: (_) @body) @definition.variable
 (property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @definition.variable
+[
+  (class_body (property_declaration name: (pattern (pattern (simple_identifier) @name @definition.property))) @signature)
+  (enum_class_body (property_declaration name: (pattern (pattern (simple_identifier) @name @definition.property))) @signature)
+]
 (property_declaration
   name: (pattern [
     (pattern (simple_identifier) @name @definition.variable)

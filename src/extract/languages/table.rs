@@ -346,9 +346,10 @@ static TABLE: [Language; 49] = [
     Language::new("swift", || tree_sitter_swift::LANGUAGE.into(), include_str!("swift.scm"))
         .scopes(&[include_str!("scopes/swift.scm")])
         .extensions(&["swift"])
-        .version(4)
+        .version(5)
         .interpreters(&["swift"])
         .whole_heads()
+        .gaps(&gaps::SWIFT)
         .heads(&heads::SWIFT),
     // Plain text: any file that is text and of no other language. Chunks, no symbols.
     Language::without_syntax("text").extensions(&["txt", "text", "log"]),
