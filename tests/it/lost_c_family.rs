@@ -283,3 +283,11 @@ fn objective_c_has_the_declarations_of_c() {
     ];
     assert_eq!(contained("Quay.m", text), wanted);
 }
+
+/// libclang 18.1.1, with the macros of `NSObjCRuntime.h` defined as nothing.
+#[test]
+fn macros_of_apple_after_a_type_are_not_its_name() {
+    let text = "#import <Foundation/Foundation.h>\ntypedef NSString *TideName NS_TYPED_ENUM;\n\
+                typedef float TidePriority NS_TYPED_EXTENSIBLE_ENUM NS_SWIFT_NAME(Tide.Priority);\ntypedef struct tide NS_TIDE;\ntypedef NSString *Plain;\n";
+    assert_eq!(contained("Tide.m", text), ["2 type TideName", "3 type TidePriority", "4 type NS_TIDE", "5 type Plain"]);
+}

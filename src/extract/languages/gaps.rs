@@ -27,7 +27,7 @@ const ANNOTATED: Gap = gap(
 /// Spaces after a macro without a value, for which the grammar takes the next line.
 const EMPTY: Gap = gap(r"^[ \t]*#[ \t]*define[ \t]+\w+(?:\([^()\n]*\))?([ \t]+(?:\\\r?\n[ \t]*)*)\r?$", ";");
 
-pub(super) static C: [Gap; 25] = [
+pub(super) static C: [Gap; 26] = [
     CONDITIONAL,
     EXPORTED,
     // Enumerations as Apple's frameworks declare them: `typedef NS_ENUM(NSInteger, Level) { … };`
@@ -36,6 +36,11 @@ pub(super) static C: [Gap; 25] = [
         "enum",
     ),
     gap(r"^[ \t]*enum[ \t]{12,}\s*[A-Za-z_]\w*\s*(\))[^;{]*\{", ""),
+    // Their macros after the name of a type.
+    gap(
+        r"^typedef[ \t][^;{}()\n]*[ \t*][A-Za-z_]\w*((?:[ \t]+(?:NS|CF)_(?:AVAILABLE|BRIDGED|DEPRECATED|EXTENSIBLE|REFINED|STRING|SWIFT|TYPED)\w*(?:\([^;\n]*\))?)+)[ \t]*;",
+        "",
+    ),
     // Attributes of a type, as macros.
     gap(r"\b(?:struct|union|enum)[ \t]+((?:[A-Za-z_]\w*(?:\([^()\n]*\))?[ \t]+)+)[A-Za-z_]\w*\s*\{", ""),
     // Comments in the text of macros.
