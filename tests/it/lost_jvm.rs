@@ -112,7 +112,7 @@ fn functions_of_kotlin_objects_and_entries_are_methods() {
 fn scala_variables_may_share_a_declaration_and_givens_need_no_name() {
     let text = "var east, west = 0\nclass Port {\n  var depth, tide = 0\n  var (north, south) = (1, 2)\n  def moor = { var near, far = 0; near }\n}\n\
                 given byDepth: Ordering[Port] with\n  def compare(a: Port, b: Port) = 0\n  val rank = 1\ngiven Show[Port] with\n  def show(port: Port) = \"\"\n  val width = 1\n\
-                given Clock with { def now = 1 }\nenum Wind:\n  case Calm\n  val force, gust = 1\n";
+                given time.Clock with { def now = 1 }\nextension (port: sea.Port) def leave = 1\nenum Wind:\n  case Calm\n  val force, gust = 1\n";
     let wanted = [
         "1 variable east",
         "1 variable west",
@@ -128,10 +128,11 @@ fn scala_variables_may_share_a_declaration_and_givens_need_no_name() {
         "11 method show in Show",
         "12 field width in Show",
         "13 method now in Clock",
-        "14 enum Wind",
-        "15 variant Calm in Wind",
-        "16 field force in Wind",
-        "16 field gust in Wind",
+        "14 method leave in Port",
+        "15 enum Wind",
+        "16 variant Calm in Wind",
+        "17 field force in Wind",
+        "17 field gust in Wind",
     ];
     assert_eq!(contained("Port.scala", text), wanted);
 }

@@ -18,15 +18,18 @@
 ; findings/tree-sitter-absent-child-behind-an-anchor.sh
 (extension_definition . (parameters (parameter type: [
   (type_identifier) @name
-  (generic_type type: (type_identifier) @name)
+  (stable_type_identifier (type_identifier) @name .)
+  (generic_type type: [(type_identifier) @name (stable_type_identifier (type_identifier) @name .)])
 ]))) @scope
 (extension_definition . (type_parameters) . (parameters (parameter type: [
   (type_identifier) @name
-  (generic_type type: (type_identifier) @name)
+  (stable_type_identifier (type_identifier) @name .)
+  (generic_type type: [(type_identifier) @name (stable_type_identifier (type_identifier) @name .)])
 ]))) @scope
 (given_definition !name return_type: [
   (type_identifier) @name
-  (generic_type type: (type_identifier) @name)
+  (stable_type_identifier (type_identifier) @name .)
+  (generic_type type: [(type_identifier) @name (stable_type_identifier (type_identifier) @name .)])
 ]) @scope
 (class_parameter name: (identifier) @name) @definition.field
 (template_body (_ pattern: [
