@@ -181,7 +181,7 @@ fn csharp_extensions_may_share_a_line() {
 #[test]
 fn swift_names_of_a_tuple_are_properties_of_their_type() {
     let text = "let (east, west) = (1, 2)\nstruct Port {\n    let (depth, tide) = (1, 2)\n    var (north, south) = (1, 2), area = 3\n}\n\
-                enum Wind { static let (calm, gale) = (1, 2) }\nfunc moor() { let (near, far) = (1, 2) }\n";
+                enum Wind { static let (calm, gale) = (1, 2) }\nfunc moor() { let (near, far) = (1, 2) }\nlet (up, (down, _)) = (1, (2, 3))\n";
     let mut found = contained("Port.swift", text);
     found.sort();
     let wanted = [
@@ -197,6 +197,8 @@ fn swift_names_of_a_tuple_are_properties_of_their_type() {
         "6 property calm in Wind",
         "6 property gale in Wind",
         "7 function moor",
+        "8 variable down",
+        "8 variable up",
     ];
     assert_eq!(found, wanted);
 }

@@ -46,12 +46,16 @@
   computed_value: (_) @body) @definition.variable
 (property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @definition.variable
 [
-  (class_body (property_declaration name: (pattern (pattern (simple_identifier) @name @definition.property))) @signature)
+  (class_body (property_declaration name: (pattern (pattern [
+    (simple_identifier) @name @definition.property
+    (pattern (simple_identifier) @name @definition.property)
+  ]))) @signature)
   (enum_class_body (property_declaration name: (pattern (pattern (simple_identifier) @name @definition.property))) @signature)
 ]
 (property_declaration
   name: (pattern [
     (pattern (simple_identifier) @name @definition.variable)
+    (pattern (pattern (simple_identifier) @name @definition.variable))
     (tuple_expression value: (simple_identifier) @name @definition.variable)
   ])) @signature
 (macro_declaration "macro" . (simple_identifier) @name) @definition.macro
