@@ -55,6 +55,7 @@ mod long;
 mod lost_c_family;
 mod lost_definitions;
 mod lost_ecmascript;
+mod lost_go;
 mod lost_jvm;
 mod lost_python;
 mod mcp;

@@ -27,23 +27,58 @@
     ]) @definition.field))))
 (type_declaration
   (type_spec type: (interface_type (method_elem name: (field_identifier) @name) @definition.method)))
-; Fields of types without a name: of a package's variables, and of other fields.
-(source_file (var_declaration (var_spec type: [
-  (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))
-  (pointer_type (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
-  (slice_type element: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
-  (map_type value: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
-])))
-(source_file (var_declaration (var_spec value: (expression_list (composite_literal type: [
-  (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))
-  (slice_type element: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
-  (map_type value: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
-])))))
+; Members of types without a name: of a package's variables, of fields, and of what a named type is made of.
+(source_file (var_declaration [
+  (var_spec type: [
+    (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))
+    (_ (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+    (_ (_ (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))))
+    (interface_type (method_elem name: (field_identifier) @name) @definition.method)
+    (_ (interface_type (method_elem name: (field_identifier) @name) @definition.method))
+    (_ (_ (interface_type (method_elem name: (field_identifier) @name) @definition.method)))
+  ])
+  (var_spec_list (var_spec type: [
+    (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))
+    (_ (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+    (_ (_ (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))))
+    (interface_type (method_elem name: (field_identifier) @name) @definition.method)
+    (_ (interface_type (method_elem name: (field_identifier) @name) @definition.method))
+    (_ (_ (interface_type (method_elem name: (field_identifier) @name) @definition.method)))
+  ]))
+  (var_spec value: (expression_list (composite_literal type: [
+    (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))
+    (_ (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+    (_ (_ (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))))
+  ])))
+  (var_spec_list (var_spec value: (expression_list (composite_literal type: [
+    (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))
+    (_ (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+    (_ (_ (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))))
+  ]))))
+]))
 (field_declaration type: [
   (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))
-  (pointer_type (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
-  (slice_type element: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
-  (map_type value: (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+  (_ (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+  (_ (_ (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))))
+  (interface_type (method_elem name: (field_identifier) @name) @definition.method)
+  (_ (interface_type (method_elem name: (field_identifier) @name) @definition.method))
+  (_ (_ (interface_type (method_elem name: (field_identifier) @name) @definition.method)))
+])
+(type_declaration [
+  (type_spec type: [
+    (_ (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+    (_ (_ (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))))
+    (_ (interface_type (method_elem name: (field_identifier) @name) @definition.method))
+    (_ (_ (interface_type (method_elem name: (field_identifier) @name) @definition.method)))
+  ])
+  (type_alias type: [
+    (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))
+    (_ (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field)))
+    (_ (_ (struct_type (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))))
+    (interface_type (method_elem name: (field_identifier) @name) @definition.method)
+    (_ (interface_type (method_elem name: (field_identifier) @name) @definition.method))
+    (_ (_ (interface_type (method_elem name: (field_identifier) @name) @definition.method)))
+  ])
 ])
 (const_spec name: (identifier) @name) @definition.constant
 (var_spec name: (identifier) @name) @definition.variable

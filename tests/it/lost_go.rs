@@ -1,0 +1,59 @@
+//! Definitions of Go and Rust that the patterns lose in valid files, each with the answer of the language's own parser.
+
+use ixmcp::extract::{self, Options};
+use ixmcp::model::{RepoPath, Symbol};
+
+/// The line, kind, container and name of each symbol.
+fn symbols(name: &str, text: &str) -> Vec<String> {
+    let extracted = extract::extract(&RepoPath::new(name).unwrap(), text.as_bytes(), &Options::default()).unwrap();
+    let row = |symbol: &Symbol| {
+        let container = symbol.container.as_ref().map(|container| format!("{container}: ")).unwrap_or_default();
+        format!("{} {} {container}{}", symbol.line, symbol.kind, symbol.name)
+    };
+    extracted.symbols.iter().map(row).collect()
+}
+
+/// `go/parser` of Go 1.27.3. Members of types without a name in functions and parameters are local.
+#[test]
+fn members_of_go_types_without_a_name_are_defined() {
+    let text = "package a\n\nvar (\n\tone   struct{ A int }\n\tpairs map[string][]struct{ B int }\n\twaits chan struct{ C int }\n\
+                \tfour  = [...]struct{ D int }{{1}}\n\tany   interface{ E() }\n)\n\nvar ways = map[string]*struct{ F int }{}\n\n\
+                type Port struct {\n\tberths []*struct{ Depth int }\n\tgate   interface{ Open() }\n\tgrid   [2]struct{ cell struct{ x int } }\n}\n\n\
+                type List []struct{ G int }\ntype Alias = struct{ H int }\ntype Both interface {\n\tinterface{ I() }\n\tJ() interface{ K() }\n}\n\n\
+                func moor(a struct{ local int }) {\n\ttests := []struct{ local int }{{1}}\n\tvar more = []struct{ local int }{{1}}\n\
+                \tvar one struct{ local int }\n\ttype kept struct{ x int }\n\t_, _, _ = tests, more, one\n}\n";
+    let wanted = [
+        "4 variable one",
+        "4 field one: A",
+        "5 variable pairs",
+        "5 field pairs: B",
+        "6 variable waits",
+        "6 field waits: C",
+        "7 variable four",
+        "7 field four: D",
+        "8 variable any",
+        "8 method any: E",
+        "11 variable ways",
+        "11 field ways: F",
+        "13 struct Port",
+        "14 field Port: berths",
+        "14 field Port.berths: Depth",
+        "15 field Port: gate",
+        "15 method Port.gate: Open",
+        "16 field Port: grid",
+        "16 field Port.grid: cell",
+        "16 field Port.grid.cell: x",
+        "19 type List",
+        "19 field List: G",
+        "20 type Alias",
+        "20 field Alias: H",
+        "21 interface Both",
+        "22 method Both: I",
+        "23 method Both: J",
+        "23 method Both.J: K",
+        "26 function moor",
+        "30 struct moor: kept",
+        "30 field moor.kept: x",
+    ];
+    assert_eq!(symbols("a.go", text), wanted);
+}
