@@ -57,3 +57,21 @@ fn members_of_go_types_without_a_name_are_defined() {
     ];
     assert_eq!(symbols("a.go", text), wanted);
 }
+
+/// `go/parser` of Go 1.27.3.
+#[test]
+fn receivers_of_go_may_be_in_brackets() {
+    let text = "package a\n\nfunc (Box) a()           {}\nfunc (*Box) b()          {}\nfunc (*(Box)) c()        {}\nfunc (s (Box)) d()       {}\n\
+                func (s (*Box)) e()      {}\nfunc (s List[Key, V]) f() {}\nfunc (*List[Key, V]) g() {}\nfunc (s *(List[Key, V])) h() {}\n";
+    let wanted = [
+        "3 method Box: a",
+        "4 method Box: b",
+        "5 method Box: c",
+        "6 method Box: d",
+        "7 method Box: e",
+        "8 method List: f",
+        "9 method List: g",
+        "10 method List: h",
+    ];
+    assert_eq!(symbols("a.go", text), wanted);
+}

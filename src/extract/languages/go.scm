@@ -3,9 +3,9 @@
 (method_declaration
   receiver: (parameter_list (parameter_declaration type: [
     (type_identifier) @container
-    (generic_type type: (type_identifier) @container)
-    (pointer_type [(type_identifier) @container (generic_type type: (type_identifier) @container)])
-    (parenthesized_type (pointer_type (type_identifier) @container))
+    (_ (type_identifier) @container)
+    (_ (_ (type_identifier) @container))
+    (_ (_ (generic_type type: (type_identifier) @container)))
   ]))
   name: (field_identifier) @name) @definition.method
 (method_declaration name: (field_identifier) @name) @definition.method
