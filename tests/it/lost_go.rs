@@ -75,3 +75,10 @@ fn receivers_of_go_may_be_in_brackets() {
     ];
     assert_eq!(symbols("a.go", text), wanted);
 }
+
+/// `syn` 2.0: `ItemTraitAlias`, of an unstable feature.
+#[test]
+fn an_alias_of_rust_traits_is_a_trait() {
+    let text = "pub trait Both = Clone + Copy;\ntrait Other<T> = From<T>;\nfn moor() {}\n";
+    assert_eq!(symbols("a.rs", text), ["1 trait Both", "2 trait Other", "3 function moor"]);
+}

@@ -226,6 +226,10 @@ pub(super) static SHELL: [Gap; 1] = [Gap {
     filling: Filling::HereDocument,
 }];
 
+/// The alias of a trait, as a trait.
+pub(super) static RUST: [Gap; 1] =
+    [gap(r"^[ \t]*(?:pub(?:\([^)\n]*\))?\s+)?trait\s+\w+\s*(?:<[^{};=]*>\s*)?(=[^{};=]*;)", "{}")];
+
 pub(super) static SQL: [Gap; 8] = [
     // What defines no symbol.
     gap(

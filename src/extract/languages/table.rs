@@ -280,7 +280,8 @@ static TABLE: [Language; 49] = [
         .scopes(&[include_str!("scopes/rust.scm")])
         .extensions(&["rs"])
         .heads(&heads::RUST)
-        .version(4)
+        .gaps(&gaps::RUST)
+        .version(5)
         .separator("::")
         .whole_heads(),
     // Scala, both versions: classes, traits, objects, enums, givens, members.
