@@ -128,7 +128,7 @@ impl PartParser<'_> {
         let mut open = std::mem::take(&mut found.items);
         while let Some(brackets) = open.pop() {
             let body = brackets.start + 1..brackets.end.saturating_sub(1);
-            if body.is_empty() || !self.heads.pattern.is_match(Input::new(self.text).range(body.clone())) {
+            if body.is_empty() || !self.heads.pattern.is_match(&self.text[body.clone()]) {
                 continue;
             }
             let Some((mut items, has_errors)) = self.read(slice::from_ref(&body)) else { break };

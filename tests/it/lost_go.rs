@@ -82,3 +82,12 @@ fn an_alias_of_rust_traits_is_a_trait() {
     let text = "pub trait Both = Clone + Copy;\ntrait Other<T> = From<T>;\nfn moor() {}\n";
     assert_eq!(symbols("a.rs", text), ["1 trait Both", "2 trait Other", "3 function moor"]);
 }
+
+/// `syn` 2.0 reads the text in the brackets as a file of items.
+#[test]
+fn items_in_a_rust_macro_may_be_on_its_line() {
+    let text = "thread_local! { static LEVEL: u8 = 1; }\nhide! { pub struct Rope { ends: u8 } }\n\
+                check! { moor == Rope, static }\n";
+    let wanted = ["1 constant LEVEL", "2 struct Rope", "2 field Rope: ends"];
+    assert_eq!(symbols("a.rs", text), wanted);
+}
