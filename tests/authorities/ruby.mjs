@@ -1,7 +1,7 @@
 // Prints the definitions of Ruby files as Prism reads them: PATH, line, kind, name and container, separated by tabs.
 // usage: node ruby.mjs < LIST-OF-FILES, in a folder with the package `@ruby/prism`. Kinds: class, module, method, constant,
-// attribute (of `attr_reader` and its kin), and `optional` for what a block or method defines. A file with errors prints PATH and
-// `unreadable`.
+// attribute (of `attr_reader` and its kin, and of a struct), and `optional` for what a block or method defines. A file with errors
+// prints PATH and `unreadable`.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -30,6 +30,7 @@ for (const path of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
   }
   const print = (kind, name, location, container) =>
     process.stdout.write(`${path}\t${lineOf(location.startOffset)}\t${kind}\t${name}\t${container}\n`);
+  const isStruct = (node) => node?.constructor.name === "CallNode" && /^(Struct\.new|Data\.define)$/.test(`${node.receiver?.name}.${node.name}`);
   const visit = (node, container, isLocal) => {
     const kind = node.constructor.name;
     let [inner, local] = [container, isLocal];
@@ -42,6 +43,11 @@ for (const path of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
     } else if (/^Constant(Path)?(Or|And|Operator)?WriteNode$/.test(kind)) {
       const target = node.target ?? node;
       print(isLocal ? "optional" : "constant", target.name, target.nameLoc ?? target.location, container);
+      if (isStruct(node.value)) inner = target.name;
+    } else if (isStruct(node)) {
+      for (const argument of node.arguments_?.arguments_ ?? []) {
+        if (argument.constructor.name === "SymbolNode") print(isLocal ? "optional" : "attribute", argument.unescaped.value, argument.valueLoc, container);
+      }
     } else if (kind === "ConstantTargetNode" || kind === "ConstantPathTargetNode") {
       print(isLocal ? "optional" : "constant", node.name, node.nameLoc ?? node.location, container);
     } else if (kind === "CallNode" && !node.receiver && /^(c|m)?attr(_internal|_accessor|_reader|_writer)*$/.test(node.name)) {

@@ -58,6 +58,7 @@ mod lost_ecmascript;
 mod lost_go;
 mod lost_jvm;
 mod lost_python;
+mod lost_scripts;
 mod mcp;
 mod models;
 mod naming;

@@ -46,6 +46,14 @@
   method: (identifier) @_macro
   arguments: (argument_list [(simple_symbol) @name.signed (string) @name])) @definition.attribute
   (#match? @_macro "^(attr|attr_reader|attr_writer|attr_accessor|cattr_accessor|mattr_accessor|class_attribute)$"))
+; The members of a struct.
+((call
+  receiver: (constant) @_maker
+  method: (identifier) @_new
+  arguments: (argument_list (simple_symbol) @name.signed @definition.attribute)
+  block: (_)? @body) @signature
+  (#match? @_maker "^(Struct|Data)$")
+  (#match? @_new "^(new|define)$"))
 ((call
   method: (identifier) @_macro
   arguments: (argument_list . [

@@ -273,7 +273,7 @@ static TABLE: [Language; 49] = [
         .interpreters(&["ruby", "jruby", "rake"])
         .separator("::")
         .overfills(nesting::ruby)
-        .version(2)
+        .version(3)
         .heads(&heads::RUBY),
     // Rust: items of every kind, `impl` blocks as containers, macros.
     Language::new("rust", || tree_sitter_rust::LANGUAGE.into(), include_str!("rust.scm"))
