@@ -57,15 +57,20 @@ for (const path of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
           print(isLocal || !isOwn ? "optional" : "attribute", argument.unescaped.value, argument.valueLoc ?? argument.contentLoc, container);
         }
       }
-    } else if (kind === "AliasMethodNode") {
-      print("optional", node.newName.unescaped?.value ?? "", node.newName.valueLoc ?? node.newName.location, container);
-    } else if (kind === "CallNode" && /^(alias_method|define_method|delegate|define_singleton_method|alias_attribute|scope|let|let!|subject|task|desc|namespace|describe|it|context)$/.test(node.name)) {
+    } else if (kind === "AliasMethodNode" || kind === "AliasGlobalVariableNode") {
+      print("optional", node.newName.unescaped?.value ?? node.newName.name ?? "", node.newName.valueLoc ?? node.newName.location, container);
+    } else if (kind === "CallNode" && /^(alias_method|define_method|define_singleton_method|alias_attribute|scope|let|let!|subject|task|desc|namespace|describe|it|context)$/.test(node.name)) {
       const argument = node.arguments_?.arguments_[0];
       if (argument?.unescaped) print("optional", argument.unescaped.value, argument.valueLoc ?? argument.contentLoc, container);
+    } else if (kind === "CallNode" && /^(delegate|def(_instance)?_delegators?)$/.test(node.name)) {
+      for (const argument of node.arguments_?.arguments_ ?? []) {
+        if (argument.unescaped) print("optional", argument.unescaped.value, argument.valueLoc ?? argument.contentLoc, container);
+      }
     } else if (kind === "BlockNode") {
       local = true;
     }
-    for (const child of node.compactChildNodes()) visit(child, inner, local);
+    // `compactChildNodes` of Prism 1.9.0 leaves out the lists of nodes that have other children, too.
+    for (const child of node.childNodes()) if (child) visit(child, inner, local);
   };
   visit(result.value, "", false);
 }

@@ -35,3 +35,41 @@ fn members_of_ruby_structs_are_attributes() {
     ];
     assert_eq!(symbols("a.rb", text), wanted);
 }
+
+/// Prism 1.9.0: `ConstantOrWriteNode` and its kin, `ConstantPathTargetNode`, `SplatNode`. Comparisons assign nothing.
+#[test]
+fn ruby_constants_may_be_assigned_by_any_operator_and_deep_in_a_list() {
+    let text = "DEPTH ||= 3\nPort::LIMIT ||= 2\nDEPTH == 3\nPort.first ||= 1\nPort::EAST, *WEST = 1, 2\n(NORTH, b), SOUTH = load\n\
+                class Port\n  self::KEEL = 1\nend\n";
+    let wanted = [
+        "1 constant DEPTH",
+        "2 constant Port: LIMIT",
+        "5 constant Port: EAST",
+        "5 constant WEST",
+        "6 constant NORTH",
+        "6 constant SOUTH",
+        "7 class Port",
+        "8 constant Port: KEEL",
+    ];
+    assert_eq!(symbols("a.rb", text), wanted);
+}
+
+/// Prism 1.9.0: `AliasGlobalVariableNode`, and calls with symbols; Ruby 3.4, `Forwardable`; Rails 8.0, `Module#delegate`.
+#[test]
+fn ruby_aliases_and_methods_of_other_objects_are_methods() {
+    let text = "alias $new $old\nalias :<< :push\nalias :\"x y\" z\ndefine_method(\"on_#{id}\") { }\nclass Port\n  def_delegators :@sails, :size, :<<\n  def_delegator :@sails, :shift, :leave\n\
+                \x20 def_delegator :@sails, :pop\n  delegate :name, :age, to: :owner\n  delegate :street, to: :owner, prefix: true\nend\n";
+    let wanted = [
+        "1 variable $new",
+        "2 method <<",
+        "3 method x y",
+        "5 class Port",
+        "6 method Port: size",
+        "6 method Port: <<",
+        "7 method Port: leave",
+        "8 method Port: pop",
+        "9 method Port: name",
+        "9 method Port: age",
+    ];
+    assert_eq!(symbols("a.rb", text), wanted);
+}

@@ -37,11 +37,33 @@
   right: (call receiver: (constant) @_maker method: (identifier) @_new)
   (#match? @_maker "^(Struct|Class|Module|Data)$")
   (#match? @_new "^(new|define)$")) @definition.class
-(assignment left: (constant) @name) @definition.constant
-(assignment left: (left_assignment_list (constant) @name @definition.constant)) @signature
+(assignment left: (left_assignment_list [
+  (constant) @name @definition.constant
+  (rest_assignment (constant) @name) @definition.constant
+  (destructured_left_assignment (constant) @name @definition.constant)
+  (scope_resolution scope: (_) @container name: (constant) @name) @definition.constant
+])) @signature
+(assignment left: [
+  (constant) @name
+  (scope_resolution scope: (self) name: (constant) @name)
+  (scope_resolution !scope name: (constant) @name)
+]) @definition.constant
+(operator_assignment left: [
+  (constant) @name
+  (scope_resolution scope: (self) name: (constant) @name)
+  (scope_resolution !scope name: (constant) @name)
+]) @definition.constant
 (assignment left: (scope_resolution scope: (_) @container name: (constant) @name)) @definition.constant
-(assignment left: (scope_resolution !scope name: (constant) @name)) @definition.constant
-(alias name: (_) @name) @definition.method
+(operator_assignment left: (scope_resolution scope: (_) @container name: (constant) @name)) @definition.constant
+(alias name: (global_variable) @name) @definition.variable
+(alias name: [
+  (simple_symbol) @name.signed
+  (delimited_symbol . (string_content) @name .)
+  (identifier) @name
+  (constant) @name
+  (operator) @name
+  (setter) @name
+]) @definition.method
 ((call
   method: (identifier) @_macro
   arguments: (argument_list [(simple_symbol) @name.signed (string) @name])) @definition.attribute
@@ -58,10 +80,28 @@
   method: (identifier) @_macro
   arguments: (argument_list . [
     (simple_symbol) @name.signed
-    (string) @name
+    (string . (string_content) @name .)
     (delimited_symbol . (string_content) @name .)
   ])) @definition.method
   (#match? @_macro "^(define_method|define_singleton_method|alias_method|scope)$"))
+; Methods that call those of another object.
+((call
+  !receiver
+  method: (identifier) @_macro
+  arguments: (argument_list . [(simple_symbol) (string)] (simple_symbol) @name.signed)) @definition.method
+  (#match? @_macro "^def_(instance_)?delegators$"))
+((call
+  !receiver
+  method: (identifier) @_macro
+  arguments: (argument_list . [(simple_symbol) (string)] . (simple_symbol)? . (simple_symbol) @name.signed .)) @definition.method
+  (#match? @_macro "^def_(instance_)?delegator$"))
+((call
+  !receiver
+  method: (identifier) @_macro
+  arguments: (argument_list (simple_symbol) @name.signed (pair key: (hash_key_symbol) @_to)) @_arguments) @definition.method
+  (#eq? @_macro "delegate")
+  (#eq? @_to "to")
+  (#not-match? @_arguments "\\bprefix: "))
 ((call
   method: (identifier) @_macro
   arguments: (argument_list . [(simple_symbol) (string)] @name)) @definition.field
