@@ -73,3 +73,11 @@ fn ruby_aliases_and_methods_of_other_objects_are_methods() {
     ];
     assert_eq!(symbols("a.rb", text), wanted);
 }
+
+/// Prism 1.9.0: four methods. The grammar does not read the first.
+#[test]
+fn the_object_of_a_ruby_method_is_not_its_name() {
+    let text = "def self; end\nport = Object.new\ndef port.moor; end\nclass Rope; end\ndef Rope.tie; end\ndef Rope.<<(end); end\n";
+    let wanted = ["1 function self", "3 method port: moor", "4 class Rope", "5 method Rope: tie", "6 method Rope: <<"];
+    assert_eq!(symbols("a.rb", text), wanted);
+}

@@ -316,10 +316,12 @@ pub(super) static RUBY: Heads = Heads::new(
         (Some("module"), r"^[ \t]*module[ \t]+(?:[A-Z]\w*::)*[A-Z]\w*"),
         (
             Some("function"),
-            r"^[ \t]*(?:(?:private|protected|public|private_class_method|module_function|memoize)[ \t]+)?def[ \t]+(?:self\.)?[a-zA-Z_]\w*",
+            r"^[ \t]*(?:(?:private|protected|public|private_class_method|module_function|memoize)[ \t]+)?def[ \t]+(?:\w+\.)?[a-zA-Z_]\w*",
         ),
     ],
-);
+)
+// A dot follows the object of an operator.
+.after(r"[^.]|\z");
 
 /// Items, and `impl` blocks for what they contain.
 pub(super) static RUST: Heads = Heads::new(
