@@ -54,6 +54,9 @@ for (const path of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
         for (const parameter of node.arguments) if (parameter.flags || parameter.readonly) print("property", parameter, container, isLocal);
         local = true;
         break;
+      case "traitalias":
+        if (node.as) process.stdout.write(`${path}\t${node.as.loc.start.line}\tmethod\t${node.as.name}\t${container}\n`);
+        break;
       case "closure":
       case "arrowfunc":
         local = true;

@@ -81,3 +81,32 @@ fn the_object_of_a_ruby_method_is_not_its_name() {
     let wanted = ["1 function self", "3 method port: moor", "4 class Rope", "5 method Rope: tie", "6 method Rope: <<"];
     assert_eq!(symbols("a.rb", text), wanted);
 }
+
+/// php-parser 3.7.0.
+#[test]
+fn php_references_aliases_and_lists_define_their_names() {
+    let text = "<?php\nclass Port {\n    use Moors { moor as protected tie; sink as private; Moors::a insteadof B; Moors::b as c; }\n\
+                \x20   public function __construct(private array &$sails, int &$plain) {}\n}\n[$east, $west] = load();\n\
+                list('a' => $north, 'b' => list($south)) = load();\n[$port->x, $list[0]] = load();\n";
+    let wanted = [
+        "2 class Port",
+        "3 method Port: tie",
+        "3 method Port: c",
+        "4 constructor Port: __construct",
+        "4 property Port: sails",
+        "6 variable east",
+        "6 variable west",
+        "7 variable north",
+        "7 variable south",
+    ];
+    assert_eq!(symbols("a.php", text), wanted);
+}
+
+/// PHP manual, `define` and `__halt_compiler`: a namespace is part of the string, and what follows is data.
+#[test]
+fn php_constants_may_be_in_a_namespace_and_data_defines_nothing() {
+    let text = "<?php\ndefine(\"EAST\", 1);\n\\define('WEST', 2);\ndefine(\"App\\\\Port\\\\NORTH\", 1);\ndefine('App\\\\SOUTH', 1);\n\
+                define(\"DEPTH$n\", 1);\n// __halt_compiler();\nfunction moor() {}\n__halt_compiler();\nfunction data() {}\n";
+    let wanted = ["2 constant EAST", "3 constant WEST", "4 constant NORTH", "5 constant SOUTH", "8 function moor"];
+    assert_eq!(symbols("a.php", text), wanted);
+}

@@ -1,8 +1,9 @@
-//! The parts of a text that one grammar reads: the scripts of Vue, Svelte and Astro components, and the Objective-C of
-//! Objective-C++.
+//! The parts of a text that one grammar reads: the scripts of Vue, Svelte and Astro components, the Objective-C of
+//! Objective-C++, and PHP without the data after it.
 //!
 //! Owns the ranges. Scripts are read as TypeScript, of which JavaScript is a part.
 
+use std::iter;
 use std::ops::Range;
 
 /// The contents of the `<script>` elements that are scripts, in order.
@@ -114,6 +115,17 @@ fn is_code(tag: &str) -> bool {
             || word.ends_with("/babel")
     };
     [value("lang"), value("type")].into_iter().flatten().all(is_script)
+}
+
+/// PHP up to `__halt_compiler();`: data may follow.
+pub(super) fn of_php(text: &str) -> Vec<Range<usize>> {
+    let halts = ["__halt_compiler", "__HALT_COMPILER"].into_iter().filter_map(|word| {
+        memchr::memmem::find_iter(text.as_bytes(), word).find(|at| {
+            let is_call = text[at + word.len()..].trim_start().starts_with('(');
+            is_call && text[..*at].trim_end_matches([' ', '\t']).ends_with(['\n', ';', '}'])
+        })
+    });
+    iter::once(0..halts.min().unwrap_or(text.len())).collect()
 }
 
 /// Interfaces, implementations and protocols, each up to its `@end`.

@@ -8,15 +8,29 @@
 ((method_declaration name: (name) @name) @definition.constructor (#eq? @name "__construct"))
 (method_declaration name: (name) @name) @definition.method
 (property_declaration (property_element name: (variable_name (name) @name))) @definition.property
-(property_promotion_parameter name: (variable_name (name) @name)) @definition.property
+(property_promotion_parameter name: [
+  (variable_name (name) @name)
+  (by_ref (variable_name (name) @name))
+]) @definition.property
+(use_as_clause (_) (name) @name .) @definition.method
 (const_declaration (const_element . (name) @name)) @definition.constant
 (namespace_definition name: (_) @name) @definition.namespace
 (program (expression_statement (assignment_expression
-  left: (variable_name (name) @name)) @definition.variable))
+  left: [
+    (variable_name (name) @name)
+    (list_literal [(variable_name (name) @name) (list_literal (variable_name (name) @name))])
+  ]) @definition.variable))
+; A constant, in quotes after its namespace.
 ((function_call_expression
-  function: (name) @_define
-  arguments: (arguments . (argument (string (string_content) @name)))) @definition.constant
-  (#eq? @_define "define"))
+  function: [(name) (qualified_name)] @_define
+  arguments: (arguments . (argument [
+    (string . (string_content) @name .)
+    (encapsed_string . (string_content) @name .)
+    (string (escape_sequence) @_separator . (string_content) @name .)
+    (encapsed_string (escape_sequence) @_separator . (string_content) @name .)
+  ]))) @definition.constant
+  (#match? @_define "^\\\\?define$")
+  (#eq? @_separator "\\\\"))
 
 ; Inheritance, and traits that are used.
 (base_clause [(name) @inherits (qualified_name (name) @inherits)])

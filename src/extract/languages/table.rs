@@ -221,7 +221,8 @@ static TABLE: [Language; 49] = [
         .extensions(&["php", "phtml", "php3", "php4", "php5", "php7", "php8", "phps"])
         .interpreters(&["php"])
         .separator("::")
-        .version(2)
+        .version(3)
+        .parts(parts::of_php)
         .whole_heads()
         .heads(&heads::PHP),
     // PowerShell: functions, classes, enums, variables of the script.
