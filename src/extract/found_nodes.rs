@@ -42,7 +42,12 @@ impl Match<'_> {
     fn name(&self) -> Option<Range<usize>> {
         let signed = || {
             let range = self.range(Capture::SignedName)?;
-            let name = self.text[range].rsplit(['$', ':']).next().unwrap_or_default().trim_matches(['{', '}']);
+            let name = self.text[range]
+                .trim_end_matches(':')
+                .rsplit(['$', ':'])
+                .next()
+                .unwrap_or_default()
+                .trim_matches(['{', '}']);
             let start = name.as_ptr().addr() - self.text.as_ptr().addr();
             Some(start..start + name.len()).filter(|range| !range.is_empty())
         };

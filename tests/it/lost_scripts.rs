@@ -110,3 +110,24 @@ fn php_constants_may_be_in_a_namespace_and_data_defines_nothing() {
     let wanted = ["2 constant EAST", "3 constant WEST", "4 constant NORTH", "5 constant SOUTH", "8 function moor"];
     assert_eq!(symbols("a.php", text), wanted);
 }
+
+/// Elixir 1.18, `Kernel.defstruct/1` and `Kernel.defexception/1`.
+#[test]
+fn fields_of_elixir_structs_are_defined() {
+    let text = "defmodule Port do\n  defstruct [:name, sails: [], depth: nil]\n  def list, do: [:a, b: 1]\nend\n\
+                defmodule Rope do\n  defstruct ends: 2, knots: [:a]\nend\ndefmodule Sunk do\n  defexception [:message, code: 1]\nend\n";
+    let wanted = [
+        "1 module Port",
+        "2 field Port: name",
+        "2 field Port: sails",
+        "2 field Port: depth",
+        "3 function Port: list",
+        "5 module Rope",
+        "6 field Rope: ends",
+        "6 field Rope: knots",
+        "8 module Sunk",
+        "9 field Sunk: message",
+        "9 field Sunk: code",
+    ];
+    assert_eq!(symbols("port.ex", text), wanted);
+}

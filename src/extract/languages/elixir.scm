@@ -76,6 +76,15 @@
 ((unary_operator operator: "@" operand: (call target: (identifier) @name (arguments))) @definition.constant
   (#not-match? @name "^(moduledoc|doc|typedoc|spec|type|typep|opaque|callback|macrocallback|behaviour|impl|derive|dialyzer|optional_callbacks|compile|external_resource|enforce_keys|before_compile|after_compile|on_load|on_definition|shortdoc|deprecated|since|tag|moduletag|describetag|vsn)$"))
 
+; Fields of structs and exceptions.
+((call
+  target: (identifier) @_define
+  (arguments [
+    (list [(atom) @name.signed @definition.field (keywords (pair key: (keyword) @name.signed) @definition.field)])
+    (keywords (pair key: (keyword) @name.signed) @definition.field)
+  ]))
+  (#match? @_define "^(defstruct|defexception)$"))
+
 ; Inheritance.
 ((unary_operator operator: "@" operand: (call target: (identifier) @_attribute (arguments . (alias) @implements)))
   (#eq? @_attribute "behaviour"))
