@@ -131,3 +131,30 @@ fn fields_of_elixir_structs_are_defined() {
     ];
     assert_eq!(symbols("port.ex", text), wanted);
 }
+
+/// Julia 1.11 manual: Destructuring Assignment, UnionAll Types, Mutable Composite Types.
+#[test]
+fn julia_aliases_tuples_and_fields_on_one_line_are_defined() {
+    let text = "mutable struct Rope const ends::Int; knots end\nmutable struct Sail; area::Float64; const name; const id::Int end\n\
+                List{T} = Vector{T}\n(east, west) = load()\nnorth, south::Int = load()\nconst (up, down) = 1, 2\n(; bow, stern) = port\n\
+                port.x, list[1] = load()\n";
+    let wanted = [
+        "1 struct Rope",
+        "1 field Rope: ends",
+        "1 field Rope: knots",
+        "2 struct Sail",
+        "2 field Sail: area",
+        "2 field Sail: name",
+        "2 field Sail: id",
+        "3 constant List",
+        "4 variable east",
+        "4 variable west",
+        "5 variable north",
+        "5 variable south",
+        "6 constant up",
+        "6 constant down",
+        "7 variable bow",
+        "7 variable stern",
+    ];
+    assert_eq!(symbols("a.jl", text), wanted);
+}

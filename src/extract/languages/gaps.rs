@@ -186,7 +186,11 @@ pub(super) static GO: [Gap; 1] = [
     gap(r"^func\s*\([^()\n]*\)\s*\w+(\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\])\s*\(", ""),
 ];
 
-pub(super) static JULIA: [Gap; 1] = [gap(r"^[ \t]+(const)\s+\w+[ \t]*(?:::[^=\n]*)?(?:=[^\n]*)?$", "")];
+pub(super) static JULIA: [Gap; 2] = [
+    gap(r"^[ \t]+(const)\s+\w+[ \t]*(?:::[^=\n]*)?(?:=[^\n]*)?$", ""),
+    // Fields on one line: without a value, they are no constants.
+    gap(r"(?:\bstruct[ \t]+\S+[ \t]|;)[ \t]*(const)[ \t]+\w+[ \t]*(?:::[^=;\n]*)?(?:;|[ \t]end\b)", ""),
+];
 
 pub(super) static KOTLIN: [Gap; 11] = [
     // A constructor with annotations and modifiers on a line of its own.

@@ -118,12 +118,23 @@
 (const_statement (assignment . (identifier) @name)) @definition.constant
 (const_statement (assignment . (typed_expression . (identifier) @name))) @definition.constant
 (const_statement (assignment . (parametrized_type_expression . (identifier) @name))) @definition.constant
-(const_statement (assignment . (open_tuple (identifier) @name @definition.constant))) @signature
+(const_statement (assignment . [
+  (open_tuple [(identifier) @name (typed_expression . (identifier) @name)] @definition.constant)
+  (tuple_expression [(identifier) @name (typed_expression . (identifier) @name)] @definition.constant)
+])) @signature
+(source_file (assignment . (parametrized_type_expression . (identifier) @name)) @definition.constant)
+(module_definition (assignment . (parametrized_type_expression . (identifier) @name)) @definition.constant)
 (source_file (assignment . [(identifier) @name (typed_expression . (identifier) @name)]) @definition.variable)
 (global_statement (assignment . [(identifier) @name (typed_expression . (identifier) @name)])) @definition.variable
 (module_definition (assignment . [(identifier) @name (typed_expression . (identifier) @name)]) @definition.variable)
-(source_file (assignment . (open_tuple (identifier) @name @definition.variable))) @signature
-(module_definition (assignment . (open_tuple (identifier) @name @definition.variable))) @signature
+(source_file (assignment . [
+  (open_tuple [(identifier) @name (typed_expression . (identifier) @name)] @definition.variable)
+  (tuple_expression [(identifier) @name (typed_expression . (identifier) @name)] @definition.variable)
+]) @signature)
+(module_definition (assignment . [
+  (open_tuple [(identifier) @name (typed_expression . (identifier) @name)] @definition.variable)
+  (tuple_expression [(identifier) @name (typed_expression . (identifier) @name)] @definition.variable)
+]) @signature)
 
 ; Imports.
 (using_statement (selected_import . (_) @import.module (identifier) @import.name))

@@ -157,7 +157,7 @@ static TABLE: [Language; 49] = [
     Language::new("julia", || tree_sitter_julia::LANGUAGE.into(), include_str!("julia.scm"))
         .extensions(&["jl"])
         .interpreters(&["julia"])
-        .version(3)
+        .version(4)
         .gaps(&gaps::JULIA),
     // Kotlin: classes, objects, interfaces, functions, properties, scripts too.
     Language::new("kotlin", || tree_sitter_kotlin_ng::LANGUAGE.into(), include_str!("kotlin.scm"))
