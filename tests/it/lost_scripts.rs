@@ -158,3 +158,22 @@ fn julia_aliases_tuples_and_fields_on_one_line_are_defined() {
     ];
     assert_eq!(symbols("a.jl", text), wanted);
 }
+
+/// Bash 5.2 manual, Arrays: `declare -A` makes one. `declare -p` prints, and `export` changes a variable.
+#[test]
+fn bash_arrays_without_a_value_are_defined() {
+    let text = "declare -A ways\ndeclare -ga list more\ndeclare -p ways\nexport PATH\nmoor() { local -a inner; }\n";
+    let wanted = ["1 variable ways", "2 variable list", "2 variable more", "5 function moor"];
+    assert_eq!(symbols("a.sh", text), wanted);
+}
+
+/// Bash 5.2 (`declare -F` after reading the file): any compound command may be the body of a function.
+#[test]
+fn bodies_of_bash_functions_may_be_loops() {
+    let text = "a() ( echo )\nb() if true; then echo; fi\nc() for i in 1 2; do echo; done\nd () while false; do echo; done\n\
+                e() case $1 in x) ;; esac\nf() (( $1 > 2 ))\ng() [[ -n $1 ]]\nh() select x in 1; do :; done\nformat() { :; }\n";
+    let wanted = ["a", "b", "c", "d", "e", "f", "g", "h", "format"];
+    let wanted: Vec<String> =
+        wanted.iter().enumerate().map(|(at, name)| format!("{} function {name}", at + 1)).collect();
+    assert_eq!(symbols("a.sh", text), wanted);
+}

@@ -346,7 +346,7 @@ pub(super) static SHELL: Heads = Heads::new(
     &[(Some("function"), r"^[ \t]*function[ \t]+[A-Za-z_][\w:.-]*"), (Some("function"), r"^[A-Za-z_][\w:.-]*")],
 )
 .letters(b"-.:")
-.after(r"[ \t]*(?:\([ \t]*\)\s*[{(]|\{)");
+.after(r"[ \t]*(?:\([ \t]*\)\s*(?:[{(]|(?:if|for|while|until|case|select)\b)|\{)");
 
 pub(super) static SQL: Heads = Heads::new(
     Layout::Statement,

@@ -4,6 +4,8 @@
 (subshell) @local
 (declaration_command
   (variable_assignment name: (variable_name) @name)) @definition.variable
+((declaration_command (word) @_options (variable_name) @name @definition.variable) @signature
+  (#match? @_options "^-[gilru]*[aA]"))
 (program (variable_assignment name: (variable_name) @name) @definition.variable)
 (program (_ (variable_assignment name: (variable_name) @name) @definition.variable))
 (program (_ (_ (variable_assignment name: (variable_name) @name) @definition.variable)))

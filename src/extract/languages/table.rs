@@ -317,7 +317,7 @@ static TABLE: [Language; 49] = [
             "zshrc",
         ])
         .interpreters(&["sh", "bash", "zsh", "ksh", "dash", "ash", "bats"])
-        .version(3)
+        .version(4)
         .gaps(&gaps::SHELL)
         .heads(&heads::SHELL),
     // Solidity: contracts, libraries, functions, events, errors, types.
