@@ -177,3 +177,11 @@ fn bodies_of_bash_functions_may_be_loops() {
         wanted.iter().enumerate().map(|(at, name)| format!("{} function {name}", at + 1)).collect();
     assert_eq!(symbols("a.sh", text), wanted);
 }
+
+/// Lua 5.4 manual, 3.3.7: an attribute does not change what a variable holds.
+#[test]
+fn a_lua_function_may_be_constant() {
+    let text = "local moor <const> = function() end\nlocal depth <const> = 1\nlocal a <const>, b = load()\n";
+    let wanted = ["1 function moor", "2 variable depth", "3 variable a", "3 variable b"];
+    assert_eq!(symbols("a.lua", text), wanted);
+}

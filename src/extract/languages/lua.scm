@@ -5,7 +5,7 @@
 (function_declaration
   name: (method_index_expression table: (_) @container method: (identifier) @name) !body "end" @body) @definition.method
 (assignment_statement
-  (variable_list . name: (identifier) @name .)
+  [(variable_list . name: (identifier) @name .) (variable_list . name: (identifier) @name . attribute: (attribute) .)]
   (expression_list . value: (function_definition !body "end" @body))) @definition.function
 (assignment_statement
   (variable_list . name: (dot_index_expression table: (_) @container field: (identifier) @name) .)
@@ -16,7 +16,7 @@
 (function_declaration
   name: (method_index_expression table: (_) @container method: (identifier) @name)) @definition.method
 (assignment_statement
-  (variable_list . name: (identifier) @name .)
+  [(variable_list . name: (identifier) @name .) (variable_list . name: (identifier) @name . attribute: (attribute) .)]
   (expression_list . value: (function_definition body: (_) @body))) @definition.function
 (assignment_statement
   (variable_list . name: (dot_index_expression table: (_) @container field: (identifier) @name) .)

@@ -174,7 +174,7 @@ static TABLE: [Language; 49] = [
         .extensions(&["lua", "luau", "rockspec"])
         .file_names(&[".luacheckrc"])
         .interpreters(&["lua", "luajit"])
-        .version(3)
+        .version(4)
         .heads(&heads::LUA),
     // Makefiles: targets, variables, includes.
     Language::new("make", || tree_sitter_make::LANGUAGE.into(), include_str!("make.scm"))
