@@ -185,3 +185,10 @@ fn a_lua_function_may_be_constant() {
     let wanted = ["1 function moor", "2 variable depth", "3 variable a", "3 variable b"];
     assert_eq!(symbols("a.lua", text), wanted);
 }
+
+/// Zig 0.14.1 language reference, Zig Test: the name of a test is one string.
+#[test]
+fn a_zig_test_has_one_name() {
+    let text = "test \"moor\" {}\ntest \"a \\\"b\\\" c\" {}\n";
+    assert_eq!(symbols("a.zig", text), ["1 function moor", "2 function \"a \\\"b\\\" c\""]);
+}

@@ -405,7 +405,7 @@ static TABLE: [Language; 49] = [
     // Zig: functions, containers, fields, constants, tests.
     Language::new("zig", || tree_sitter_zig::LANGUAGE.into(), include_str!("zig.scm"))
         .extensions(&["zig", "zon"])
-        .version(3)
+        .version(4)
         .gaps(&gaps::ZIG)
         .heads(&heads::ZIG),
 ];

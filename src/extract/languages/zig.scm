@@ -8,7 +8,7 @@
 ((enum_declaration (container_field name: (identifier) @name) @definition.variant) (#not-eq? @name "_"))
 ((container_field name: (identifier) @name) @definition.field (#not-eq? @name "_"))
 (function_declaration name: (identifier) @name) @definition.function
-(test_declaration (string (string_content) @name) (block) @body) @definition.function
+(test_declaration (string) @name (block) @body) @definition.function
 
 ; Constants and variables; an imported file is an import.
 (block) @local
