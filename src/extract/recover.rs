@@ -84,7 +84,8 @@ pub(super) fn recover(
         return;
     }
     let left = text.len().saturating_mul(BUDGET).saturating_add(MIN_BUDGET);
-    let mut again = PartParser { compiled, heads, text, source, masked: Vec::new(), left };
+    let delimiters = if heads.layout == Layout::Statement { delimiters(text) } else { Vec::new() };
+    let mut again = PartParser { compiled, heads, text, source, masked: Vec::new(), left, delimiters };
     let damaged_items = again.read_items(found);
     let damaged = if is_damaged { parts } else { damaged_items.as_slice() };
     if !damaged.is_empty() {
@@ -106,6 +107,7 @@ struct PartParser<'a> {
     masked: Vec<u8>,
     /// Bytes that may still be parsed.
     left: usize,
+    delimiters: Vec<(usize, &'a str)>,
 }
 
 impl PartParser<'_> {
@@ -197,27 +199,41 @@ impl PartParser<'_> {
 
     /// Columns of tables are those that their statements list.
     fn read_columns(&self, damaged: &[Range<usize>], found: &mut FoundNodes) {
-        // By the name of the table: the end of the statement, and its columns.
+        // By the name that a statement creates: its end, and the columns that it defines.
         let mut tables: BTreeMap<usize, (usize, Vec<Column>)> = BTreeMap::new();
-        for head in damaged.iter().flat_map(|range| self.heads_in(range.clone())) {
-            let is_quoted = self.text[head.name.end..].starts_with(['"', '`', ']']);
-            let list = columns(self.text, head.name.end + usize::from(is_quoted));
-            if let Some(list) = list.filter(|_| head.kind == Some("table")) {
-                tables.insert(head.name.start, (statement_end(self.text, head.name.end), list));
+        let mut heads = damaged.iter().flat_map(|range| self.heads_in(range.clone())).peekable();
+        while let Some(head) = heads.next() {
+            let Some(kind @ ("table" | "view" | "type" | "index")) = head.kind else { continue };
+            if let Some(list) = columns(self.text, after_quote(self.text, head.name.end), kind) {
+                let next = heads.peek().map_or(self.text.len(), |next| next.start);
+                tables.insert(head.name.start, (self.statement_end(head.name.end).min(next), list));
             }
         }
         let table_of = |at: usize| tables.range(..at).next_back().filter(|(_, (end, _))| at < *end);
         let mut known: HashSet<usize, RandomState> = HashSet::default();
         found.scopes.retain_mut(|(_, scope)| {
             let at = scope.name.start;
-            if let Some((end, _)) = tables.get(&at) {
-                scope.range.end = scope.range.end.max(*end);
+            if let Some((end, list)) = tables.get(&at) {
+                if scope.range.end > *end {
+                    let range = scope.range.start..*end;
+                    let open = self.text[at..*end].find('(').filter(|_| !list.is_empty());
+                    let body = open.map(|open| at + open);
+                    scope.head = Some(source::Head::find(&range, body, self.text, scope.name.end, false));
+                }
+                scope.range.end = *end;
                 return true;
             }
-            let is_column = scope.kind == Some("field");
-            let is_listed = |list: &[Column]| list.iter().any(|column| column.name.start == at);
-            if is_column && table_of(at).is_some_and(|(_, (_, list))| !is_listed(list)) {
-                return false;
+            if scope.kind == Some("field")
+                && let Some((_, (_, list))) = table_of(at)
+            {
+                let Some(Column { name, item, .. }) = list.iter().find(|column| column.name.start == at) else {
+                    return false;
+                };
+                scope.name = name.clone();
+                if scope.range.start > item.start || scope.range.end > item.end {
+                    scope.range = item.clone();
+                    scope.head = Some(source::Head::find(item, None, self.text, name.end, false));
+                }
             }
             known.insert(at);
             true
@@ -230,6 +246,13 @@ impl PartParser<'_> {
                 found.scopes.push((usize::MAX, scope));
             }
         }
+    }
+
+    /// Where a statement ends whose name ends at `at`.
+    fn statement_end(&self, at: usize) -> usize {
+        let before = self.delimiters.partition_point(|(start, _)| *start < at);
+        let delimiter = before.checked_sub(1).map_or(";", |before| self.delimiters[before].1);
+        statement_end(self.text, after_quote(self.text, at), delimiter)
     }
 
     /// Definitions next to errors end where their lines do, if indents show that.
@@ -290,7 +313,7 @@ impl PartParser<'_> {
             Layout::Indent => blocks.indented(self.text, &head.name, None),
             Layout::End => blocks.indented(self.text, &head.name, Some("end")),
             Layout::Statement => {
-                let end = statement_end(self.text, at);
+                let end = self.statement_end(at);
                 (end, at)
             }
         };
@@ -393,15 +416,38 @@ fn quoted_end(bytes: &[u8], name: &Range<usize>) -> usize {
     memchr::memchr(close, &rest[..line]).map_or(name.end, |end| name.end + end)
 }
 
-/// Where a statement of SQL ends: after its semicolon outside of quotes and blocks.
-fn statement_end(text: &str, from: usize) -> usize {
+/// Skips the quote that closes a name.
+fn after_quote(text: &str, name_end: usize) -> usize {
+    name_end + usize::from(text[name_end..].starts_with(['"', '`', ']']))
+}
+
+/// Lines of MySQL's client that set what ends a statement, each with that.
+fn delimiters(text: &str) -> Vec<(usize, &str)> {
+    let mut start = 0;
+    let mut found = Vec::new();
+    for line in text.split_inclusive('\n') {
+        if let Some((word, mark)) = line.trim().split_once(char::is_whitespace)
+            && word.eq_ignore_ascii_case("DELIMITER")
+            && !mark.contains(['\'', '"', ' '])
+        {
+            found.push((start, mark.trim_start()));
+        }
+        start += line.len();
+    }
+    found
+}
+
+/// Where a statement of SQL ends: after its delimiter outside of quotes, and of blocks if it is a semicolon.
+fn statement_end(text: &str, from: usize, delimiter: &str) -> usize {
     let bytes = text.as_bytes();
     let mut blocks = 0_usize;
     let mut at = from;
     while at < bytes.len() {
         let rest = &text[at..];
+        if rest.starts_with(delimiter) && (blocks == 0 || delimiter != ";") {
+            return at + delimiter.len();
+        }
         let skipped = match bytes[at] {
-            b';' if blocks == 0 => return at + 1,
             quote @ (b'\'' | b'"' | b'`') => memchr::memchr(quote, &bytes[at + 1..]).map(|end| end + 2),
             b'-' if rest.starts_with("--") => rest.find('\n'),
             b'/' if rest.starts_with("/*") => rest.find("*/").map(|end| end + 2),

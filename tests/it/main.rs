@@ -59,6 +59,7 @@ mod lost_go;
 mod lost_jvm;
 mod lost_python;
 mod lost_scripts;
+mod lost_sql;
 mod mcp;
 mod models;
 mod naming;

@@ -1,0 +1,77 @@
+//! Definitions of SQL that the grammar loses or misreads in valid files, each with the answer of a database's own parser.
+
+use ixmcp::extract::{self, Options};
+use ixmcp::model::{RepoPath, Symbol};
+
+/// The line, kind, container and name of each symbol.
+fn symbols(text: &str) -> Vec<String> {
+    let extracted = extract::extract(&RepoPath::new("a.sql").unwrap(), text.as_bytes(), &Options::default()).unwrap();
+    let row = |symbol: &Symbol| {
+        let container = symbol.container.as_ref().map(|container| format!("{container}: ")).unwrap_or_default();
+        format!("{} {} {container}{}", symbol.line, symbol.kind, symbol.name)
+    };
+    extracted.symbols.iter().map(row).collect()
+}
+
+/// libpg-query 18.1.5 for the first table; MySQL 8.4, CREATE TABLE, for the second; SQL Server 2022, CREATE TABLE, for the third.
+#[test]
+fn columns_may_be_called_as_indexes_begin() {
+    let text = "CREATE TABLE settings (\n    key text NOT NULL DEFAULT 'a',\n    index integer PRIMARY KEY CHECK (index > 0),\n\
+                \x20   period tsrange,\n    fulltext varchar(3),\n    EXCLUDE USING gist (period WITH &&)\n);\n\
+                CREATE TABLE sails (\n  `key` int,\n  KEY (id),\n  KEY by_area (area),\n  INDEX by_name USING BTREE (name),\n\
+                \x20 FULLTEXT KEY ft (name),\n  SPATIAL INDEX sp (shape)\n);\n\
+                CREATE TABLE tides (\n  Id INT NOT NULL,\n  PERIOD FOR SYSTEM_TIME (ValidFrom, ValidTo),\n\
+                \x20 INDEX ix NONCLUSTERED (Id)\n);\n";
+    let wanted = [
+        "1 table settings",
+        "2 field settings: key",
+        "3 field settings: index",
+        "4 field settings: period",
+        "5 field settings: fulltext",
+        "8 table sails",
+        "9 field sails: key",
+        "16 table tides",
+        "17 field tides: Id",
+    ];
+    assert_eq!(symbols(text), wanted);
+}
+
+/// libpg-query 18.1.5.
+#[test]
+fn a_table_with_a_quoted_name_does_not_contain_the_next_statement() {
+    let text = "CREATE TABLE \"Order Lines\" (\"line no\" int, index int);\nCREATE INDEX by_line ON sails (area);\n\
+                CREATE TABLE s.\"My Table\" (id int);\n";
+    let wanted = [
+        "1 table Order Lines",
+        "1 field Order Lines: line no",
+        "1 field Order Lines: index",
+        "2 index by_line",
+        "3 table s: My Table",
+        "3 field s.My Table: id",
+    ];
+    assert_eq!(symbols(text), wanted);
+}
+
+/// MySQL 8.4, `mysql` client commands: `delimiter` sets what ends a statement.
+#[test]
+fn a_statement_of_mysql_ends_at_its_delimiter() {
+    let text = "DELIMITER $$\nCREATE PROCEDURE moor(IN a INT)\nBEGIN\n  IF a THEN SELECT 1; END IF;\nEND$$\n\n\
+                CREATE FUNCTION depth() RETURNS INT DETERMINISTIC\nBEGIN\n  RETURN 1;\nEND$$\n\
+                delimiter //\nCREATE TRIGGER tide BEFORE INSERT ON sails FOR EACH ROW SET NEW.id = 1 //\n\
+                CREATE TRIGGER ebb BEFORE DELETE ON sails FOR EACH ROW\nBEGIN\n  SET @a = 1;\nEND //\nDELIMITER ;\n\
+                CREATE TABLE sails (id int);\n";
+    let wanted = [
+        "2 function moor",
+        "7 function depth",
+        "12 trigger tide",
+        "13 trigger ebb",
+        "18 table sails",
+        "18 field sails: id",
+    ];
+    assert_eq!(symbols(text), wanted);
+    // libpg-query 18.1.5: an option of `COPY` does not end statements.
+    let copied =
+        "COPY sails FROM stdin WITH CSV\nDELIMITER ',';\nCREATE TABLE a (index int);\nCREATE TABLE b (id int);\n";
+    let wanted = ["3 table a", "3 field a: index", "4 table b", "4 field b: id"];
+    assert_eq!(symbols(copied), wanted);
+}
