@@ -75,3 +75,13 @@ fn a_statement_of_mysql_ends_at_its_delimiter() {
     let wanted = ["3 table a", "3 field a: index", "4 table b", "4 field b: id"];
     assert_eq!(symbols(copied), wanted);
 }
+
+/// MySQL 8.4, CREATE EVENT. SQL Server 2022, CREATE SYNONYM. PostgreSQL's event triggers are triggers.
+#[test]
+fn events_and_synonyms_are_defined() {
+    let text = "CREATE EVENT sweep ON SCHEDULE EVERY 1 HOUR DO DELETE FROM sails;\n\
+                CREATE DEFINER=`root`@`localhost` EVENT IF NOT EXISTS `night sweep` ON SCHEDULE EVERY 1 DAY DO DELETE FROM t;\n\
+                CREATE SYNONYM dbo.Sails FOR other.dbo.Sails;\n\
+                CREATE EVENT TRIGGER audit ON ddl_command_end EXECUTE FUNCTION log();\n";
+    assert_eq!(symbols(text), ["1 event sweep", "2 event night sweep", "3 view dbo: Sails", "4 trigger audit"]);
+}

@@ -369,6 +369,8 @@ pub(super) static SQL: Heads = Heads::new(
             Some("trigger"),
             concat!(sql_create!(), r"(?:TEMP(?:ORARY)?\s+|CONSTRAINT\s+|EVENT\s+)*TRIGGER\s+", sql_name!()),
         ),
+        (Some("event"), concat!(sql_create!(), r"EVENT\s+", sql_name!())),
+        (Some("view"), concat!(sql_create!(), r"SYNONYM\s+", sql_name!())),
         (Some("type"), concat!(sql_create!(), r"(?:DOMAIN|TYPE)\s+", sql_name!())),
         (Some("rule"), concat!(sql_create!(), r"(?:POLICY|RULE)\s+", sql_name!())),
         (
