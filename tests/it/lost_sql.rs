@@ -36,6 +36,15 @@ fn columns_may_be_called_as_indexes_begin() {
     assert_eq!(symbols(text), wanted);
 }
 
+/// MySQL 8.4, ALTER TABLE: two columns are added, and what is not a column.
+#[test]
+fn an_index_that_is_added_is_not_a_column() {
+    let text = "ALTER TABLE sails ADD INDEX ix (area);\nALTER TABLE sails ADD KEY k (area);\nALTER TABLE sails ADD FULLTEXT ft (name);\n\
+                ALTER TABLE sails ADD CHECK (area > 0);\nALTER TABLE sails ADD PARTITION (PARTITION p VALUES LESS THAN (1));\n\
+                ALTER TABLE `sails` ADD `area` int NOT NULL AFTER `x`, ADD KEY `k` (`area`);\nALTER TABLE sails ADD COLUMN period int;\n";
+    assert_eq!(symbols(text), ["6 field area", "7 field period"]);
+}
+
 /// libpg-query 18.1.5.
 #[test]
 fn a_table_with_a_quoted_name_does_not_contain_the_next_statement() {
