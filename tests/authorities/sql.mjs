@@ -1,6 +1,6 @@
 // Prints the definitions of SQL files as PostgreSQL's parser reads them: PATH, line, kind, name and container, separated by tabs.
 // usage: node sql.mjs < LIST-OF-FILES, in a folder with the package `libpg-query`. Kinds: table, column, view, index, sequence,
-// function, procedure, type, domain, trigger, policy, schema, rule. Commands of `psql` and statements with its variables are
+// function, procedure, type, variant, domain, trigger, policy, schema, rule. Commands of `psql` and statements with its variables are
 // left out; a statement that does not parse prints PATH, its line, `inside` and its last line, as does the body of a function.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -96,15 +96,28 @@ for (const path of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
         for (const { ColumnDef: column } of table.tableElts ?? []) {
           if (column?.typeName) print("column", column.colname, byte(column.location ?? 0), table.relation.relname);
         }
-      } else if (kind === "CreateTableAsStmt") relation(node.objtype === "OBJECT_MATVIEW" ? "view" : "table", node.into.rel);
-      else if (kind === "ViewStmt") relation("view", node.view);
+      } else if (kind === "CreateTableAsStmt" || kind === "ViewStmt") {
+        const own = node.view ?? node.into.rel;
+        relation(node.objtype === "OBJECT_TABLE" ? "table" : "view", own);
+        let at = find(own.relname, byte(own.location ?? 0) - from) - from + own.relname.length;
+        for (const { String: name } of node.aliases ?? node.into?.colNames ?? []) {
+          print("column", name.sval, find(name.sval, at), own.relname);
+          at = find(name.sval, at) - from + name.sval.length;
+        }
+      }
       else if (kind === "IndexStmt" && node.idxname) print("index", node.idxname, find(node.idxname, after("index")));
       else if (kind === "CreateSeqStmt") relation("sequence", node.sequence);
       else if (kind === "CreateFunctionStmt") {
         const word = node.is_procedure ? "procedure" : "function";
         print(word, last(node.funcname), find(last(node.funcname), after(word)));
-      } else if (kind === "CreateEnumStmt" || kind === "CreateRangeStmt") print("type", last(node.typeName), find(last(node.typeName), after("type")));
-      else if (kind === "CompositeTypeStmt") relation("type", node.typevar);
+      } else if (kind === "CreateEnumStmt" || kind === "CreateRangeStmt") {
+        print("type", last(node.typeName), find(last(node.typeName), after("type")));
+        for (const { String: value } of node.vals ?? []) print("variant", value.sval, from + Math.max(head.indexOf(`'${value.sval}'`), 0), last(node.typeName));
+      }
+      else if (kind === "CompositeTypeStmt") {
+        relation("type", node.typevar);
+        for (const { ColumnDef: column } of node.coldeflist ?? []) print("column", column.colname, byte(column.location ?? 0), node.typevar.relname);
+      }
       else if (kind === "DefineStmt" && node.kind === "OBJECT_TYPE") print("type", last(node.defnames), find(last(node.defnames), after("type")));
       else if (kind === "DefineStmt" && node.kind === "OBJECT_AGGREGATE") print("function", last(node.defnames), find(last(node.defnames), after("aggregate")));
       else if (kind === "CreateDomainStmt") print("domain", last(node.domainname), find(last(node.domainname), after("domain")));

@@ -94,3 +94,31 @@ fn events_and_synonyms_are_defined() {
                 CREATE EVENT TRIGGER audit ON ddl_command_end EXECUTE FUNCTION log();\n";
     assert_eq!(symbols(text), ["1 event sweep", "2 event night sweep", "3 view dbo: Sails", "4 trigger audit"]);
 }
+
+/// libpg-query 18.1.5.
+#[test]
+fn members_of_types_and_columns_of_views_are_defined() {
+    let text = "CREATE TYPE mood AS ENUM (\n    'sad', -- the first\n    'very happy'\n);\nCREATE TYPE pair AS (a int, name text COLLATE \"C\");\n\
+                CREATE VIEW v (one, \"two x\") AS SELECT 1 AS x, 2;\nCREATE MATERIALIZED VIEW m (alpha, beta) AS (SELECT 1, 2);\n\
+                CREATE TYPE base (INPUT = f, OUTPUT = g, PASSEDBYVALUE);\nCREATE TYPE span AS RANGE (subtype = float8);\n\
+                CREATE VIEW w WITH (security_barrier) AS (SELECT a, b FROM t);\nCREATE TABLE copied AS (SELECT a, b FROM t);\n";
+    let wanted = [
+        "1 type mood",
+        "2 variant mood: sad",
+        "3 variant mood: very happy",
+        "5 type pair",
+        "5 field pair: a",
+        "5 field pair: name",
+        "6 view v",
+        "6 field v: one",
+        "6 field v: two x",
+        "7 view m",
+        "7 field m: alpha",
+        "7 field m: beta",
+        "8 type base",
+        "9 type span",
+        "10 view w",
+        "11 table copied",
+    ];
+    assert_eq!(symbols(text), wanted);
+}

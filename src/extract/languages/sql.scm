@@ -9,8 +9,10 @@
   . (object_reference schema: (identifier) @container name: (identifier) @name)) @definition.table
 (create_table [(keyword_table) (keyword_exists)] . (object_reference name: (identifier) @name)) @definition.table
 (create_table (column_definitions (column_definition name: (identifier) @name) @definition.field))
-((create_table (column_definitions (column_definition name: (literal) @name) @definition.field))
-  (#not-match? @name "^'"))
+(create_table (column_definitions (column_definition name: (literal) @name) @definition.field))
+(create_type (column_definitions (column_definition name: [(identifier) (literal)] @name) @definition.field))
+(create_type (enum_elements enum_element: (literal) @name @definition.variant))
+(create_view (identifier) @name @definition.field)
 (create_view [(keyword_view) (keyword_exists)]
   . (object_reference schema: (identifier) @container name: (identifier) @name)) @definition.view
 (create_view [(keyword_view) (keyword_exists)] . (object_reference name: (identifier) @name)) @definition.view
