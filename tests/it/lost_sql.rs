@@ -95,6 +95,33 @@ fn events_and_synonyms_are_defined() {
     assert_eq!(symbols(text), ["1 event sweep", "2 event night sweep", "3 view dbo: Sails", "4 trigger audit"]);
 }
 
+/// SQL Server 2022, Database Identifiers; CREATE TYPE, user-defined table types.
+#[test]
+fn names_in_brackets_may_have_spaces() {
+    let text = "CREATE TABLE [dbo].[Order Details] (\n    [Order ID] [int] IDENTITY(1,1) NOT NULL,\n\
+                \x20   [Unit - Price Of All] [money] NULL,\n    Qty INT,\n\
+                \x20   CONSTRAINT [PK_Order_Details] PRIMARY KEY CLUSTERED ([Order ID] ASC)\n) ON [PRIMARY]\nGO\n\
+                CREATE TYPE dbo.LineList AS TABLE (Id INT NOT NULL, [Full Name] NVARCHAR(20));\nGO\n\
+                CREATE PROCEDURE [dbo].[Do It] @a INT AS BEGIN SELECT 1 END\nGO\nCREATE INDEX [By Line] ON [Order Details] (Qty);\nGO\n\
+                CREATE TABLE a (id int)\nCREATE TABLE b (id int)\n";
+    let wanted = [
+        "1 table dbo: Order Details",
+        "2 field dbo.Order Details: Order ID",
+        "3 field dbo.Order Details: Unit - Price Of All",
+        "4 field dbo.Order Details: Qty",
+        "8 type dbo: LineList",
+        "8 field dbo.LineList: Id",
+        "8 field dbo.LineList: Full Name",
+        "10 function dbo: Do It",
+        "12 index By Line",
+        "14 table a",
+        "14 field a: id",
+        "15 table b",
+        "15 field b: id",
+    ];
+    assert_eq!(symbols(text), wanted);
+}
+
 /// libpg-query 18.1.5.
 #[test]
 fn members_of_types_and_columns_of_views_are_defined() {

@@ -234,7 +234,10 @@ pub(super) static SHELL: [Gap; 1] = [Gap {
 pub(super) static RUST: [Gap; 1] =
     [gap(r"^[ \t]*(?:pub(?:\([^)\n]*\))?\s+)?trait\s+\w+\s*(?:<[^{};=]*>\s*)?(=[^{};=]*;)", "{}")];
 
-pub(super) static SQL: [Gap; 8] = [
+/// A space in a name as T-SQL quotes it.
+const SPACE: Gap = gap(r"(?:^|[\s.(,])\[[A-Za-z_]\w*([ -])[^\[\]\n]*\]", "_");
+
+pub(super) static SQL: [Gap; 11] = [
     // What defines no symbol.
     gap(
         r"(?i)^[ \t]*((?:CREATE|ALTER)\s+(?:OPERATOR\s+(?:CLASS|FAMILY)|ACCESS\s+METHOD|PUBLICATION|SUBSCRIPTION)\s[^;]*;)",
@@ -249,7 +252,10 @@ pub(super) static SQL: [Gap; 8] = [
         r"(?i)\)\s*((?:SERVER\s+\w+\s*(?:OPTIONS\s*\((?:[^()]|\([^()]*\))*\))?|TABLESPACE\s+\w+|WITH\s*\([^()]*\)|ON\s+COMMIT\s+[A-Z ]+|WITHOUT\s+OIDS)\s*)+;",
         "",
     ),
-    // Names as T-SQL quotes them.
+    // Names as T-SQL quotes them, with up to three spaces.
+    SPACE,
+    SPACE,
+    SPACE,
     gap(r"(?:^|[\s.(,])(\[)[A-Za-z_]\w*\]", ""),
     gap(r"[\s.(,][ \t]*[A-Za-z_]\w*(\])", ""),
     gap(r"(?i)^[ \t]*CREATE\s+(VIRTUAL\s+)TABLE\b", ""),
