@@ -122,6 +122,32 @@ fn names_in_brackets_may_have_spaces() {
     assert_eq!(symbols(text), wanted);
 }
 
+/// SQLite 3.40.1, `sqlite_schema` and `pragma_table_info` after running the statements.
+#[test]
+fn modules_and_qualified_indexes_of_sqlite_are_read() {
+    let text = "CREATE TABLE sails (x, 'f' INT, area DEFAULT 5);\nCREATE VIRTUAL TABLE docs USING fts5(title, body UNINDEXED, tokenize = 'porter');\n\
+                CREATE VIRTUAL TABLE boxes USING rtree(id, min_x, max_x);\nCREATE INDEX main.by_x ON sails(x);\n\
+                CREATE VIEW both(a, b) AS SELECT 1, 2;\n";
+    let wanted = [
+        "1 table sails",
+        "1 field sails: x",
+        "1 field sails: f",
+        "1 field sails: area",
+        "2 table docs",
+        "2 field docs: title",
+        "2 field docs: body",
+        "3 table boxes",
+        "3 field boxes: id",
+        "3 field boxes: min_x",
+        "3 field boxes: max_x",
+        "4 index main: by_x",
+        "5 view both",
+        "5 field both: a",
+        "5 field both: b",
+    ];
+    assert_eq!(symbols(text), wanted);
+}
+
 /// libpg-query 18.1.5.
 #[test]
 fn members_of_types_and_columns_of_views_are_defined() {

@@ -26,7 +26,7 @@
 (create_trigger (keyword_trigger) . (object_reference name: (identifier) @name)) @definition.trigger
 (create_trigger (keyword_trigger)
   . (object_reference schema: (identifier) @container name: (identifier) @name)) @definition.trigger
-(create_index column: (identifier) @name) @definition.index
+(create_index column: (identifier) @name . (keyword_on)) @definition.index
 (create_type (keyword_type)
   . (object_reference schema: (identifier) @container name: (identifier) @name)) @definition.type
 (create_type (keyword_type) . (object_reference name: (identifier) @name)) @definition.type
