@@ -69,7 +69,7 @@ for (const path of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
     } else if (kind === "BlockNode") {
       local = true;
     }
-    // `compactChildNodes` of Prism 1.9.0 leaves out the lists of nodes that have other children, too.
+    // Not `compactChildNodes`: findings/prism-compact-child-nodes.sh
     for (const child of node.childNodes()) if (child) visit(child, inner, local);
   };
   visit(result.value, "", false);
