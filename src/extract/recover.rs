@@ -197,34 +197,49 @@ impl PartParser<'_> {
         self.end_by_indent(&blocks, found);
     }
 
-    /// Columns of tables are those that their statements list.
+    /// Statements contain no later ones, and columns are those that their statements list.
     fn read_columns(&self, damaged: &[Range<usize>], found: &mut FoundNodes) {
-        // By the name that a statement creates: its end, and the columns that it defines.
-        let mut tables: BTreeMap<usize, (usize, Vec<Column>)> = BTreeMap::new();
-        let mut heads = damaged.iter().flat_map(|range| self.heads_in(range.clone())).peekable();
-        while let Some(head) = heads.next() {
-            let Some(kind @ ("table" | "view" | "type" | "index")) = head.kind else { continue };
-            if let Some(list) = columns(self.text, after_quote(self.text, head.name.end), kind) {
-                let next = heads.peek().map_or(self.text.len(), |next| next.start);
-                tables.insert(head.name.start, (self.statement_end(head.name.end).min(next), list));
-            }
+        let heads: Vec<Head> = damaged.iter().flat_map(|range| self.heads_in(range.clone())).collect();
+        // By the name that a statement creates: its end, and the columns that it defines where it may have some.
+        let mut statements: BTreeMap<usize, (usize, Option<Vec<Column>>)> = BTreeMap::new();
+        for (at, head) in heads.iter().enumerate() {
+            let Some(kind) = head.kind else { continue };
+            let (name, later) = (&head.name, &heads[at + 1..]);
+            let start_of = |next: Option<&Head>| next.map_or(self.text.len(), |next| next.start);
+            let (end, list) = match kind {
+                // Its body may have statements, but none that makes such a body.
+                "function" | "trigger" | "event" | "namespace" => {
+                    let end = self.statement_end(name.end, self.text.len());
+                    let has_body = |next: &&Head| matches!(next.kind, Some("function" | "trigger" | "event" | "type"));
+                    (start_of(later.iter().filter(has_body).find(|next| next.start >= end)), None)
+                }
+                "table" | "view" | "type" | "index" => {
+                    let list = columns(self.text, after_quote(self.text, name.end), kind);
+                    (self.statement_end(name.end, start_of(later.first())), list)
+                }
+                _ => (start_of(later.first()), None),
+            };
+            statements.insert(name.start, (end, list));
         }
-        let table_of = |at: usize| tables.range(..at).next_back().filter(|(_, (end, _))| at < *end);
+        let list_at = |at: usize| {
+            let (_, (end, list)) = statements.range(..at).next_back()?;
+            list.as_ref().filter(|_| at < *end)
+        };
         let mut known: HashSet<usize, RandomState> = HashSet::default();
         found.scopes.retain_mut(|(_, scope)| {
             let at = scope.name.start;
-            if let Some((end, list)) = tables.get(&at) {
-                if scope.range.end > *end {
+            if let Some((end, list)) = statements.get(&at) {
+                if let Some(list) = list.as_ref().filter(|_| scope.range.end > *end) {
                     let range = scope.range.start..*end;
                     let open = self.text[at..*end].find('(').filter(|_| !list.is_empty());
                     let body = open.map(|open| at + open);
                     scope.head = Some(source::Head::find(&range, body, self.text, scope.name.end, false));
                 }
-                scope.range.end = *end;
+                scope.range.end = if list.is_some() { *end } else { scope.range.end.min(*end) };
                 return true;
             }
             if scope.kind == Some("field")
-                && let Some((_, (_, list))) = table_of(at)
+                && let Some(list) = list_at(at)
             {
                 let Some(Column { name, item, .. }) = list.iter().find(|column| column.name.start == at) else {
                     return false;
@@ -238,7 +253,7 @@ impl PartParser<'_> {
             known.insert(at);
             true
         });
-        for column in tables.into_values().flat_map(|(_, list)| list) {
+        for column in statements.into_values().filter_map(|(_, list)| list).flatten() {
             if column.has_type && !known.contains(&column.name.start) {
                 let mut scope = Scope::without_symbol(column.item.clone(), column.name.clone());
                 scope.kind = Some("field");
@@ -248,11 +263,11 @@ impl PartParser<'_> {
         }
     }
 
-    /// Where a statement ends whose name ends at `at`.
-    fn statement_end(&self, at: usize) -> usize {
+    /// Where a statement ends whose name ends at `at`, at most at `limit`.
+    fn statement_end(&self, at: usize, limit: usize) -> usize {
         let before = self.delimiters.partition_point(|(start, _)| *start < at);
         let delimiter = before.checked_sub(1).map_or(";", |before| self.delimiters[before].1);
-        statement_end(self.text, after_quote(self.text, at), delimiter)
+        statement_end(&self.text[..limit], after_quote(self.text, at), delimiter)
     }
 
     /// Definitions next to errors end where their lines do, if indents show that.
@@ -313,7 +328,7 @@ impl PartParser<'_> {
             Layout::Indent => blocks.indented(self.text, &head.name, None),
             Layout::End => blocks.indented(self.text, &head.name, Some("end")),
             Layout::Statement => {
-                let end = self.statement_end(at);
+                let end = self.statement_end(at, self.text.len());
                 (end, at)
             }
         };

@@ -61,6 +61,40 @@ fn a_table_with_a_quoted_name_does_not_contain_the_next_statement() {
     assert_eq!(symbols(text), wanted);
 }
 
+/// libpg-query 18.1.5: three functions. The grammar reads the last into the one before.
+#[test]
+fn a_function_of_sql_does_not_contain_the_next() {
+    let text = r"CREATE FUNCTION balance(id integer) RETURNS numeric
+    AS $$
+DECLARE
+    fees DECIMAL(5,2);
+BEGIN
+    SELECT COALESCE(SUM(film.rate),0) INTO fees FROM film;
+END $$
+    LANGUAGE plpgsql;
+
+CREATE FUNCTION last_day(timestamp without time zone) RETURNS date
+    AS $_$
+  SELECT CASE
+    WHEN EXTRACT(MONTH FROM $1) = 12 THEN
+      (((EXTRACT(YEAR FROM $1) + 1) operator(pg_catalog.||) '-01-01')::date - INTERVAL '1 day')::date
+    ELSE
+      ((EXTRACT(YEAR FROM $1) operator(pg_catalog.||) '-' operator(pg_catalog.||) (EXTRACT(MONTH FROM $1) + 1) operator(pg_catalog.||) '-01')::date - INTERVAL '1 day')::date
+    END
+$_$
+    LANGUAGE sql IMMUTABLE STRICT;
+
+CREATE FUNCTION last_updated() RETURNS trigger
+    AS $$
+BEGIN
+    NEW.last_update = CURRENT_TIMESTAMP;
+    RETURN NEW;
+END $$
+    LANGUAGE plpgsql;
+";
+    assert_eq!(symbols(text), ["1 function balance", "10 function last_day", "21 function last_updated"]);
+}
+
 /// MySQL 8.4, `mysql` client commands: `delimiter` sets what ends a statement.
 #[test]
 fn a_statement_of_mysql_ends_at_its_delimiter() {
