@@ -182,7 +182,11 @@ public class JavaReferences {
 
         @Override
         public Void visitIdentifier(IdentifierTree node, Void nothing) {
-            use(node.getName().toString(), (int) trees.getSourcePositions().getStartPosition(unit, node), true);
+            int start = (int) trees.getSourcePositions().getStartPosition(unit, node);
+            // What the compiler adds to an enumeration is not in the text.
+            if (start >= 0 && text.startsWith(node.getName().toString(), start)) {
+                use(node.getName().toString(), start, true);
+            }
             return super.visitIdentifier(node, nothing);
         }
 

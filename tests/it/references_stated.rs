@@ -342,3 +342,94 @@ pub fn other(other: &Other) -> bool {
         ],
     );
 }
+
+/// javac 17.0.15: members of a constant's own body, and constants in the cases of a `switch` over another type's name.
+#[test]
+fn java_constants_have_members_and_are_those_of_the_type_in_cases() {
+    let repo = Repo::new(
+        r#"//- /shop/Gear.java
+package shop;
+
+interface Hauled {
+    boolean fits(Object load);
+}
+
+enum Gear implements Hauled {
+    ANCHOR {
+        @Override
+        public boolean fits(Object load) {
+            return load != null;
+        }
+
+        @Override
+        int weigh(Object load) {
+            return fits(load) ? 1 : 0;
+        }
+    },
+    ROPE {
+        @Override
+        public boolean fits(Object load) {
+            return true;
+        }
+
+        @Override
+        int weigh(Object load) {
+            return this.fits(load) ? 2 : limit();
+        }
+    };
+
+    abstract int weigh(Object load);
+
+    int limit() {
+        return 3;
+    }
+}
+
+enum Tool {
+    ANCHOR,
+    HOOK
+}
+//- /shop/Winch.java
+package shop;
+
+class Winch {
+    Gear gear;
+    Tool tool;
+
+    Tool tool() {
+        return tool;
+    }
+
+    int turn(Object any) {
+        switch (gear) {
+            case ANCHOR:
+                return 1;
+            case ROPE:
+                return 2;
+            default:
+        }
+        switch (tool()) {
+            case ANCHOR:
+                return 3;
+            default:
+        }
+        return switch ((Gear) any) {
+            case ANCHOR, ROPE -> 4;
+        };
+    }
+}
+"#,
+    );
+    check(
+        &repo,
+        &[
+            ("shop/Gear.java", 8, 5, "shop/Gear.java:8:5 shop/Winch.java:13:18 shop/Winch.java:25:18"),
+            ("shop/Gear.java", 10, 24, "shop/Gear.java:10:24 shop/Gear.java:16:20"),
+            ("shop/Gear.java", 19, 5, "shop/Gear.java:19:5 shop/Winch.java:15:18 shop/Winch.java:25:26"),
+            ("shop/Gear.java", 21, 24, "shop/Gear.java:21:24 shop/Gear.java:27:25"),
+            ("shop/Gear.java", 26, 13, "shop/Gear.java:26:13"),
+            ("shop/Gear.java", 33, 9, "shop/Gear.java:27:42 shop/Gear.java:33:9"),
+            ("shop/Gear.java", 39, 5, "shop/Gear.java:39:5 shop/Winch.java:20:18"),
+        ],
+    );
+}

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::expressions::{self, Given, Step};
 use super::receiver::Receiver;
 use super::resolution::{DEEPEST, Declarations, NameQuery, ResolutionRule, Resolver, Typed};
-use super::statements::{LINES, code};
+use super::statements::{LINES, code, matched};
 use super::{kinds, standard, variables};
 use crate::error::Result;
 use crate::store::DefinitionNode;
@@ -58,6 +58,14 @@ impl Resolver<'_> {
             return Ok(Typed::Unknown);
         }
         let value = self.value_before(asked, before)?;
+        self.type_of(asked, value)
+    }
+
+    /// The type of the value that a `switch` of Java takes apart, whose `case` a line begins.
+    pub(super) fn type_of_switch(&mut self, asked: &NameQuery) -> Result<Typed> {
+        let text = self.library.text(&asked.file.path)?;
+        let Some((value, line)) = matched(&text, asked.line, "switch") else { return Ok(Typed::Unknown) };
+        let value = self.value_of_whole(&NameQuery { line, ..*asked }, value, 0)?;
         self.type_of(asked, value)
     }
 

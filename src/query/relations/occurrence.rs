@@ -254,6 +254,15 @@ impl Resolver<'_> {
         if let Some(reading) = self.reads_by_type(asked, before, receiver, wanted)? {
             return Ok(reading);
         }
+        let is_case = file.language == "java" && before.trim_start().starts_with("case ");
+        if is_case
+            && *receiver == Receiver::Bare
+            && let Typed::Known(types, how) = self.type_of_switch(asked)?
+            && let (found, _) = self.members(asked, &types)?
+            && let Some(found) = Self::one(how, found)
+        {
+            return Ok(certain(wanted.is_target(&found)));
+        }
         if let Some(reading) = self.reads_macro(used, asked, receiver, wanted)? {
             return Ok(reading);
         }

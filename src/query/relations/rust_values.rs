@@ -50,7 +50,7 @@ impl Resolver<'_> {
                     let value = self.value_before(asked, &before[..method])?;
                     value.rewritten(|text| standard::parameter(text, &before[method..], index))
                 }
-                Some(Origin::Arm) => match matched(&text, asked.line) {
+                Some(Origin::Arm) => match matched(&text, asked.line, "match ") {
                     Some((value, line)) => self.value_of_whole(&NameQuery { line, ..*asked }, value, 0)?,
                     None => Value::UNKNOWN,
                 },

@@ -104,13 +104,13 @@ pub(super) fn preceding(text: &Text, line: u32, before: &str) -> String {
     whole
 }
 
-/// The value that the `match` around an arm takes apart, and its line.
-pub(super) fn matched(text: &Text, line: u32) -> Option<(&str, u32)> {
+/// The value that the `match` or `switch` around an arm takes apart, and its line.
+pub(super) fn matched<'t>(text: &'t Text, line: u32, keyword: &str) -> Option<(&'t str, u32)> {
     let own = indentation(text.line(line));
     let is_around = |number: &u32| indentation(text.line(*number)) < own && !text.line(*number).trim().is_empty();
     let number = (1..line).rev().find(is_around)?;
     let head = text.line(number).trim_end().strip_suffix('{')?;
-    head.rsplit_once("match ").map(|(_, value)| (value.trim(), number))
+    head.rsplit_once(keyword).map(|(_, value)| (value.trim(), number))
 }
 
 /// A line without its comment, and with nothing in its strings that reads like code.

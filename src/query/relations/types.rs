@@ -83,7 +83,7 @@ impl Resolver<'_> {
     }
 
     /// The types around a line, innermost first: by their bodies, or by the container that a method names. In scripts a function or an
-    /// object is one, too, if it has members.
+    /// object is one, too, if it has members, and in Java and Kotlin a constant of an enumeration.
     pub(super) fn types_around(&mut self, asked: &NameQuery) -> Result<Vec<Declarations>> {
         let mut types = Vec::new();
         for outer in self.library.around(asked.file, asked.line)? {
@@ -92,7 +92,12 @@ impl Resolver<'_> {
                 types.push(vec![outer]);
                 continue;
             }
-            let may_hold = is_script && matches!(outer.definition.kind.as_str(), "function" | "constant" | "variable");
+            let kind = outer.definition.kind.as_str();
+            // A constant of an enumeration may have a body, whose members hide those of the enumeration.
+            let may_hold = match asked.file.language.as_str() {
+                "java" | "kotlin" => kind == "variant",
+                _ => is_script && matches!(kind, "function" | "constant" | "variable"),
+            };
             if may_hold && self.has_members(asked.file, &outer)? {
                 types.push(vec![Rc::clone(&outer)]);
             }
