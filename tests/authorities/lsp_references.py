@@ -176,11 +176,14 @@ for path, at, name, kind in definitions[: int(count)]:
         switch("didOpen", one)
     asked = [{"textDocument": {"uri": one[0].as_uri()}, "position": one[1], "context": {"includeDeclaration": True}} for one in same]
     found = []
+    line = texts[path][at["line"]] if path in texts else ""
+    # Other names are aliases, or `Self`: findings/rust-analyzer-self-of-another-type.sh.
+    has_aliases = language not in ("c", "cpp") and not (language == "rust" and f"type {name}" in line)
     for one in [one for question in asked for one in server.ask("textDocument/references", question) or []]:
         where = pathlib.Path(urllib.parse.unquote(urllib.parse.urlparse(one["uri"]).path))
         start = one["range"]["start"]
         is_name = where in texts and texts[where][start["line"]].encode("utf-16-le")[2 * start["character"]:].decode("utf-16-le", "replace").startswith(name)
-        if is_name or (where in texts and language not in ("c", "cpp")):
+        if is_name or (where in texts and has_aliases):
             found.append(position(where, start))
     for one in opened:
         switch("didClose", one)
