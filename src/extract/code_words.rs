@@ -318,6 +318,18 @@ impl<'t> Reader<'t> {
             if length > 0 && is_closed && !is_escaped {
                 self.push(from..from + length, false);
             }
+            if open == '$' || is_escaped {
+                continue;
+            }
+            // The width and the precision: `{x:>width$.precision$}`.
+            let form = &rest[..rest.find('}').unwrap_or(length)];
+            for (end, _) in form.match_indices('$') {
+                let name = form[..end].trim_end_matches(is_part).len();
+                let count = self.words.len();
+                self.push(from + name..from + end, false);
+                // The dot before a precision leads to no member.
+                self.words[count..].iter_mut().for_each(|word| word.is_member = false);
+            }
         }
     }
 

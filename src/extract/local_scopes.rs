@@ -6,7 +6,8 @@
 //! |---|---|---|
 //! | `@block`, `@function` | a node | what is bound in it is seen in it alone |
 //! | `@binding` | a name, or a pattern with names | they are bound in the innermost block around them, from there on |
-//! | `@after` | with a binding | … from where this node ends |
+//! | `@after` | with a binding | … from where this node ends, the last one if several patterns match |
+//! | `@until` | with a block | the block ends where this node begins |
 //! | `@again` | with a binding | another variable, although the block has one of that name |
 //! | `@early` | the same | bound in all of the innermost block |
 //! | `@hoisted` | the same | bound in all of the innermost function |
@@ -42,6 +43,7 @@ enum Capture {
     Function,
     Bind(Reach),
     After,
+    Until,
     Again,
     Key,
     Shorthand,
@@ -141,6 +143,7 @@ impl Capture {
             "hoisted" => Self::Bind(Reach::Function),
             "outer" => Self::Bind(Reach::Outer),
             "after" => Self::After,
+            "until" => Self::Until,
             "again" => Self::Again,
             "key" => Self::Key,
             "shorthand" => Self::Shorthand,
@@ -184,7 +187,11 @@ impl FoundScopes {
                 }
             };
             match kind(one) {
-                Capture::Block => self.blocks.push((syntax.range(one.node), false)),
+                Capture::Block => {
+                    let range = syntax.range(one.node);
+                    let end = first(Capture::Until).map_or(range.end, |until| until.start);
+                    self.blocks.push((range.start..end, false));
+                }
                 Capture::Function => self.blocks.push((syntax.range(one.node), true)),
                 Capture::Key => mark(&|| Mark::Key(first(Capture::Of))),
                 Capture::Shorthand => mark(&|| Mark::Shorthand(first(Capture::Of))),
@@ -197,6 +204,8 @@ impl FoundScopes {
                 Capture::Bind(reach) => {
                     let names = names_in(syntax, one.node);
                     let is_pattern = names.first() != Some(&one.node);
+                    // The alternatives of a pattern bind one variable.
+                    let mut seen = HashSet::new();
                     for name in names {
                         let range = syntax.range(name);
                         let word = text[range.clone()].trim_matches('`');
@@ -219,10 +228,12 @@ impl FoundScopes {
                             self.types.entry(at).or_insert(stated);
                         }
                         let is_type = syntax.kind_name(name).contains("type_identifier");
-                        self.bound.push((reach, Bound { hash: hash(word), from, at, is_again, is_type }));
+                        let hash = hash(word);
+                        let is_again = is_again && seen.insert(hash);
+                        self.bound.push((reach, Bound { hash, from, at, is_again, is_type }));
                     }
                 }
-                Capture::After | Capture::Again | Capture::Of | Capture::Type => {}
+                Capture::After | Capture::Until | Capture::Again | Capture::Of | Capture::Type => {}
             }
         }
     }
@@ -264,12 +275,13 @@ impl FoundScopes {
             }
         }
         for block in &mut blocks {
-            block.bound.sort_by_key(|bound| (bound.hash, bound.from, bound.at));
-            // A name that is bound again without being another variable.
+            // A name that several patterns bind.
+            block.bound.sort_by_key(|bound| (bound.hash, bound.at, std::cmp::Reverse(bound.from), !bound.is_again));
             block.bound.dedup_by(|later, kept| {
                 let is_same = later.at == kept.at;
                 is_same && later.hash == kept.hash
             });
+            block.bound.sort_by_key(|bound| (bound.hash, bound.from, bound.at));
         }
         Bindings { blocks, types: self.types, outermost, marks: self.marks }
     }

@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::positions::is_script;
+use super::positions::{Referred, is_script};
 use super::relations::{Alias, ITSELF, MAX_NAMES, Occurrence, Reading, Resolver, Wanted, read_words, words_of};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::kinds::TYPES;
+use crate::extract::position::Named;
 use crate::extract::{CodeWords, LANGUAGES, WordRole};
 use crate::store::{Definition, FtsQuery, NamingFile, Reference, Snapshot};
 
@@ -133,6 +134,45 @@ pub fn binder_at(snapshot: &Snapshot, path: &str, line: u32, column: u32) -> Res
     let Some(version) = snapshot.text_version(path)? else { return Ok(None) };
     let words = words_of(snapshot, version, path)?;
     Ok((*words).as_ref().and_then(|words| words.at(line, column)).and_then(|word| word.binder()))
+}
+
+/// The definition of the variable of a block that a position is on, also where it is bound. A lifetime or label of Rust leads to
+/// nothing; `None` if the position is on neither.
+pub fn local_at(snapshot: &Snapshot, path: &str, line: u32, named: &Named) -> Result<Option<Referred>> {
+    let (line, column) = match bound_at(snapshot, path, line, named.column)? {
+        None => return Ok(None),
+        Some(None) => return Ok(path.ends_with(".rs").then(Referred::default)),
+        Some(Some(binder)) => binder,
+    };
+    let is_one = |one: &Definition| (one.line, one.column) == (line, column);
+    let mut definitions = snapshot.definitions_between(path, 0, line)?;
+    definitions.retain(is_one);
+    if definitions.is_empty() {
+        let language = snapshot.file(path)?.map(|(_, language)| language).unwrap_or_default();
+        definitions.push(Definition {
+            path: path.to_owned(),
+            language,
+            name: named.name.clone(),
+            kind: "variable".to_owned(),
+            container: None,
+            signature: None,
+            line,
+            column,
+            start_line: line,
+            end_line: line,
+        });
+    }
+    Ok(Some(Referred { definitions, is_certain: true }))
+}
+
+/// Where the variable of a block is bound that a position is on, `Some(None)` for a label; `None` for anything else.
+fn bound_at(snapshot: &Snapshot, path: &str, line: u32, column: u32) -> Result<Option<Option<(u32, u32)>>> {
+    let Some(version) = snapshot.text_version(path)? else { return Ok(None) };
+    let words = words_of(snapshot, version, path)?;
+    Ok((*words).as_ref().and_then(|words| words.at(line, column)).and_then(|word| match word.role {
+        WordRole::Declared => Some(None),
+        _ => word.binder().map(Some),
+    }))
 }
 
 /// Where a name that is not a symbol is named: a variable of a block, which is bound at `binder`, or what a file alone

@@ -55,7 +55,7 @@ pub fn definitions_at(snapshot: &Snapshot, path: &str, line: u32, readings: &[Na
         if !is_known && is_declared(snapshot, path, line, named)? {
             continue;
         }
-        let Some(found) = resolver.resolve(&used)?.filter(|found| !found.targets.is_empty()) else { continue };
+        let Some(found) = resolver.resolve_at(&used)?.filter(|found| !found.targets.is_empty()) else { continue };
         let definitions = found.targets.iter().map(|target| target.definition.clone()).collect();
         return Ok(Referred { definitions, is_certain: found.how.is_proof() });
     }

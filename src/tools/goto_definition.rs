@@ -10,10 +10,10 @@ use crate::error::{Error, Result};
 use crate::extract::position::{self, Named};
 use crate::model::{Definition, RepoPath, Span};
 use crate::pytypes::values::{Answer as Answered, Query};
-use crate::query::positions;
 use crate::query::scip::{self, ScipSubject};
 use crate::query::slice;
-use crate::store::{ScipOccurrence, Snapshot};
+use crate::query::{occurrences, positions};
+use crate::store::{self, ScipOccurrence, Snapshot};
 
 pub(super) static GOTO_DEFINITION: Declaration = Declaration {
     asks_index: false,
@@ -88,7 +88,16 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             let kinds = found.iter().map(|one| kind_of(snapshot, one)).collect::<Result<Vec<_>>>()?;
             return Ok(Found::Stated(subject, found.into_iter().zip(kinds).collect()));
         }
-        Ok(Found::ByName(positions::definitions_at(snapshot, path, line, &readings)?))
+        let found = positions::definitions_at(snapshot, path, line, &readings)?;
+        let is_own = |one: &store::Definition| {
+            (one.path.as_str(), one.line) == (path.as_str(), line) && one.column == first.column
+        };
+        if !found.definitions.iter().any(is_own)
+            && let Some(local) = occurrences::local_at(snapshot, path, line, first)?
+        {
+            return Ok(Found::ByName(local));
+        }
+        Ok(Found::ByName(found))
     };
     let found = match call.read_name(&first.name, definitions)? {
         Found::Stated(subject, stated) => {

@@ -88,6 +88,7 @@ mod references_c_family;
 mod references_go;
 mod references_real;
 mod references_rust;
+mod references_rust_scopes;
 mod references_stated;
 mod references_text;
 mod relations;

@@ -187,7 +187,7 @@ impl Resolver<'_> {
 
     /// The imports that bind the first name of a path, without those that a variable of a block hides.
     pub(super) fn bound_root(&mut self, asked: &NameQuery, name: &str) -> Result<Vec<Import>> {
-        let found = self.bound(asked.file, name);
+        let found = self.bound_for(asked, name)?;
         // Deeper queries are for types, not for the variable.
         let Some((line, _)) = self.root_at.filter(|_| asked.depth == 0) else { return Ok(found) };
         let mut given = Vec::new();
@@ -197,6 +197,27 @@ impl Resolver<'_> {
             }
         }
         Ok(given)
+    }
+
+    /// The imports that bind a name at a line: in Rust those of the innermost function or module around it.
+    pub(super) fn bound_for(&mut self, asked: &NameQuery, name: &str) -> Result<Vec<Import>> {
+        let all = self.bound(asked.file, name);
+        if asked.file.family.spelling != Spelling::Rust || all.is_empty() {
+            return Ok(all);
+        }
+        let mut innermost = 0;
+        let mut seen = Vec::new();
+        for import in all {
+            let around = self.library.around(asked.file, import.line)?;
+            let scope =
+                around.iter().find(|of| matches!(of.definition.kind.as_str(), "function" | "method" | "module"));
+            let (start, end) = scope.map_or((0, u32::MAX), |of| (of.definition.start_line, of.definition.end_line));
+            if (start..=end).contains(&asked.line) {
+                innermost = innermost.max(start);
+                seen.push((start, import));
+            }
+        }
+        Ok(seen.into_iter().filter(|(start, _)| *start == innermost).map(|(_, import)| import).collect())
     }
 
     /// Whether a file has a name by an import, or passes it on.

@@ -147,8 +147,13 @@ impl Resolver<'_> {
                 _ => None,
             })
             .collect();
-        // A call through modules, types and variables of stated types is resolved like any other.
-        if let (false, Some(Step::Call(name))) = (names.is_empty(), steps.get(names.len())) {
+        // A call through modules, types and fields is resolved like any other. The first name of a variable has the type of
+        // the place where it is bound.
+        let is_variable = match names.first() {
+            Some(first) => self.word_at(asked, first, column)?.is_some_and(|binder| binder.is_some()),
+            None => false,
+        };
+        if let (false, Some(Step::Call(name))) = (names.is_empty() || is_variable, steps.get(names.len())) {
             let receiver = receiver_named(asked, &names);
             let value =
                 self.result_of_call(asked, name, &receiver, if steps.len() == names.len() + 1 { index } else { 0 })?;
@@ -183,7 +188,7 @@ impl Resolver<'_> {
                 line: asked.line,
                 itself: self.types_around(asked)?.into_iter().next().unwrap_or_default(),
             },
-            Step::Element | Step::Held => Value::UNKNOWN,
+            Step::Element | Step::Held | Step::Deref => Value::UNKNOWN,
         };
         self.follow_from(asked, first, further, index)
     }
@@ -194,6 +199,7 @@ impl Resolver<'_> {
             value = match step {
                 Step::Element => value.rewritten(|text| expressions::element(text, language)),
                 Step::Held => value.rewritten(standard::held),
+                Step::Deref => self.dereferenced(asked, value)?,
                 // Containers of the standard library are not indexed.
                 Step::Call(name)
                     if language == "cpp"
@@ -242,6 +248,18 @@ impl Resolver<'_> {
         self.result_of(&found, index, &types)
     }
 
+    /// Where the variable is bound that an expression begins with, `Some(None)` for another name; `None` if its line has
+    /// no such word.
+    fn word_at(&mut self, asked: &NameQuery, name: &str, column: Option<u32>) -> Result<Option<Option<(u32, u32)>>> {
+        let words = self.library.words(&asked.file.path)?;
+        let word = (*words).as_ref().and_then(|words| {
+            // An expression may begin with a bracket.
+            let first = column.and_then(|column| words.at(asked.line, column));
+            first.or_else(|| words.of_name(name).filter(|word| word.line == asked.line && !word.is_member).last())
+        });
+        Ok(word.map(|word| word.binder()))
+    }
+
     /// A variable, or the object or type of that name.
     fn value_named(&mut self, asked: &NameQuery, name: &str, column: Option<u32>) -> Result<Value> {
         let family = asked.file.family;
@@ -250,14 +268,9 @@ impl Resolver<'_> {
             let types = around.into_iter().next().unwrap_or_default();
             return Ok(Value::Typed(Typed::Known(types, ResolutionRule::Container)));
         }
-        let words = self.library.words(&asked.file.path)?;
-        let word = (*words).as_ref().and_then(|words| {
-            // An expression may begin with a bracket.
-            let first = column.and_then(|column| words.at(asked.line, column));
-            first.or_else(|| words.of_name(name).filter(|word| word.line == asked.line && !word.is_member).last())
-        });
-        let Some(word) = word else { return Ok(Value::UNKNOWN) };
-        if let Some(binder) = word.binder() {
+        let Some(binder) = self.word_at(asked, name, column)? else { return Ok(Value::UNKNOWN) };
+        if let Some(binder) = binder {
+            let words = self.library.words(&asked.file.path)?;
             let bound = (*words).as_ref().and_then(|words| words.at(binder.0, binder.1));
             if let Some(written) = bound.and_then(|bound| bound.stated_type) {
                 let (path, line) = (asked.file.path.clone(), binder.0);

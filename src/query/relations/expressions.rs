@@ -21,6 +21,8 @@ pub(super) enum Step {
     Element,
     /// The value that a result or option holds: `a?`.
     Held,
+    /// The target of a reference or pointer of Rust: `*a`.
+    Deref,
 }
 
 /// The steps of the expression that a text ends with, and where it begins. `None` if its form is not known.
@@ -161,7 +163,10 @@ pub(super) fn whole(text: &str, language: &str) -> Option<(Vec<Step>, usize)> {
     let text = text.trim();
     let bare = text.trim_start_matches(['&', '*']).trim_start();
     let bare = bare.strip_prefix("mut ").unwrap_or(bare);
-    let (steps, start) = steps(bare, language)?;
+    let (mut steps, start) = steps(bare, language)?;
+    if language == "rust" && text.starts_with('*') {
+        steps.push(Step::Deref);
+    }
     (start == 0).then_some((steps, 0))
 }
 
@@ -496,6 +501,7 @@ mod tests {
             Step::OfType(written) => format!("<{written}>"),
             Step::Element => "[]".to_owned(),
             Step::Held => "?".to_owned(),
+            Step::Deref => "*".to_owned(),
         };
         format!("{start} {}", steps.into_iter().map(shown).collect::<Vec<_>>().join(" "))
     }

@@ -239,8 +239,19 @@ impl Resolver<'_> {
         let from = around.first().map_or(asked.line.saturating_sub(40), |outer| outer.definition.start_line);
         let text = self.library.text(&asked.file.path)?;
         let from = from.max(asked.line.saturating_sub(200)).max(1);
-        let mut lines = text.backwards(from, asked.line);
-        match lines.find_map(|line| variables::type_in(line, variable, &asked.file.language)) {
+        // What a block binds has the type that is stated there.
+        let bound = self.root_at.filter(|_| asked.depth == 0 && asked.file.language == "rust");
+        let written = match bound {
+            Some((line, column)) => {
+                let rest: String = text.line(line).chars().skip(column.saturating_sub(1) as usize).collect();
+                variables::type_in(&rest, variable, &asked.file.language)
+            }
+            None => {
+                let mut lines = text.backwards(from, asked.line);
+                lines.find_map(|line| variables::type_in(line, variable, &asked.file.language))
+            }
+        };
+        match written {
             Some(written) => self.type_named(&asked.file.path, asked.line, &written, asked.depth),
             None => Ok(Typed::Unknown),
         }
@@ -248,7 +259,12 @@ impl Resolver<'_> {
 
     /// The type that the code states at a line of a file: from outside, if the repository defines nothing of that name.
     pub(super) fn type_stated(&mut self, path: &str, line: u32, written: &str, depth: usize) -> Result<Typed> {
-        let typed = self.type_named(path, line, written, depth)?;
+        // The parameter of a generic type hides a type of its name.
+        let bound = self.parameter_at(path, line, written, depth)?;
+        let typed = match bound {
+            Some(typed) => typed,
+            None => self.type_named(path, line, written, depth)?,
+        };
         let is_outside = matches!(typed, Typed::Unknown) && depth < DEEPEST && self.is_absent(path, written)?;
         Ok(if is_outside { Typed::Outside } else { typed })
     }
@@ -345,6 +361,10 @@ impl Resolver<'_> {
             let around = self.types_around(&of_type)?.into_iter().next();
             return Ok(around.map_or(Typed::Unknown, |types| Typed::Known(types, ResolutionRule::Container)));
         }
+        // A type that belongs to a trait.
+        if file.language == "rust" && qualifiers.first().is_some_and(|first| first == ITSELF) {
+            return Ok(Typed::Unknown);
+        }
         let receiver = if qualifiers.is_empty() { Receiver::Bare } else { Receiver::Path(qualifiers) };
         let mut found = self.resolve_asked(&of_type, &receiver)?;
         if found.is_none() && file.family.spelling == Spelling::Script {
@@ -364,6 +384,23 @@ impl Resolver<'_> {
                 && let Typed::Known(aliased, _) = self.aliased(&found, depth + 1)?
             {
                 types.extend(aliased);
+            }
+            let may_be_alias = found.definition.kind == "type" && file.language == "rust" && depth < DEEPEST;
+            // A type that belongs to a trait is another one in each implementation.
+            if may_be_alias && self.trait_named(&found)?.is_none() {
+                let alias = found.definition.signature.as_deref().and_then(|signature| signature.split_once('='));
+                let written = alias.and_then(|(_, of)| variables::written_type(of.trim(), "rust"));
+                if let Some(written) = written.filter(|written| *written != name) {
+                    let Definition { path, line, .. } = &found.definition;
+                    match self.type_stated(path, *line, &written, depth + 1)? {
+                        Typed::Known(aliased, _) => {
+                            types.extend(aliased);
+                            continue;
+                        }
+                        Typed::Outside => return Ok(Typed::Outside),
+                        Typed::Unknown => {}
+                    }
+                }
             }
             // A function of a script may construct objects.
             let is_constructor = file.family.spelling == Spelling::Script && found.definition.kind == "function";

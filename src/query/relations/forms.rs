@@ -2,10 +2,12 @@
 //!
 //! Owns those of each language. `occurrence` asks before it resolves a word.
 
+use std::rc::Rc;
+
 use super::kinds;
 use super::occurrence::Wanted;
 use super::opened::ParsedFile;
-use super::resolution::Resolver;
+use super::resolution::{Resolution, Resolver};
 use super::statements::opening;
 use super::variables::is_part;
 use crate::error::Result;
@@ -100,6 +102,17 @@ impl Resolver<'_> {
         let after = self.after(used)?;
         let is_new = bare.strip_suffix("new").is_some_and(|rest| !rest.ends_with(is_part));
         Ok(is_new || (used.kind != "inherits" && after.starts_with(['(', '{']) && !bare.ends_with('~')))
+    }
+
+    /// Keeps the fields of Rust where a name is not called, and the others where it is.
+    pub(super) fn of_form(&mut self, used: &Reference, mut found: Resolution) -> Result<Resolution> {
+        let is_called = self.after(used)?.starts_with('(');
+        let fits = |of: &Rc<DefinitionNode>| (of.definition.kind == "field") != is_called;
+        if used.path.ends_with(".rs") && found.targets.iter().any(|of| kinds::is_member(of) && fits(of)) {
+            found.targets.retain(fits);
+        }
+        found.targets = self.inherent_first(found.targets)?;
+        Ok(found)
     }
 
     /// The text of a line after a name in it.

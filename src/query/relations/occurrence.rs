@@ -183,6 +183,12 @@ impl Resolver<'_> {
         };
         let asked = NameQuery { file: &file, line: used.line, name: &used.name, kind: "use", depth: 0 };
         let mut path = modules::parts(of);
+        if file.language == "rust"
+            && let Some(types) = self.type_of_literal(&asked, &path)?
+        {
+            let (found, _) = self.members(&asked, &types)?;
+            return Ok(certain(Self::one(ResolutionRule::File, found).is_some_and(|found| wanted.is_target(&found))));
+        }
         if path.len() == 1 && file.family.itself.contains(&path[0].as_str()) {
             path.clear();
         }
@@ -277,7 +283,10 @@ impl Resolver<'_> {
         self.is_free = matches!(word.role, Some(WordRole::Free));
         let found = self.resolve_asked(asked, receiver);
         self.is_free = false;
-        let found = found?;
+        let mut found = found?;
+        if let Some(found) = &mut found {
+            found.targets = self.inherent_first(std::mem::take(&mut found.targets))?;
+        }
         let mut is_target = found.as_ref().is_some_and(|found| wanted.is_target(found));
         if let Some(found) = found.as_ref().filter(|found| !is_target && wanted.has_constructor_of(found)) {
             is_target = found.how.is_proof() && self.is_construction(used)?;
@@ -313,6 +322,46 @@ impl Resolver<'_> {
         receiver: &Receiver,
         wanted: &Wanted,
     ) -> Result<Option<Reading>> {
+        Ok(match self.type_of_receiver(asked, before, receiver)? {
+            Typed::Known(types, how) => {
+                let (found, is_closed) = self.members(asked, &types)?;
+                match Self::one(how, found) {
+                    Some(found) => Some(certain(wanted.is_target(&found))),
+                    // The members of what a type stands for are not known.
+                    None if is_closed && types.iter().all(|of| of.definition.kind != "type") => Some(Reading::Other),
+                    None if self.is_of_others(&types, asked, wanted)? => Some(Reading::Other),
+                    None => None,
+                }
+            }
+            Typed::Outside => Some(self.reads_outside(asked, wanted)?),
+            Typed::Unknown => None,
+        })
+    }
+
+    /// Resolves a name at a position: a member by the type of its receiver, if the code says which that is.
+    pub fn resolve_at(&mut self, used: &Reference) -> Result<Option<Resolution>> {
+        let Some(file) = self.library.open(&used.path)? else { return Ok(None) };
+        if !self.has_scip()? {
+            let before = self.library.before(&used.path, used.line, used.column)?;
+            let receiver = receiver(&before, file.family);
+            let asked = NameQuery { file: &file, line: used.line, name: &used.name, kind: &used.kind, depth: 0 };
+            self.root_at = self.binder_of_root(&asked, &before, &receiver)?;
+            let typed = self.type_of_receiver(&asked, &before, &receiver);
+            self.root_at = None;
+            if let Typed::Known(types, how) = typed? {
+                let (found, _) = self.members(&asked, &types)?;
+                if let Some(found) = Self::one(how, found) {
+                    return self.of_form(used, found).map(Some);
+                }
+            }
+        }
+        match self.resolve(used)? {
+            Some(found) => self.of_form(used, found).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn type_of_receiver(&mut self, asked: &NameQuery, before: &str, receiver: &Receiver) -> Result<Typed> {
         // `self.0.`.
         let is_numbered = match receiver {
             Receiver::Path(names) | Receiver::Fields(names) => {
@@ -323,7 +372,7 @@ impl Resolver<'_> {
         let (stated, fields) = match receiver {
             _ if is_numbered => (self.type_of_expression(asked, before)?, &[][..]),
             Receiver::Path(path) => {
-                let Some((line, column)) = self.root_at else { return Ok(None) };
+                let Some((line, column)) = self.root_at else { return Ok(Typed::Unknown) };
                 let words = self.library.words(&asked.file.path)?;
                 let binder = (*words).as_ref().and_then(|words| words.at(line, column));
                 let stated = match binder.and_then(|binder| binder.stated_type) {
@@ -347,25 +396,9 @@ impl Resolver<'_> {
                 };
                 (stated, &[][..])
             }
-            _ => return Ok(None),
+            _ => return Ok(Typed::Unknown),
         };
-        if matches!(stated, Typed::Unknown) {
-            return Ok(None);
-        }
-        Ok(match self.through_fields(asked, stated, fields)? {
-            Typed::Known(types, how) => {
-                let (found, is_closed) = self.members(asked, &types)?;
-                match Self::one(how, found) {
-                    Some(found) => Some(certain(wanted.is_target(&found))),
-                    // The members of what a type stands for are not known.
-                    None if is_closed && types.iter().all(|of| of.definition.kind != "type") => Some(Reading::Other),
-                    None if self.is_of_others(&types, asked, wanted)? => Some(Reading::Other),
-                    None => None,
-                }
-            }
-            Typed::Outside => Some(self.reads_outside(asked, wanted)?),
-            Typed::Unknown => None,
-        })
+        self.through_fields(asked, stated, fields)
     }
 
     /// Whether a path of Rust leads on from a name that no block binds and that is from outside the repository.

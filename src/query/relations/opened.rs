@@ -417,6 +417,17 @@ impl<'s> Library<'s> {
                 found.push(path);
             }
         }
+        // A module that is written in the file of another one.
+        if found.is_empty()
+            && file.family.spelling == Spelling::Rust
+            && let [parts @ .., last] = module.parts.as_slice()
+        {
+            let around = Module { anchor: module.anchor.clone(), parts: parts.to_vec() };
+            let named = self.named(last)?;
+            let is_in =
+                |path: &String| named.iter().any(|one| one.definition.kind == "module" && one.definition.path == *path);
+            found.extend(self.files_of(file, &around)?.iter().filter(|path| is_in(path)).cloned());
+        }
         let found: Rc<[String]> = found.into();
         self.found.insert(key, Rc::clone(&found));
         Ok(found)

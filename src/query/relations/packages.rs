@@ -76,6 +76,20 @@ impl Packages {
                     let name = name.trim().trim_matches(['"', '\'']).replace('-', "_");
                     packages.crates.entry(name).or_insert_with(|| folder(&path).to_owned());
                 }
+                // A dependency may have another name than its crate: `kern = { package = "core", path = "../core" }`.
+                let renamed = section.strip_suffix(']').filter(|section| section.contains("dependencies"));
+                if let Some((_, written)) = line.split_once("path").filter(|_| renamed.is_some())
+                    && let Some(written) = written.trim_start().strip_prefix('=')
+                    && let Some(written) = written.trim_start().strip_prefix(['"', '\''])
+                {
+                    let written = written.split(['"', '\'']).next().unwrap_or_default();
+                    let own = line.split_once('=').filter(|(own, _)| own.trim() != "path").map(|(own, _)| own.trim());
+                    // `[dependencies.kern]`.
+                    let name =
+                        own.or_else(|| renamed.and_then(|section| section.rsplit('.').next())).unwrap_or_default();
+                    let name = name.trim_matches('"').replace('-', "_");
+                    packages.crates.entry(name).or_insert_with(|| resolved(folder(&path), written));
+                }
             }
         }
         Ok(packages)

@@ -86,7 +86,7 @@ impl<'s> Resolver<'s> {
     pub(super) fn bare(&mut self, asked: &NameQuery) -> Result<Option<Resolution>> {
         let NameQuery { file, .. } = *asked;
         let family = file.family;
-        let bound = self.bound(file, asked.name);
+        let bound = self.bound_for(asked, asked.name)?;
         let mut found = Vec::new();
         for import in &bound {
             let name = import.name.as_deref().filter(|name| *name != "default").unwrap_or(asked.name);
@@ -291,9 +291,12 @@ impl<'s> Resolver<'s> {
                 declared = self.type_of_value(asked, &path[0])?;
             }
             is_reached = true;
+            // In the arguments of a macro of Rust nothing says which variable it is.
+            let is_guess = file.language == "rust" && self.root_at.is_none();
             match self.through_fields(asked, declared, &path[1..])? {
                 Typed::Known(found, by) => (types, how) = (found, by),
-                Typed::Outside => return Ok(Some(OUTSIDE)),
+                Typed::Outside if !is_guess => return Ok(Some(OUTSIDE)),
+                Typed::Outside => {}
                 Typed::Unknown => {}
             }
             let around = self.types_around(asked)?;

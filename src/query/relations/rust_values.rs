@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::bindings::{self, Layer, Origin};
 use super::chains::{Value, receiver_named};
 use super::receiver::Receiver;
-use super::resolution::{DEEPEST, NameQuery, ResolutionRule, Resolver, Typed};
+use super::resolution::{DEEPEST, Declarations, NameQuery, ResolutionRule, Resolver, Typed};
 use super::statements::{code, following, matched, part, preceding};
 use super::{expressions, kinds, standard, variables};
 use crate::error::Result;
@@ -22,7 +22,9 @@ impl Resolver<'_> {
         let mut before = whole[..start].to_owned();
         let is_whole = |layer: &Layer| matches!(layer, Layer::Payload(..) | Layer::Field(..));
         let (layers, rest) = bindings::layers(&before);
-        if rest.trim().is_empty() && !layers.iter().any(is_whole) && after.starts_with([',', ' ']) {
+        // A pattern may go over several lines.
+        let is_part = rest.trim().is_empty() && !layers.iter().any(is_whole);
+        if is_part && bindings::origin(rest, &after, layers.len()).is_none() {
             before = preceding(&text, asked.line, &before);
         }
         let (mut layers, rest) = bindings::layers(&before);
@@ -110,6 +112,22 @@ impl Resolver<'_> {
         Ok(Value::Written { text, path: definition.path.clone(), line: definition.line, itself })
     }
 
+    /// The target of a value, which is not known if its type has a `Deref` of its own.
+    pub(super) fn dereferenced(&mut self, asked: &NameQuery, value: Value) -> Result<Value> {
+        let (text, path, line, itself) = match value {
+            Value::Written { text, path, line, itself } => (text, path, line, itself),
+            Value::Typed(Typed::Known(types, how)) if !self.has_deref(&types, asked.depth)? => {
+                return Ok(Value::Typed(Typed::Known(types, how)));
+            }
+            Value::Typed(_) => return Ok(Value::UNKNOWN),
+        };
+        let value = Value::Written { text: text.clone(), path: path.clone(), line, itself: itself.clone() };
+        match self.type_of(asked, value)? {
+            Typed::Known(types, _) if self.has_deref(&types, asked.depth)? => Ok(Value::UNKNOWN),
+            _ => Ok(Value::Written { text, path, line, itself }),
+        }
+    }
+
     /// The part of a tuple, or of a struct without names: `x.0`.
     pub(super) fn part_of(&mut self, asked: &NameQuery, value: Value, index: usize) -> Result<Value> {
         if let Value::Written { text, .. } = &value
@@ -164,12 +182,45 @@ impl Resolver<'_> {
         let words = self.library.words(path)?;
         let Some(words) = &*words else { return Ok(None) };
         let is_binder = |word: &CodeWord| word.line <= line && word.binder() == Some((word.line, word.column));
-        let Some(binder) = words.of_name(name).filter(is_binder).last() else { return Ok(None) };
+        let here = words.of_name(name).find(|word| word.line == line).and_then(|word| word.binder());
+        let before = || words.of_name(name).filter(is_binder).last().map(|word| (word.line, word.column));
+        let Some((line, column)) = here.or_else(before) else { return Ok(None) };
         let text = self.library.text(path)?;
-        let own = text.line(binder.line);
-        let start: usize = own.chars().take(binder.column as usize - 1).map(char::len_utf8).sum();
-        let after = following(&text, binder.line, own.get(start + name.len()..).unwrap_or_default());
+        let own = text.line(line);
+        let start: usize = own.chars().take(column as usize - 1).map(char::len_utf8).sum();
+        let after = following(&text, line, own.get(start + name.len()..).unwrap_or_default());
         Ok(Some(expressions::bounds(&after, name).into_iter().map(str::to_owned).collect()))
+    }
+
+    /// The struct or variant of a literal or pattern of Rust that begins with a path: through `Self` and other names of types.
+    pub(super) fn type_of_literal(&mut self, asked: &NameQuery, path: &[String]) -> Result<Option<Declarations>> {
+        let file = &asked.file.path;
+        if let Typed::Known(types, _) = self.type_named(file, asked.line, &path.join("::"), asked.depth)? {
+            return Ok(Some(types));
+        }
+        let [outer @ .., last] = path else { return Ok(None) };
+        if outer.is_empty() {
+            return Ok(None);
+        }
+        let Typed::Known(types, _) = self.type_named(file, asked.line, &outer.join("::"), asked.depth)? else {
+            return Ok(None);
+        };
+        let of_variant = NameQuery { name: last, ..*asked };
+        let (found, _) = self.members(&of_variant, &types)?;
+        Ok(Some(found.into_iter().filter(|of| of.definition.kind == "variant").collect()))
+    }
+
+    /// The bounds of a type parameter of Rust that a line names; `None` if it names none.
+    pub(super) fn parameter_at(&mut self, path: &str, line: u32, name: &str, depth: usize) -> Result<Option<Typed>> {
+        if !path.ends_with(".rs") {
+            return Ok(None);
+        }
+        let words = self.library.words(path)?;
+        let is_bound = (*words).as_ref().is_some_and(|words| {
+            let mut here = words.of_name(name).filter(|word| word.line == line);
+            here.any(|word| word.binder().is_some())
+        });
+        if is_bound { self.bound_of(path, line, name, depth).map(Some) } else { Ok(None) }
     }
 
     /// Whether a word is an argument of a macro that the repository defines, which may make a member of it.

@@ -151,6 +151,10 @@ pub(super) fn parameter(written: &str, method: &str, index: usize) -> Option<Str
 
 /// The type of what a method of the standard library returns.
 pub(super) fn result(written: &str, method: &str) -> Option<String> {
+    let is_pointer = ["Box<", "Rc<", "Arc<"].iter().any(|pointer| bare(written).starts_with(pointer));
+    if is_pointer && matches!(method, "as_ref" | "as_mut" | "borrow" | "borrow_mut") {
+        return Some(written.to_owned());
+    }
     let (name, arguments) = parts(written);
     let first = arguments.first().copied();
     let iterator = |of: &str| Some(format!("{ITERATOR}<{of}>"));
@@ -291,6 +295,7 @@ mod tests {
             ("Result<Cart, Error>", "err", Some("Option<Error>")),
             ("&Vec<Cart>", "clone", Some("&Vec<Cart>")),
             ("Cart", "clone", None),
+            ("Rc<Cart>", "as_ref", Some("Rc<Cart>")),
             ("Cart", "len", None),
         ] {
             assert_eq!(result(written, method).as_deref(), expected, "{written}.{method}()");

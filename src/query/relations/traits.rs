@@ -237,6 +237,33 @@ impl Resolver<'_> {
         Ok(if is_only { Reading::Does } else { Reading::May })
     }
 
+    pub(super) fn has_deref(&mut self, types: &[Rc<DefinitionNode>], depth: usize) -> Result<bool> {
+        for of in types {
+            if self.heritage(of, depth)?.iter().any(|(base, _)| last_name(&base.target).starts_with("Deref")) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Members of a type of Rust: its own ones hide those that implement a trait.
+    pub(super) fn inherent_first(&mut self, mut found: Declarations) -> Result<Declarations> {
+        if found.len() < 2 || found.iter().any(|of| of.definition.language != "rust") {
+            return Ok(found);
+        }
+        let mut of_traits = Vec::new();
+        for of in found.iter().filter(|of| of.definition.kind == "method") {
+            if self.trait_of(of)?.is_some() {
+                of_traits.push(of.id);
+            }
+        }
+        let is_own = |of: &Rc<DefinitionNode>| of.definition.kind == "method" && !of_traits.contains(&of.id);
+        if found.iter().any(is_own) {
+            found.retain(|of| !of_traits.contains(&of.id));
+        }
+        Ok(found)
+    }
+
     /// Whether the wanted members belong to other types of Rust than these, which have none of the name and lead to no other
     /// type's.
     pub(super) fn is_of_others(
@@ -249,12 +276,7 @@ impl Resolver<'_> {
         if asked.file.language != "rust" || !types.iter().all(|of| is_concrete(of)) {
             return Ok(false);
         }
-        for of in types {
-            if self.heritage(of, asked.depth)?.iter().any(|(base, _)| last_name(&base.target).starts_with("Deref")) {
-                return Ok(false);
-            }
-        }
-        if !self.members(asked, types)?.0.is_empty() {
+        if self.has_deref(types, asked.depth)? || !self.members(asked, types)?.0.is_empty() {
             return Ok(false);
         }
         for node in &wanted.nodes {
@@ -280,7 +302,7 @@ impl Resolver<'_> {
         let file = asked.file;
         let is_crate = |path: &[String]| matches!(path, [root] if matches!(root.as_str(), "crate" | "$crate"));
         let is_own = match receiver {
-            Receiver::Bare => self.bound(file, asked.name).is_empty(),
+            Receiver::Bare => self.bound_for(asked, asked.name)?.is_empty(),
             Receiver::Path(path) => is_crate(path),
             _ => false,
         };

@@ -153,7 +153,7 @@ impl Resolver<'_> {
                 found.retain(|d| is_whole(d));
             }
             if !found.is_empty() || level.is_empty() {
-                return Ok((found, closed));
+                return Ok((self.inherent_first(found)?, closed));
             }
             let (mut bases, known) = self.bases(&level, asked.depth)?;
             closed &= known;

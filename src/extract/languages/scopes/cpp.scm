@@ -16,7 +16,7 @@
 (compound_statement (declaration declarator: (function_declarator
   declarator: (identifier) @binding
   parameters: (parameter_list (parameter_declaration !declarator)))))
-(for_range_loop declarator: (_) @binding)
+(for_range_loop declarator: (_) @binding right: (_) @after)
 (condition_clause value: (declaration declarator: (_) @binding))
 (lambda_capture_initializer left: (identifier) @early)
 (type_parameter_declaration (type_identifier) @early)

@@ -15,7 +15,7 @@
 (parameter . (identifier) @binding)
 (class_parameter (identifier) @binding ":")
 (lambda_parameters [(variable_declaration) (multi_variable_declaration)] @binding)
-(for_statement [(variable_declaration) (multi_variable_declaration)] @binding)
+(for_statement [(variable_declaration) (multi_variable_declaration)] @binding . "in" . (_) @after)
 (when_subject (variable_declaration) @binding)
 (catch_block . (identifier) @binding)
 (setter . (identifier) @binding)

@@ -19,8 +19,9 @@
 (closure_parameters
   [(identifier) (tuple_pattern) (tuple_struct_pattern) (struct_pattern) (reference_pattern) (ref_pattern) (mut_pattern) (slice_pattern)] @binding)
 (let_declaration pattern: (_) @binding) @after @again
-(let_condition pattern: (_) @binding @again)
-(for_expression pattern: (_) @binding)
+(let_condition pattern: (_) @binding) @after @again
+(if_expression alternative: (_) @until) @block
+(for_expression pattern: (_) @binding value: (_) @after)
 (match_arm pattern: (match_pattern) @binding)
 (type_parameter name: (type_identifier) @early)
 (const_parameter name: (identifier) @early)
@@ -39,6 +40,7 @@
 (struct_pattern type: (_) @of (field_pattern name: (shorthand_field_identifier) @shorthand))
 (field_declaration name: (field_identifier) @declared)
 (label (identifier) @declared)
+(lifetime (identifier) @declared)
 (parameter pattern: (identifier) @binding type: [(type_identifier) (scoped_type_identifier) (generic_type)] @type)
 (parameter
   pattern: (identifier) @binding
