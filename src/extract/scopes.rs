@@ -125,6 +125,7 @@ pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines)
                 .as_ref()
                 .is_some_and(|head| head.start < scope.range.start && head.start == scopes[outer].range.start);
             let is_passed_over = is_neighbour
+                || is_chained(&scopes[outer], scope, text)
                 || (is_member && kind == Some("constructor") && is_parameter)
                 || (scope.is_member && matches!(kind, Some("variable" | "attribute")))
                 || (is_set && kind.is_some_and(|kind| !TYPES.contains(&kind)));
@@ -178,6 +179,16 @@ pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines)
         }
     }
     (symbols, symbol_indexes)
+}
+
+/// Whether a definition is assigned what `inner` is assigned: `a.b = c.d = function () {}`.
+fn is_chained(outer: &Scope, inner: &Scope, text: &str) -> bool {
+    let is_target = |c: char| c.is_alphanumeric() || c.is_whitespace() || matches!(c, '_' | '$' | '.' | '=');
+    outer.range.end == inner.range.end
+        && text[inner.name.end..].trim_start().starts_with('=')
+        && text
+            .get(outer.name.end..inner.range.start)
+            .is_some_and(|between| between.trim_end().ends_with('=') && between.chars().all(is_target))
 }
 
 /// The name as it is usually written: on one line, without quotes; of a heading, what it shows.

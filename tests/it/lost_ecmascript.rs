@@ -334,3 +334,38 @@ fn declared_components_and_fields_of_prototypes_are_defined_in_flow() {
     ];
     assert_eq!(symbols("sail.js", text), wanted);
 }
+
+/// Node 20.20.2: each is a function after running the text. Comparisons and calls assign nothing to the names before them.
+#[test]
+fn a_function_that_is_assigned_to_several_names_is_defined_for_each() {
+    let text = "res.set =\nres.header = function header(field) { const local = 1; };\n\
+                Boat.prototype.moor = Boat.prototype.dock = function () {};\nexports.reef = exports.furl = function () {};\n\
+                module.exports = exports.only = function named() {};\na.x = b.y = c.d.z = (w) => 1;\n\
+                var hoist = exports.hoist = async function () {};\nlet first = boat.second = one => 1;\n\
+                function Sail() { this.set = this.put = function () {}; }\nexports.k = exports.l = 3;\n\
+                boat.none = boat.nil = make(function () {});\nconst lift = () => boat.lower = function () {};\n";
+    let wanted = [
+        "1 function res.set",
+        "2 function res.header",
+        "3 method Boat.moor",
+        "3 method Boat.dock",
+        "4 function reef",
+        "4 function furl",
+        "5 function only",
+        "6 function a.x",
+        "6 function b.y",
+        "6 function c.d.z",
+        "7 function hoist",
+        "7 function hoist",
+        "8 function first",
+        "8 function boat.second",
+        "9 function Sail",
+        "9 method Sail.set",
+        "9 method Sail.put",
+        "10 variable k",
+        "10 variable l",
+        "12 function lift",
+        "12 function lift.boat.lower",
+    ];
+    assert_both(text, &wanted);
+}

@@ -24,7 +24,9 @@
     (arrow_function body: (_) @body)
     (function_expression body: (_) @body)
     (generator_function body: (_) @body)
-  ]) @definition.function
+    (assignment_expression "=" @body) @_chain
+  ]
+  (#match? @_chain "^(?:[\\w$.]+\\s*=\\s*)+(?:async\\s|function\\b|\\([^()]*\\)\\s*=>|\\w+\\s*=>)")) @definition.function
 (variable_declarator name: (identifier) @name value: (class body: (_) @body)) @definition.class
 (assignment_expression
   left: (member_expression
@@ -32,7 +34,13 @@
       object: [(identifier) (member_expression)] @container
       property: (property_identifier) @_prototype)
     property: (property_identifier) @name)
-  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]
+  right: [
+    (arrow_function body: (_) @body)
+    (function_expression body: (_) @body)
+    (generator_function body: (_) @body)
+    (assignment_expression "=" @body) @_chain
+  ]
+  (#match? @_chain "^(?:[\\w$.]+\\s*=\\s*)+(?:async\\s|function\\b|\\([^()]*\\)\\s*=>|\\w+\\s*=>)")
   (#eq? @_prototype "prototype")
   (#match? @container "^[\\w$.]+$")) @definition.method
 (assignment_expression
@@ -61,7 +69,13 @@
   (#eq? @_constructor "constructor"))
 (assignment_expression
   left: (member_expression object: (_) @_exports property: (property_identifier) @name)
-  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]
+  right: [
+    (arrow_function body: (_) @body)
+    (function_expression body: (_) @body)
+    (generator_function body: (_) @body)
+    (assignment_expression "=" @body) @_chain
+  ]
+  (#match? @_chain "^(?:[\\w$.]+\\s*=\\s*)+(?:async\\s|function\\b|\\([^()]*\\)\\s*=>|\\w+\\s*=>)")
   (#match? @_exports "^(exports|module\\.exports|window|globalThis)$")) @definition.function
 ; What `module.exports` is has the name of its own, else that.
 (assignment_expression
@@ -105,13 +119,25 @@
   left: (member_expression
     object: [(this) (identifier)] @_this
     property: [(property_identifier) @name (private_property_identifier) @name])
-  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]
+  right: [
+    (arrow_function body: (_) @body)
+    (function_expression body: (_) @body)
+    (generator_function body: (_) @body)
+    (assignment_expression "=" @body) @_chain
+  ]
+  (#match? @_chain "^(?:[\\w$.]+\\s*=\\s*)+(?:async\\s|function\\b|\\([^()]*\\)\\s*=>|\\w+\\s*=>)")
   (#match? @_this "^(this|_this|self|_self|that)$")) @definition.function @member
 (assignment_expression
   left: (member_expression
     object: [(identifier) (member_expression)] @container
     property: (property_identifier) @name)
-  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]
+  right: [
+    (arrow_function body: (_) @body)
+    (function_expression body: (_) @body)
+    (generator_function body: (_) @body)
+    (assignment_expression "=" @body) @_chain
+  ]
+  (#match? @_chain "^(?:[\\w$.]+\\s*=\\s*)+(?:async\\s|function\\b|\\([^()]*\\)\\s*=>|\\w+\\s*=>)")
   (#match? @container "^[\\w$.]+$")
   (#not-match? @container "^(this|_this|self|_self|that)\\.")
   (#not-eq? @name "exports")) @definition.function

@@ -21,7 +21,7 @@ static TABLE: [Language; 49] = [
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
     .scopes(SCOPES_OF_TYPESCRIPT)
-    .version(5)
+    .version(6)
     .extensions(&["astro"])
     .parts(parts::of_astro)
     .whole_heads()
@@ -136,7 +136,7 @@ static TABLE: [Language; 49] = [
     .extensions(&["js", "jsx", "mjs", "cjs", "es6"])
     .file_names(&["Jakefile"])
     .interpreters(&["node", "bun", "deno"])
-    .version(5)
+    .version(6)
     .whole_heads()
     .heads(&heads::ECMASCRIPT),
     // JSON: keys of the first two levels.
@@ -274,7 +274,7 @@ static TABLE: [Language; 49] = [
         .interpreters(&["ruby", "jruby", "rake"])
         .separator("::")
         .overfills(nesting::ruby)
-        .version(3)
+        .version(4)
         .heads(&heads::RUBY),
     // Rust: items of every kind, `impl` blocks as containers, macros.
     Language::new("rust", || tree_sitter_rust::LANGUAGE.into(), include_str!("rust.scm"))
@@ -338,7 +338,7 @@ static TABLE: [Language; 49] = [
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm"), include_str!("svelte.scm")),
     )
     .scopes(SCOPES_OF_TYPESCRIPT)
-    .version(5)
+    .version(6)
     .extensions(&["svelte"])
     .parts(parts::of_svelte)
     .whole_heads()
@@ -367,7 +367,7 @@ static TABLE: [Language; 49] = [
     )
     .scopes(SCOPES_OF_TSX)
     .extensions(&["tsx"])
-    .version(6)
+    .version(7)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
@@ -380,7 +380,7 @@ static TABLE: [Language; 49] = [
     .scopes(SCOPES_OF_TYPESCRIPT)
     .extensions(&["ts", "mts", "cts"])
     .interpreters(&["ts-node", "tsx"])
-    .version(6)
+    .version(7)
     .whole_heads()
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
@@ -391,7 +391,7 @@ static TABLE: [Language; 49] = [
         concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     )
     .scopes(SCOPES_OF_TYPESCRIPT)
-    .version(5)
+    .version(6)
     .extensions(&["vue"])
     .parts(parts::of_component)
     .whole_heads()
@@ -430,7 +430,7 @@ pub(super) static FLOW: Language = Language::new(
     concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm"), include_str!("jsx.scm")),
 )
 .scopes(SCOPES_OF_TSX)
-.version(5)
+.version(6)
 .whole_heads()
 .gaps(&gaps::FLOW)
 .heads(&heads::ECMASCRIPT);
