@@ -369,3 +369,10 @@ fn a_function_that_is_assigned_to_several_names_is_defined_for_each() {
     ];
     assert_both(text, &wanted);
 }
+
+/// ECMAScript 2024, 15.7: declarations in a static block are its own.
+#[test]
+fn variables_of_a_static_block_are_local() {
+    let text = "class Boat {\n  static {\n    const a = 1; let b = 2; var c = 3;\n  }\n  moor() {}\n}\n";
+    assert_both(text, &["1 class Boat", "5 method Boat.moor"]);
+}

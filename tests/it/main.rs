@@ -53,6 +53,7 @@ mod languages;
 mod line_history;
 mod long;
 mod lost_c_family;
+mod lost_compiled;
 mod lost_definitions;
 mod lost_ecmascript;
 mod lost_go;

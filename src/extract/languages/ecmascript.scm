@@ -7,6 +7,7 @@
 (generator_function body: (_) @local)
 (arrow_function body: (_) @local)
 (method_definition body: (_) @local)
+(class_static_block) @local
 ; A variable of `var` is the function's, or the file's; others are those of their blocks.
 (for_statement initializer: (lexical_declaration) @local)
 (for_statement body: (statement_block (lexical_declaration) @local))

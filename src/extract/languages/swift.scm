@@ -63,6 +63,7 @@
 ; Bodies whose variables are their own.
 (function_body) @local
 (computed_property) @local
+(willset_didset_block) @local
 (lambda_literal) @local
 
 ; Inheritance. The first type after a class may be its superclass; the others are protocols.

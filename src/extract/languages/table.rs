@@ -348,7 +348,7 @@ static TABLE: [Language; 49] = [
     Language::new("swift", || tree_sitter_swift::LANGUAGE.into(), include_str!("swift.scm"))
         .scopes(&[include_str!("scopes/swift.scm")])
         .extensions(&["swift"])
-        .version(5)
+        .version(6)
         .interpreters(&["swift"])
         .whole_heads()
         .gaps(&gaps::SWIFT)
