@@ -14,7 +14,7 @@
 //! | `@member` | a definition | directly inside a type, a variable is its attribute; a field or method stays in the type around its function |
 //! | `@assigned` | a definition | it is a symbol only if the type, else the definition, around it (else the file) defines no other of its name |
 //! | `@shape` | a definition | it is a symbol only directly in a variable, constant, field or type |
-//! | `@local` | a block | variables, constants and functions without a body are not symbols in it |
+//! | `@local` | a block | variables, constants and functions without a body are not symbols in it; on a name: it defines nothing |
 //! | `@name.signed` | a name with `$` or `:` | as `@name`, without the sign, and without a scope before it (`$script:Limit`) |
 //! | `@reference.KIND` + `@name` | an occurrence | a reference: call, type or use; signature: the name in a declaration of its type, apart from its definition |
 //! | `@types` | where types are written | calls and plain references in it are references to types |

@@ -270,7 +270,10 @@ pub(super) fn join_clauses(scopes: impl Iterator<Item = Scope>, text: &str) -> V
 
 /// Drops definitions that are local to blocks; returns their names.
 pub(super) fn drop_locals(scopes: &mut Vec<(usize, Scope)>, mut locals: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    locals.sort_by_key(|block| (block.start, std::cmp::Reverse(block.end)));
+    let key = |block: &Range<usize>| (block.start, std::cmp::Reverse(block.end));
+    locals.sort_by_key(key);
+    scopes.retain(|(_, scope)| locals.binary_search_by_key(&key(&scope.name), key).is_err());
+    let blocks = locals.clone();
     let mut end = 0;
     locals.retain(|block| {
         let outermost = block.start >= end;

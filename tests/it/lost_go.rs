@@ -91,3 +91,12 @@ fn items_in_a_rust_macro_may_be_on_its_line() {
     let wanted = ["1 constant LEVEL", "2 struct Rope", "2 field Rope: ends"];
     assert_eq!(symbols("a.rs", text), wanted);
 }
+
+/// The Go Programming Language Specification, version go1.24, Blank identifier: it "does not introduce a binding".
+#[test]
+fn the_blank_identifier_of_go_defines_nothing() {
+    let text = "package a\n\nvar _ io.Reader = (*T)(nil)\n\nconst (\n\t_ = iota\n\tA\n)\n\nfunc _() {}\n\n\
+                type T struct {\n\t_    struct{}\n\t_, b int\n}\n\nvar _, x = 1, 2\n\nfunc (T) _() {}\n\ntype _ = int\n\nvar _x int\n";
+    let wanted = ["7 constant A", "12 struct T", "14 field T: b", "17 variable x", "23 variable _x"];
+    assert_eq!(symbols("a.go", text), wanted);
+}

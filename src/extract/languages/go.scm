@@ -83,6 +83,17 @@
 (const_spec name: (identifier) @name) @definition.constant
 (var_spec name: (identifier) @name) @definition.variable
 
+; The blank identifier defines nothing.
+([
+  (function_declaration name: (identifier) @local)
+  (method_declaration name: (field_identifier) @local)
+  (field_declaration name: (field_identifier) @local)
+  (type_spec name: (type_identifier) @local)
+  (type_alias name: (type_identifier) @local)
+  (const_spec name: (identifier) @local)
+  (var_spec name: (identifier) @local)
+] (#eq? @local "_"))
+
 ; Constants and variables of functions are their own.
 (block) @local
 

@@ -10,6 +10,7 @@
 (macro_definition name: (identifier) @name) @definition.macro
 (mod_item name: (identifier) @name body: (_)) @definition.module
 (const_item name: (identifier) @name) @definition.constant
+((const_item name: (identifier) @local) (#eq? @local "_"))
 (static_item name: (identifier) @name) @definition.constant
 (enum_variant name: (identifier) @name) @definition.variant
 (field_declaration name: (field_identifier) @name) @definition.field

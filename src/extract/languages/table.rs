@@ -96,7 +96,7 @@ static TABLE: [Language; 49] = [
     Language::new("go", || tree_sitter_go::LANGUAGE.into(), include_str!("go.scm"))
         .scopes(&[include_str!("scopes/go.scm")])
         .extensions(&["go"])
-        .version(4)
+        .version(5)
         .whole_heads()
         .gaps(&gaps::GO)
         .heads(&heads::GO),
