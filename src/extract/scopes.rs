@@ -280,11 +280,25 @@ pub(super) fn drop_locals(scopes: &mut Vec<(usize, Scope)>, mut locals: Vec<Rang
         end = end.max(block.end);
         outermost
     });
+    let is_type = |scope: &&Scope| scope.kind.is_some_and(|kind| TYPES.contains(&kind));
+    let mut types: Vec<Range<usize>> =
+        scopes.iter().map(|(_, scope)| scope).filter(is_type).map(|scope| scope.range.clone()).collect();
+    types.sort_by_key(key);
+    // In a type that is itself in the block.
+    let is_attribute = |scope: &Scope, block: usize| {
+        let start_around = |ranges: &[Range<usize>], from: usize| {
+            let before = &ranges[..ranges.partition_point(|range| range.start <= scope.name.start)];
+            let mut nearest = before.iter().rev().take_while(|range| range.start >= from);
+            nearest.find(|range| range.end > scope.name.start).map(|range| range.start)
+        };
+        let has_own_block = |start: usize| start_around(&blocks, start + 1).is_some();
+        scope.is_member && start_around(&types, block).is_some_and(|start| !has_own_block(start))
+    };
     let mut dropped = Vec::new();
     scopes.retain(|(_, scope)| {
         let block = locals.partition_point(|block| block.start <= scope.name.start).checked_sub(1);
-        let inside = block.is_some_and(|block| scope.name.end <= locals[block].end);
-        let stays = !(inside && scope.stays_local());
+        let block = block.map(|block| &locals[block]).filter(|block| scope.name.end <= block.end);
+        let stays = block.is_none_or(|block| !scope.stays_local() || is_attribute(scope, block.start));
         if !stays {
             dropped.push(scope.name.clone());
         }

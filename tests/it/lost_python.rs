@@ -80,3 +80,25 @@ fn external_variables_of_dart_are_defined() {
         ["1 variable depth", "2 variable name", "2 variable port", "3 function moor"]
     );
 }
+
+/// `symtable` of Python 3.11: names of the class, not of the function around it.
+#[test]
+fn names_of_a_class_in_a_function_are_its_attributes() {
+    let text = "def build():\n    class Boat:\n        a = b = 1\n        if a:\n            c = 2\n        d, e = 1, 2\n\
+                \x20       for f in []:\n            pass\n        def moor(self):\n            local = 1\n    class Sail:\n        area = 1\n\
+                \x20   local = 2\n    return [x for x in local]\n";
+    let wanted = [
+        "1 function build",
+        "2 class build.Boat",
+        "3 attribute build.Boat.a",
+        "3 attribute build.Boat.b",
+        "5 attribute build.Boat.c",
+        "6 attribute build.Boat.d",
+        "6 attribute build.Boat.e",
+        "7 attribute build.Boat.f",
+        "9 method build.Boat.moor",
+        "11 class build.Sail",
+        "12 attribute build.Sail.area",
+    ];
+    assert_eq!(symbols("boat.py", text), wanted);
+}

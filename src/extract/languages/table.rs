@@ -243,7 +243,7 @@ static TABLE: [Language; 49] = [
         .file_names(&["SConstruct", "SConscript"])
         .interpreters(&["python", "pypy"])
         .overfills(nesting::python)
-        .version(3)
+        .version(4)
         .heads(&heads::PYTHON),
     // R: functions and variables of the file level, S4 and R6 classes by their calls.
     Language::new("r", || tree_sitter_r::LANGUAGE.into(), include_str!("r.scm"))
