@@ -166,7 +166,11 @@ impl FoundNodes {
                         range: syntax.range(node),
                         kind: Some(kind),
                         name,
-                        container: matched.ranges(Capture::Container),
+                        container: matched
+                            .ranges(Capture::Container)
+                            .into_iter()
+                            .map(|part| bare(part, text))
+                            .collect(),
                         level: matched.level(),
                         is_clause: matched.first(Capture::Clause).is_some(),
                         arity: arity.map_or(0, |parameters| syntax.count_named(parameters)),

@@ -209,3 +209,12 @@ fn members_of_types_and_columns_of_views_are_defined() {
     ];
     assert_eq!(symbols(text), wanted);
 }
+
+/// libpg-query 18.1.5; MySQL 8.4, Schema Object Names, for backquotes.
+#[test]
+fn a_container_has_no_quotes() {
+    let text = "CREATE TABLE \"public\".\"users\" (\"id\" int);\nCREATE TABLE `db1`.`t1` (`id` int);\nCREATE VIEW \"s\".\"v\" AS SELECT 1;\n";
+    let wanted =
+        ["1 table public: users", "1 field public.users: id", "2 table db1: t1", "2 field db1.t1: id", "3 view s: v"];
+    assert_eq!(symbols(text), wanted);
+}
