@@ -17,6 +17,12 @@ pub(super) struct Column {
     pub(super) has_type: bool,
 }
 
+/// Whether `ALTER TABLE … ADD` adds something else than a column with this word.
+pub(super) fn begins_constraint(word: &str) -> bool {
+    let mut known = CONSTRAINTS.iter().chain(&INDEXES).chain(&["PARTITION"]);
+    known.any(|known| word.eq_ignore_ascii_case(known))
+}
+
 /// Returns the columns in the brackets that follow the name of a table, view or type. `None`: no list of columns follows.
 pub(super) fn columns(text: &str, from: usize, kind: &str) -> Option<Vec<Column>> {
     let mut open = skip_blank(text, from);

@@ -19,7 +19,7 @@ use regex_automata::{Anchored, Input};
 
 use super::blocks::Blocks;
 use super::captures::Compiled;
-use super::columns::{Column, columns};
+use super::columns::{Column, begins_constraint, columns};
 use super::found_nodes::FoundNodes;
 use super::languages::heads::{self, Layout};
 use super::scopes::Scope;
@@ -309,8 +309,10 @@ impl PartParser<'_> {
                 && self.text.is_char_boundary(name.end)
                 && self.heads.after.as_ref().is_none_or(follows);
             let kind = self.heads.kinds[found.pattern().as_usize()];
+            let is_constraint = || kind == Some("field") && begins_constraint(&self.text[name.clone()]);
             is_head.then(|| Head { start: found.start() + indent, name, kind })
         })
+                && !is_constraint()
     }
 
     /// Where a head's body is, and its end.

@@ -42,7 +42,7 @@ fn an_index_that_is_added_is_not_a_column() {
     let text = "ALTER TABLE sails ADD INDEX ix (area);\nALTER TABLE sails ADD KEY k (area);\nALTER TABLE sails ADD FULLTEXT ft (name);\n\
                 ALTER TABLE sails ADD CHECK (area > 0);\nALTER TABLE sails ADD PARTITION (PARTITION p VALUES LESS THAN (1));\n\
                 ALTER TABLE `sails` ADD `area` int NOT NULL AFTER `x`, ADD KEY `k` (`area`);\nALTER TABLE sails ADD COLUMN period int;\n";
-    assert_eq!(symbols(text), ["6 field area", "7 field period"]);
+    assert_eq!(symbols(text), ["6 field sails: area", "7 field sails: period"]);
 }
 
 /// libpg-query 18.1.5.
@@ -216,5 +216,23 @@ fn a_container_has_no_quotes() {
     let text = "CREATE TABLE \"public\".\"users\" (\"id\" int);\nCREATE TABLE `db1`.`t1` (`id` int);\nCREATE VIEW \"s\".\"v\" AS SELECT 1;\n";
     let wanted =
         ["1 table public: users", "1 field public.users: id", "2 table db1: t1", "2 field db1.t1: id", "3 view s: v"];
+    assert_eq!(symbols(text), wanted);
+}
+
+/// libpg-query 18.1.5 for the first three; SQL Server 2022, ALTER TABLE, for the others.
+#[test]
+fn a_column_that_is_added_belongs_to_its_table() {
+    let text = "ALTER TABLE users ADD COLUMN age int;\nALTER TABLE ONLY public.users ADD COLUMN IF NOT EXISTS a int, ADD COLUMN b text;\n\
+                ALTER TABLE \"public\".\"users\" ADD c int;\nALTER TABLE dbo.x ADD d int NULL, e varchar(10)\nGO\n\
+                ALTER TABLE [dbo].[y] ADD [f] int NULL\nGO\nALTER TABLE dbo.y ADD CONSTRAINT pk PRIMARY KEY (f)\nGO\n";
+    let wanted = [
+        "1 field users: age",
+        "2 field public.users: a",
+        "2 field public.users: b",
+        "3 field public.users: c",
+        "4 field dbo.x: d",
+        "4 field dbo.x: e",
+        "6 field dbo.y: f",
+    ];
     assert_eq!(symbols(text), wanted);
 }

@@ -388,7 +388,7 @@ pub(super) static SQL: Heads = Heads::new(
             concat!(
                 r"^[ \t]*(?i:ALTER\s+(?:FOREIGN\s+)?TABLE\s+(?:IF\s+EXISTS\s+)?(?:ONLY\s+)?)(?i)",
                 sql_name!(),
-                r#"["`\]]?\s*\*?\s*ADD\s+COLUMN\s+"#,
+                r#"["`\]]?\s*\*?\s*ADD\s+(?:COLUMN\s+)?"#,
                 sql_name!()
             ),
         ),

@@ -32,10 +32,14 @@
 (create_type (keyword_type) . (object_reference name: (identifier) @name)) @definition.type
 (create_sequence (object_reference name: (identifier) @name)) @definition.variable
 (create_schema [(keyword_schema) (keyword_exists)] . (identifier) @name) @definition.namespace
-(alter_table (add_column (keyword_column) (column_definition name: [(identifier) (literal)] @name) @definition.field)
+(alter_table
+  (object_reference schema: (identifier)? @container name: (identifier) @container)
+  (add_column (keyword_column) (column_definition name: [(identifier) (literal)] @name) @definition.field)
   (#not-match? @name "^(?i)(enable|disable|force|no|cluster|inherit|attach|detach|validate|replica|set|reset|owner|generated)$"))
 ; Without `COLUMN`, the grammar reads the first word of an index as a name.
-(alter_table (add_column (column_definition name: [(identifier) (literal)] @name) @definition.field)
+(alter_table
+  (object_reference schema: (identifier)? @container name: (identifier) @container)
+  (add_column (column_definition name: [(identifier) (literal)] @name) @definition.field)
   (#not-match? @name "^(?i)(enable|disable|force|no|cluster|inherit|attach|detach|validate|replica|set|reset|owner|generated|key|index|fulltext|spatial|check|partition|period)$"))
 
 ; References.

@@ -328,7 +328,7 @@ static TABLE: [Language; 49] = [
     // SQL: tables and columns, views, functions, indexes, types, triggers.
     Language::new("sql", || tree_sitter_sequel::LANGUAGE.into(), include_str!("sql.scm"))
         .extensions(&["sql", "ddl", "dml", "psql", "pgsql"])
-        .version(5)
+        .version(6)
         .gaps(&gaps::SQL)
         .heads(&heads::SQL),
     // Components of Svelte: their scripts, as TypeScript.
