@@ -89,9 +89,12 @@ pub(super) fn recover(
     let damaged_items = again.read_items(found);
     let damaged = if is_damaged { parts } else { damaged_items.as_slice() };
     if !damaged.is_empty() {
-        again.read_missing(damaged, syntax, found);
+        let mut quoted = syntax.quoted();
+        // MySQL executes these comments.
+        quoted.retain(|range| heads.layout != Layout::Statement || !text[range.start..].starts_with("/*!"));
+        again.read_missing(damaged, quoted.clone(), found);
         if heads.layout == Layout::Statement {
-            again.read_columns(damaged, found);
+            again.read_columns(damaged, &quoted, found);
         }
     }
 }
@@ -145,14 +148,10 @@ impl PartParser<'_> {
     }
 
     /// Reads the definitions that lines of these ranges show and `found` lacks.
-    fn read_missing(&mut self, damaged: &[Range<usize>], syntax: &Syntax, found: &mut FoundNodes) {
+    fn read_missing(&mut self, damaged: &[Range<usize>], quoted: Vec<Range<usize>>, found: &mut FoundNodes) {
         let mut defined = found.names();
-        let quoted = syntax.quoted();
-        let mut heads = Vec::new();
-        for range in damaged {
-            heads.extend(self.heads_in(range.clone()).filter(|head| !defined.contains(&head.name.start)));
-        }
-        heads.retain(|head| !holds(&quoted, head.name.start));
+        let mut heads = self.heads_outside(&quoted, damaged);
+        heads.retain(|head| !defined.contains(&head.name.start));
         if heads.is_empty() {
             return;
         }
@@ -198,8 +197,8 @@ impl PartParser<'_> {
     }
 
     /// Statements contain no later ones, and columns are those that their statements list.
-    fn read_columns(&self, damaged: &[Range<usize>], found: &mut FoundNodes) {
-        let heads: Vec<Head> = damaged.iter().flat_map(|range| self.heads_in(range.clone())).collect();
+    fn read_columns(&self, damaged: &[Range<usize>], quoted: &[Range<usize>], found: &mut FoundNodes) {
+        let heads = self.heads_outside(quoted, damaged);
         // By the name that a statement creates: its end, and the columns that it defines where it may have some.
         let mut statements: BTreeMap<usize, (usize, Option<Vec<Column>>)> = BTreeMap::new();
         for (at, head) in heads.iter().enumerate() {
@@ -285,6 +284,12 @@ impl PartParser<'_> {
         }
     }
 
+    /// The lines of some ranges that show definitions, outside of comments and strings.
+    fn heads_outside(&self, quoted: &[Range<usize>], ranges: &[Range<usize>]) -> Vec<Head> {
+        let heads = ranges.iter().flat_map(|range| self.heads_in(range.clone()));
+        heads.filter(|head| !holds(quoted, head.name.start)).collect()
+    }
+
     fn heads_in(&self, range: Range<usize>) -> impl Iterator<Item = Head> {
         let bytes = self.text.as_bytes();
         let input = Input::new(self.text).range(range);
@@ -304,15 +309,15 @@ impl PartParser<'_> {
             let is_forward = self.heads.layout == Layout::Directive
                 && bytes[found.start()..].starts_with(b"@protocol")
                 && matches!(bytes[name.end..].trim_ascii_start().first(), Some(b';' | b','));
-            let is_head = !is_continued
-                && !is_forward
-                && self.text.is_char_boundary(name.end)
-                && self.heads.after.as_ref().is_none_or(follows);
             let kind = self.heads.kinds[found.pattern().as_usize()];
             let is_constraint = || kind == Some("field") && begins_constraint(&self.text[name.clone()]);
+            let is_head = !is_continued
+                && !is_forward
+                && !is_constraint()
+                && self.text.is_char_boundary(name.end)
+                && self.heads.after.as_ref().is_none_or(follows);
             is_head.then(|| Head { start: found.start() + indent, name, kind })
         })
-                && !is_constraint()
     }
 
     /// Where a head's body is, and its end.
@@ -399,7 +404,7 @@ impl RecoveredItem {
         let Head { start, name, kind } = &self.head;
         let kind = (*kind)?;
         let word = &text[name.clone()];
-        let is_word = ["unquote", "on", "authorization"].iter().any(|known| word.eq_ignore_ascii_case(known));
+        let is_word = ["unquote", "on", "authorization", "if"].iter().any(|known| word.eq_ignore_ascii_case(known));
         if is_word || word.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }
@@ -415,7 +420,7 @@ impl RecoveredItem {
 
 /// The name before a name and its dot, without quotes around either.
 fn qualifier(text: &str, at: usize) -> Option<Range<usize>> {
-    const QUOTES: [char; 4] = ['"', '`', '[', ']'];
+    const QUOTES: [char; 5] = ['"', '\'', '`', '[', ']'];
     let before = text[..at].trim_end_matches(QUOTES).strip_suffix('.')?.trim_end_matches(QUOTES);
     let length = before.bytes().rev().take_while(|byte| is_of_name(*byte)).count();
     (length > 0).then(|| before.len() - length..before.len())
@@ -425,7 +430,7 @@ fn qualifier(text: &str, at: usize) -> Option<Range<usize>> {
 fn quoted_end(bytes: &[u8], name: &Range<usize>) -> usize {
     let close = match name.start.checked_sub(1).map(|before| bytes[before]) {
         Some(b'[') => b']',
-        Some(quote @ (b'"' | b'`')) => quote,
+        Some(quote @ (b'"' | b'\'' | b'`')) => quote,
         _ => return name.end,
     };
     let rest = &bytes[name.end..];
@@ -435,7 +440,7 @@ fn quoted_end(bytes: &[u8], name: &Range<usize>) -> usize {
 
 /// Skips the quote that closes a name.
 fn after_quote(text: &str, name_end: usize) -> usize {
-    name_end + usize::from(text[name_end..].starts_with(['"', '`', ']']))
+    name_end + usize::from(text[name_end..].starts_with(['"', '\'', '`', ']']))
 }
 
 /// Lines of MySQL's client that set what ends a statement, each with that.

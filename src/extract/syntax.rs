@@ -210,7 +210,7 @@ impl Syntax {
 
     /// The ranges of comments and strings, in order.
     pub(super) fn quoted(&self) -> Vec<Range<usize>> {
-        let is_quoted = named_like(&self.grammar, &["comment", "string", "char", "heredoc"]);
+        let is_quoted = named_like(&self.grammar, &["comment", "marginalia", "string", "char", "heredoc"]);
         let mut ranges = Vec::new();
         let mut node = ROOT;
         while node < self.next(ROOT) {

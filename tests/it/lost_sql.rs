@@ -210,15 +210,6 @@ fn members_of_types_and_columns_of_views_are_defined() {
     assert_eq!(symbols(text), wanted);
 }
 
-/// libpg-query 18.1.5; MySQL 8.4, Schema Object Names, for backquotes.
-#[test]
-fn a_container_has_no_quotes() {
-    let text = "CREATE TABLE \"public\".\"users\" (\"id\" int);\nCREATE TABLE `db1`.`t1` (`id` int);\nCREATE VIEW \"s\".\"v\" AS SELECT 1;\n";
-    let wanted =
-        ["1 table public: users", "1 field public.users: id", "2 table db1: t1", "2 field db1.t1: id", "3 view s: v"];
-    assert_eq!(symbols(text), wanted);
-}
-
 /// libpg-query 18.1.5 for the first three; SQL Server 2022, ALTER TABLE, for the others.
 #[test]
 fn a_column_that_is_added_belongs_to_its_table() {
@@ -234,5 +225,61 @@ fn a_column_that_is_added_belongs_to_its_table() {
         "4 field dbo.x: e",
         "6 field dbo.y: f",
     ];
+    assert_eq!(symbols(text), wanted);
+}
+
+/// libpg-query 18.1.5; MySQL 8.4, Schema Object Names, for backquotes.
+#[test]
+fn a_container_has_no_quotes() {
+    let text = "CREATE TABLE \"public\".\"users\" (\"id\" int);\nCREATE TABLE `db1`.`t1` (`id` int);\nCREATE VIEW \"s\".\"v\" AS SELECT 1;\n";
+    let wanted =
+        ["1 table public: users", "1 field public.users: id", "2 table db1: t1", "2 field db1.t1: id", "3 view s: v"];
+    assert_eq!(symbols(text), wanted);
+}
+
+/// SQLite 3.40.1, `sqlite_schema` and `pragma_table_info` after running the statements.
+#[test]
+fn a_table_of_sqlite_may_have_its_name_in_single_quotes() {
+    let text = "CREATE TABLE IF NOT EXISTS 'foo' (id INTEGER);\nCREATE TABLE 'bar baz' (id INTEGER, 'x' text);\n\
+                CREATE INDEX 'by id' ON foo(id);\n";
+    let wanted = [
+        "1 table foo",
+        "1 field foo: id",
+        "2 table bar baz",
+        "2 field bar baz: id",
+        "2 field bar baz: x",
+        "3 index by id",
+    ];
+    assert_eq!(symbols(text), wanted);
+}
+
+/// SQL Server 2022, CREATE TABLE, temporary tables: the sign is a part of the name.
+#[test]
+fn temporary_tables_of_sql_server_are_defined() {
+    let text = "CREATE PROCEDURE dbo.p AS\nBEGIN\n  CREATE TABLE #tmp (x int, y int);\n  CREATE TABLE ##all (x int);\n  SELECT 1;\nEND\nGO\n\
+                CREATE TABLE [#top] (z int)\nGO\n";
+    let wanted = [
+        "1 function dbo: p",
+        "3 table dbo.p: #tmp",
+        "3 field dbo.p.#tmp: x",
+        "3 field dbo.p.#tmp: y",
+        "4 table dbo.p: ##all",
+        "4 field dbo.p.##all: x",
+        "8 table #top",
+        "8 field #top: z",
+    ];
+    assert_eq!(symbols(text), wanted);
+}
+
+/// MySQL 8.4, Comments: the server executes `/*!50001 … */`. Other comments define nothing.
+#[test]
+fn versioned_comments_of_mysql_are_statements() {
+    let text = "/*!50001 CREATE ALGORITHM=UNDEFINED */\n/*!50013 DEFINER=`root`@`localhost` SQL SECURITY DEFINER */\n\
+                /*!50001 VIEW `v1` AS select 1 AS `a` */;\n/*!50001 DROP VIEW IF EXISTS `v2`*/;\nDELIMITER ;;\n\
+                /*!50003 CREATE*/ /*!50017 DEFINER=`root`@`localhost`*/ /*!50003 TRIGGER `ins` AFTER INSERT ON `film` FOR EACH ROW BEGIN\n\
+                \x20 INSERT INTO t VALUES (1);\nEND */;;\n/*!50106 CREATE*/ /*!50117 DEFINER=`root`@`localhost`*/ /*!50106 EVENT `night` ON SCHEDULE EVERY 1 DAY DO DELETE FROM t */ ;;\n\
+                DELIMITER ;\nCREATE ALGORITHM=MERGE DEFINER=`a`@`%` SQL SECURITY INVOKER VIEW `v3` AS select 1;\n\
+                /*\nCREATE TABLE old (id int);\n*/\nCREATE TABLE t (id int) /*!50100 PARTITION BY RANGE (id) */;\n";
+    let wanted = ["3 view v1", "6 trigger ins", "9 event night", "11 view v3", "15 table t", "15 field t: id"];
     assert_eq!(symbols(text), wanted);
 }

@@ -125,14 +125,14 @@ macro_rules! kotlin_modifiers {
 
 macro_rules! sql_create {
     () => {
-        r"^[ \t]*(?i:CREATE\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?(?:DEFINER\s*=\s*\S+\s+)?)(?i)"
+        r"^[ \t]*(?i:(?:/\*![0-9]+\s+)?CREATE(?:\s|\*/|/\*![0-9]+|OR\s+(?:REPLACE|ALTER)\s|ALGORITHM\s*=\s*\w+\s|DEFINER\s*=\s*[^\s*]+|SQL\s+SECURITY\s+\w+\s)+)(?i)"
     };
 }
 
 /// A name after its schema, without its quotes.
 macro_rules! sql_name {
     () => {
-        r#"(?:IF\s+NOT\s+EXISTS\s+)?(?:(?:\w+|"[^"\n]+"|\[[^\]\n]+\]|`[^`\n]+`)\s*\.\s*)*(?:["`\[])?[A-Za-z_\x80-\xFF][\w\x80-\xFF]*"#
+        r#"(?:IF\s+NOT\s+EXISTS\s+)?(?:(?:\w+|"[^"\n]+"|\[[^\]\n]+\]|`[^`\n]+`)\s*\.\s*)*["'`\[]?#{0,2}[A-Za-z_\x80-\xFF][\w\x80-\xFF]*"#
     };
 }
 
@@ -393,7 +393,11 @@ pub(super) static SQL: Heads = Heads::new(
             ),
         ),
     ],
-);
+)
+// Temporary objects of T-SQL.
+.letters(b"#")
+// Versioned comments of MySQL, which the grammar skips.
+.always(&["/*!50001 CREATE", "/*!50003 CREATE", "/*!50106 CREATE"]);
 
 pub(super) static SWIFT: Heads = Heads::new(
     Layout::Braces,
