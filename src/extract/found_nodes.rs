@@ -162,8 +162,9 @@ impl FoundNodes {
                     let mut head = Head::find(&range, body, text, name.end, compiled.whole_heads);
                     head.comments = syntax.comments(start, head.end, &compiled.comments);
                     let arity = matched.first(Capture::Arity);
+                    let definition = syntax.range(node);
                     let scope = Scope {
-                        range: syntax.range(node),
+                        range: definition.start.min(name.start)..definition.end,
                         kind: Some(kind),
                         name,
                         container: matched

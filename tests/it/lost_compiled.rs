@@ -29,3 +29,29 @@ fn variables_of_swift_observers_are_local() {
     ];
     assert_eq!(symbols("a.swift", text), wanted);
 }
+
+/// bitflags 2.9, `bitflags!`: a type for each `struct`, with constants.
+#[test]
+fn flags_of_rust_are_constants_of_their_type() {
+    let text = "bitflags! {\n    pub struct Flags: u32 {\n        const X = 1;\n        const Y = 2;\n    }\n    struct Other: u8 { const A = 0b1; }\n}\n\
+                bitflags::bitflags! {\n    #[derive(Debug)]\n    pub struct Perm: crate::c_int {\n        /// Reads.\n        const R = 0b1;\n\
+                \x20       const RW = Self::R.bits();\n    }\n    impl Ext: u32 { const Z = 1; }\n}\nother! { struct Plain { x: u8 } }\n\
+                const _: () = assert!(true);\n";
+    let wanted = [
+        "2 struct Flags",
+        "3 constant Flags: X",
+        "4 constant Flags: Y",
+        "6 struct Other",
+        "6 constant Other: A",
+        "10 struct Perm",
+        "12 constant Perm: R",
+        "13 constant Perm: RW",
+        "15 constant Ext: Z",
+        "17 struct Plain",
+        "17 field Plain: x",
+    ];
+    assert_eq!(symbols("a.rs", text), wanted);
+    let extracted = extract::extract(&RepoPath::new("a.rs").unwrap(), text.as_bytes(), &Options::default()).unwrap();
+    let flags = &extracted.symbols[0];
+    assert_eq!((flags.start_line, flags.end_line, flags.signature.as_deref()), (2, 5, Some("struct Flags: u32")));
+}

@@ -50,9 +50,25 @@
 (trait_item bounds: (trait_bounds (scoped_type_identifier name: (type_identifier) @inherits)))
 
 ; Items in the bodies of macros, where items may be.
-(source_file (macro_invocation (token_tree) @items))
-(source_file (expression_statement (macro_invocation (token_tree) @items)))
-(declaration_list (macro_invocation (token_tree) @items))
+([
+  (source_file (macro_invocation macro: (_) @_macro (token_tree) @items))
+  (source_file (expression_statement (macro_invocation macro: (_) @_macro (token_tree) @items)))
+  (declaration_list (macro_invocation macro: (_) @_macro (token_tree) @items))
+] (#not-match? @_macro "\\bbitflags$"))
+
+; Flags of `bitflags!`, which are written like constants without a type in a struct.
+(macro_invocation
+  macro: (_) @_macro
+  (token_tree "struct" @signature . (identifier) @name . [(crate) (identifier) (primitive_type) "::"]+ . (token_tree) @definition.struct @body)
+  (#match? @_macro "\\bbitflags$"))
+(macro_invocation
+  macro: (_) @_macro
+  (token_tree "impl" . (identifier) @name . [(crate) (identifier) (primitive_type) "::"]+ . (token_tree) @scope)
+  (#match? @_macro "\\bbitflags$"))
+(macro_invocation
+  macro: (_) @_macro
+  (token_tree (token_tree "const" . (identifier) @name @definition.constant))
+  (#match? @_macro "\\bbitflags$"))
 
 ; Imports. The modules before the braces of lists are the parts of one.
 (use_declaration argument: (identifier) @import.module)

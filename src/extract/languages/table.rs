@@ -282,7 +282,7 @@ static TABLE: [Language; 49] = [
         .extensions(&["rs"])
         .heads(&heads::RUST)
         .gaps(&gaps::RUST)
-        .version(5)
+        .version(6)
         .separator("::")
         .whole_heads(),
     // Scala, both versions: classes, traits, objects, enums, givens, members.
