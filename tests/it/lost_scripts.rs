@@ -192,3 +192,24 @@ fn a_zig_test_has_one_name() {
     let text = "test \"moor\" {}\ntest \"a \\\"b\\\" c\" {}\n";
     assert_eq!(symbols("a.zig", text), ["1 function moor", "2 function \"a \\\"b\\\" c\""]);
 }
+
+/// Bash 5.2 (`declare -p` after reading the file): the environment of one command is not kept. A line of assignments is.
+#[test]
+fn assignments_before_a_command_define_nothing() {
+    let text = "LC_ALL=C sort x\nFOO=1 ./run\nIFS=, read -r a\nbar=2\nif true; then x=3; y=1 cmd; fi\n\
+                while IFS= read -r line; do z=1; done\na=1 b=\"2 3\" c=\necho\nd=1 e=2; echo\nf=$(ls a) g=1\necho\nh=$bar/$x.pid\ni=$(ls a) true\n";
+    let wanted = [
+        "4 variable bar",
+        "5 variable x",
+        "6 variable z",
+        "7 variable a",
+        "7 variable b",
+        "7 variable c",
+        "9 variable d",
+        "9 variable e",
+        "10 variable f",
+        "10 variable g",
+        "12 variable h",
+    ];
+    assert_eq!(symbols("a.sh", text), wanted);
+}

@@ -7,8 +7,13 @@
 ((declaration_command (word) @_options (variable_name) @name @definition.variable) @signature
   (#match? @_options "^-[gilru]*[aA]"))
 (program (variable_assignment name: (variable_name) @name) @definition.variable)
-(program (_ (variable_assignment name: (variable_name) @name) @definition.variable))
-(program (_ (_ (variable_assignment name: (variable_name) @name) @definition.variable)))
+; The grammar reads what follows a line of assignments as their command, and some ends of a value, too.
+([
+  (program (command (variable_assignment name: (variable_name) @name) @definition.variable) @_command)
+  (program (_ (command (variable_assignment name: (variable_name) @name) @definition.variable) @_command))
+] (#match? @_command "^(?:\\w+\\+?=(?:[^\\s\"'()]|\"[^\"]*\"|'[^']*'|\\$\\([^()]*\\))*[ \\t]*)+(?:\\n|$)"))
+(program (_ !name (variable_assignment name: (variable_name) @name) @definition.variable))
+(program (_ (_ !name (variable_assignment name: (variable_name) @name) @definition.variable)))
 
 ; Sourced files.
 (command

@@ -317,7 +317,7 @@ static TABLE: [Language; 49] = [
             "zshrc",
         ])
         .interpreters(&["sh", "bash", "zsh", "ksh", "dash", "ash", "bats"])
-        .version(4)
+        .version(5)
         .gaps(&gaps::SHELL)
         .heads(&heads::SHELL),
     // Solidity: contracts, libraries, functions, events, errors, types.
