@@ -55,3 +55,19 @@ fn flags_of_rust_are_constants_of_their_type() {
     let flags = &extracted.symbols[0];
     assert_eq!((flags.start_line, flags.end_line, flags.signature.as_deref()), (2, 5, Some("struct Flags: u32")));
 }
+
+/// C# 13 specification, 14.3: `namespace A.B;` is `namespace A.B { … }` around the rest of the file.
+#[test]
+fn a_file_scoped_namespace_contains_its_types() {
+    let body = "class Boat { int f; void Moor() {} }\nenum Tide { Low }\n";
+    let wanted = [
+        "1 namespace Sea.Port_1",
+        "2 class Sea.Port_1: Boat",
+        "2 field Sea.Port_1.Boat: f",
+        "2 method Sea.Port_1.Boat: Moor",
+        "3 enum Sea.Port_1: Tide",
+        "3 variant Sea.Port_1.Tide: Low",
+    ];
+    assert_eq!(symbols("a.cs", &format!("namespace Sea.Port_1;\n{body}")), wanted);
+    assert_eq!(symbols("b.cs", &format!("namespace Sea.Port_1 {{\n{body}}}\n")), wanted);
+}

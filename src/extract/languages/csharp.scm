@@ -8,7 +8,7 @@
 (enum_member_declaration name: (identifier) @name) @definition.variant
 (delegate_declaration name: (identifier) @name) @definition.type
 (namespace_declaration name: (_) @name) @definition.namespace
-(file_scoped_namespace_declaration name: (_) @name) @definition.namespace
+(file_scoped_namespace_declaration name: (_) @name) @definition.namespace @level.1
 (method_declaration name: (identifier) @name) @definition.method
 ((constructor_declaration name: (identifier) @name) @definition.constructor @misread (#eq? @name "extension"))
 (constructor_declaration name: (identifier) @name) @definition.constructor

@@ -58,7 +58,7 @@ static TABLE: [Language; 49] = [
         .scopes(&[include_str!("scopes/csharp.scm")])
         .extensions(&["cs", "csx", "cake"])
         .interpreters(&["dotnet-script"])
-        .version(4)
+        .version(5)
         .whole_heads()
         .gaps(&gaps::CSHARP)
         .heads(&heads::CSHARP),
