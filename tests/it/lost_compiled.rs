@@ -71,3 +71,12 @@ fn a_file_scoped_namespace_contains_its_types() {
     assert_eq!(symbols("a.cs", &format!("namespace Sea.Port_1;\n{body}")), wanted);
     assert_eq!(symbols("b.cs", &format!("namespace Sea.Port_1 {{\n{body}}}\n")), wanted);
 }
+
+/// protoc 6.31: the name of an extension is in the scope of the `extend`, not in the extended message.
+#[test]
+fn an_extension_belongs_to_what_is_around_it() {
+    let text = "syntax = \"proto2\";\npackage p;\nmessage M {\n  extensions 100 to 200;\n  extend M { optional int32 inner = 101; }\n}\n\
+                extend M { optional int32 outer = 100; }\n";
+    let wanted = ["2 package p", "3 message M", "5 field M: inner", "7 field outer"];
+    assert_eq!(symbols("a.proto", text), wanted);
+}

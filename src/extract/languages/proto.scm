@@ -11,9 +11,6 @@
 (service (service_name (identifier) @name) "{" @body) @definition.service
 (rpc (rpc_name (identifier) @name)) @definition.method
 
-; An extension is not a symbol itself, but what it extends contains its fields.
-(extend (full_ident) @name) @scope
-
 ; Imports.
 (import path: (string) @import.module)
 

@@ -234,7 +234,7 @@ static TABLE: [Language; 49] = [
         .heads(&heads::POWERSHELL),
     // Protocol buffers: messages, fields, enums, services and their calls.
     Language::new("proto", || tree_sitter_proto::LANGUAGE.into(), include_str!("proto.scm"))
-        .version(2)
+        .version(3)
         .extensions(&["proto"]),
     // Python: modules, classes, functions, methods, and assignments to names at module and class level.
     Language::new("python", || tree_sitter_python::LANGUAGE.into(), include_str!("python.scm"))
