@@ -80,3 +80,12 @@ fn an_extension_belongs_to_what_is_around_it() {
     let wanted = ["2 package p", "3 message M", "5 field M: inner", "7 field outer"];
     assert_eq!(symbols("a.proto", text), wanted);
 }
+
+/// OCaml 5.3 manual, 11.9.1 Class types: methods and instance variables.
+#[test]
+fn members_of_ocaml_class_types_are_defined() {
+    let text = "class type boat = object\n  inherit base\n  method moor : int\n  method virtual furl : string\n  val mutable name : string\nend\n";
+    let wanted = ["1 class boat", "3 method boat: moor", "4 method boat: furl", "5 field boat: name"];
+    assert_eq!(symbols("a.ml", text), wanted);
+    assert_eq!(symbols("a.mli", text), wanted);
+}

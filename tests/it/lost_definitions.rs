@@ -144,7 +144,7 @@ fn constructors_as_operators_imports_and_constants_at_once_are_defined() {
 #[test]
 fn members_of_enums_and_names_of_tuples_are_defined() {
     let ocaml = "let (east, west) = (1, 2)\nclass type port = object method moor : int end\n";
-    assert_eq!(symbols("port.ml", ocaml), ["1 variable east", "1 variable west", "2 class port"]);
+    assert_eq!(symbols("port.ml", ocaml), ["1 variable east", "1 variable west", "2 class port", "2 method moor"]);
     let julia = "@enum Tide slack=1 ebb flow=2\n@enum Wind begin\n    calm\n    gale = 9\nend\neast, west = 1, 2\n";
     let found = symbols("port.jl", julia);
     let wanted = [

@@ -50,6 +50,8 @@
 (class_type_binding (class_type_name) @name) @definition.class
 (signature (class_definition (class_binding (class_name) @name) @definition.class))
 (method_definition (method_name) @name) @definition.method
+(class_body_type (method_specification (method_name) @name) @definition.method)
+(class_body_type (instance_variable_specification (instance_variable_name) @name) @definition.field)
 (instance_variable_definition (instance_variable_name) @name) @definition.field
 (inheritance_definition class: [
   (class_path (class_name) @inherits)

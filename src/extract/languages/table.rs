@@ -203,7 +203,7 @@ static TABLE: [Language; 49] = [
     .heads(&heads::OBJC),
     // OCaml implementations: values, types, modules, classes.
     Language::new("ocaml", || tree_sitter_ocaml::LANGUAGE_OCAML.into(), include_str!("ocaml.scm"))
-        .version(2)
+        .version(3)
         .extensions(&["ml", "eliom"])
         .file_names(&[".ocamlinit"])
         .interpreters(&["ocaml"]),
