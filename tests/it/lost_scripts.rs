@@ -213,3 +213,12 @@ fn assignments_before_a_command_define_nothing() {
     ];
     assert_eq!(symbols("a.sh", text), wanted);
 }
+
+/// Elixir 1.18, `Record`: macros of these names.
+#[test]
+fn records_of_elixir_are_macros() {
+    let text = "defmodule Boat do\n  require Record\n  Record.defrecord(:sail, name: \"x\", area: 1)\n  Record.defrecordp :mast, height: 1\n\
+                \x20 import Record\n  defrecord :info, extract(:file_info, from_lib: \"kernel\")\n  Record.is_record(:none)\nend\n";
+    let wanted = ["1 module Boat", "3 macro Boat: sail", "4 macro Boat: mast", "6 macro Boat: info"];
+    assert_eq!(symbols("a.ex", text), wanted);
+}

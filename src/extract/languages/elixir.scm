@@ -41,6 +41,10 @@
   (do_block)? @body) @definition.macro @clause
   (#match? @_define "^defmacrop?$"))
 
+; Records: macros that make and read them.
+((call target: [(identifier) @_define (dot right: (identifier) @_define)] (arguments . (atom) @name.signed)) @definition.macro
+  (#match? @_define "^defrecordp?$"))
+
 ; Operators.
 ((call
   target: (identifier) @_define

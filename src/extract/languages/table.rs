@@ -84,7 +84,7 @@ static TABLE: [Language; 49] = [
         .extensions(&["ex", "exs"])
         .file_names(&["mix.lock"])
         .interpreters(&["elixir"])
-        .version(6)
+        .version(7)
         .heads(&heads::ELIXIR),
     // Erlang: modules, functions, records, types, macros, callbacks.
     Language::new("erlang", || tree_sitter_erlang::LANGUAGE.into(), include_str!("erlang.scm"))
