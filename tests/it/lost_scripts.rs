@@ -214,6 +214,27 @@ fn assignments_before_a_command_define_nothing() {
     assert_eq!(symbols("a.sh", text), wanted);
 }
 
+/// R6 2.6.1, `R6Class`; R 4.4, `setRefClass`, `setClass`, and assignment operators.
+#[test]
+fn fields_of_r_classes_are_defined() {
+    let text = "Boat <- R6Class(\"Boat\", public = list(name = NULL, moor = function() 1), private = list(crew = 2))\n\
+                Sail <- setRefClass(\"Sail\", fields = list(area = \"numeric\", mast = \"character\"))\n\
+                setClass(\"Tide\", slots = c(depth = \"numeric\"), prototype = list(none = 1))\n3 -> late\nlist(none = 2)\n";
+    let wanted = [
+        "1 class Boat",
+        "1 field Boat: name",
+        "1 method Boat: moor",
+        "1 field Boat: crew",
+        "2 class Sail",
+        "2 field Sail: area",
+        "2 field Sail: mast",
+        "3 class Tide",
+        "3 field Tide: depth",
+        "4 variable late",
+    ];
+    assert_eq!(symbols("a.R", text), wanted);
+}
+
 /// Elixir 1.18, `Record`: macros of these names.
 #[test]
 fn records_of_elixir_are_macros() {

@@ -33,8 +33,20 @@
   arguments: (arguments . (argument value: (string content: (_) @name)))
   (#match? @_method "^(setMethod|setReplaceMethod|setValidity)$")) @definition.method)
 
+(call
+  function: [(identifier) @_class (namespace_operator rhs: (identifier) @_class)]
+  arguments: (arguments (argument
+    name: (identifier) @_members
+    value: (call
+      function: (identifier) @_list
+      arguments: (arguments (argument name: (identifier) @name) @definition.field))))
+  (#match? @_class "^(R6Class|setRefClass|setClass|new_class)$")
+  (#match? @_members "^(public|private|fields|slots|properties)$")
+  (#match? @_list "^(list|c)$"))
+
 ; Variables of the file.
 (program (binary_operator lhs: (identifier) @name operator: ["<-" "=" "<<-"]) @definition.variable)
+(program (binary_operator operator: ["->" "->>"] rhs: (identifier) @name) @definition.variable)
 (program (binary_operator rhs: (binary_operator lhs: (identifier) @name operator: ["<-" "=" "<<-"]) @definition.variable @member))
 
 ; Imports.

@@ -247,7 +247,7 @@ static TABLE: [Language; 49] = [
         .heads(&heads::PYTHON),
     // R: functions and variables of the file level, S4 and R6 classes by their calls.
     Language::new("r", || tree_sitter_r::LANGUAGE.into(), include_str!("r.scm"))
-        .version(2)
+        .version(3)
         .extensions(&["r"])
         .file_names(&[".Rprofile"])
         .interpreters(&["Rscript"])
