@@ -214,7 +214,9 @@ impl PartParser<'_> {
                 }
                 "table" | "view" | "type" | "index" => {
                     let list = columns(self.text, after_quote(self.text, name.end), kind);
-                    (self.statement_end(name.end, start_of(later.first())), list)
+                    let end = self.statement_end(name.end, start_of(later.first()));
+                    // In the body of a function, a semicolon ends it, whatever ends that.
+                    (statement_end(&self.text[..end], after_quote(self.text, name.end), ";"), list)
                 }
                 _ => (start_of(later.first()), None),
             };

@@ -283,3 +283,12 @@ fn versioned_comments_of_mysql_are_statements() {
     let wanted = ["3 view v1", "6 trigger ins", "9 event night", "11 view v3", "15 table t", "15 field t: id"];
     assert_eq!(symbols(text), wanted);
 }
+
+/// MySQL 8.4, Defining Stored Programs: the statements of a body end with a semicolon.
+#[test]
+fn a_table_in_a_procedure_ends_with_its_statement() {
+    let text = "DELIMITER //\nCREATE PROCEDURE p()\nBEGIN\n  CREATE TEMPORARY TABLE tt (a int);\n  SELECT 1;\nEND//\nDELIMITER ;\n";
+    let extracted = extract::extract(&RepoPath::new("a.sql").unwrap(), text.as_bytes(), &Options::default()).unwrap();
+    let lines: Vec<_> = extracted.symbols.iter().map(|one| (one.name.as_str(), one.start_line, one.end_line)).collect();
+    assert_eq!(lines, [("p", 2, 6), ("tt", 4, 4), ("a", 4, 4)]);
+}
