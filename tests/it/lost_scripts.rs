@@ -243,3 +243,11 @@ fn records_of_elixir_are_macros() {
     let wanted = ["1 module Boat", "3 macro Boat: sail", "4 macro Boat: mast", "6 macro Boat: info"];
     assert_eq!(symbols("a.ex", text), wanted);
 }
+
+/// PowerShell 7.2, about_Language_Keywords: `configuration` defines a command, as `function` does.
+#[test]
+fn configurations_of_powershell_are_functions() {
+    let text = "configuration Port { Node 'a' { File b { Ensure = 'Present' } } }\nConfiguration Sea\n{\n  param($x)\n}\n\
+                Get-Item configuration Port\n$x = 1\n";
+    assert_eq!(symbols("a.ps1", text), ["1 function Port", "2 function Sea", "7 variable x"]);
+}

@@ -1,4 +1,8 @@
 (function_statement (function_name) @name.signed "{" @body) @definition.function
+((command
+  command_name: (command_name) @_command
+  command_elements: (command_elements . (command_argument_sep) . (generic_token) @name)) @definition.function
+  (#match? @_command "(?i)^configuration$"))
 (class_statement . (simple_name) @name "{" @body) @definition.class
 (class_statement . (simple_name) @name) @definition.class
 ((class_statement . (simple_name) @_class (class_method_definition (simple_name) @name "{" @body) @definition.constructor)

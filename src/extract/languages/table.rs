@@ -228,7 +228,7 @@ static TABLE: [Language; 49] = [
     // PowerShell: functions, classes, enums, variables of the script.
     Language::new("powershell", || tree_sitter_powershell::LANGUAGE.into(), include_str!("powershell.scm"))
         .extensions(&["ps1", "psm1", "psd1"])
-        .version(5)
+        .version(6)
         .interpreters(&["pwsh", "powershell"])
         .gaps(&gaps::POWERSHELL)
         .heads(&heads::POWERSHELL),
