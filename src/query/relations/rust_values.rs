@@ -44,9 +44,7 @@ impl Resolver<'_> {
                     }
                     _ => self.value_of_whole(&next, &value, 0)?,
                 },
-                Some(Origin::ElementOf(value)) => {
-                    self.value_of_whole(&next, &value, 0)?.rewritten(standard::item)
-                }
+                Some(Origin::ElementOf(value)) => self.value_of_whole(&next, &value, 0)?.rewritten(standard::item),
                 Some(Origin::Closure { before, index }) => {
                     let method = before.trim_end_matches(variables::is_part).len();
                     let value = self.value_before(asked, &before[..method])?;
