@@ -291,3 +291,100 @@ fn macros_of_apple_after_a_type_are_not_its_name() {
                 typedef float TidePriority NS_TYPED_EXTENSIBLE_ENUM NS_SWIFT_NAME(Tide.Priority);\ntypedef struct tide NS_TIDE;\ntypedef NSString *Plain;\n";
     assert_eq!(contained("Tide.m", text), ["2 type TideName", "3 type TidePriority", "4 type NS_TIDE", "5 type Plain"]);
 }
+
+/// libclang 18.1.1, with the macros defined as nothing: each is a function, and none has a macro's name.
+#[test]
+fn macros_after_the_parameters_hide_no_function() {
+    let text = "extern int moor(const char *a, int b) __THROW;\nint sail(int a) __must_check;\nextern int dock(char *p) __THROW __nonnull ((1));\n\
+                struct berth { int depth; };\nextern int haul(char *p) __THROW __nonnull ((1)) __wur;\ntypedef struct { int area; } pier;\n\
+                NORETURN void die(const char *f, ...) __attribute__((format(printf, 1, 2)));\nAPI int row(void);\n\
+                int error(const char *f, ...) __attribute__((format(printf, 1, 2)));\nint lock(void) __acquires(quay);\n\
+                static void stop(struct seq *m, void *p) __releases(RCU)\n{\n    int local;\n}\n\
+                EXPORT(void) __poison(void const *at,\n    int size);\ntypedef clock_t __attribute__ ((__aligned__ (4))) __tick_t;\n";
+    let wanted = [
+        "1 function moor",
+        "2 function sail",
+        "3 function dock",
+        "4 struct berth",
+        "4 field depth in berth",
+        "5 function haul",
+        "6 struct pier",
+        "6 field area in pier",
+        "7 function die",
+        "8 function row",
+        "9 function error",
+        "10 function lock",
+        "11 function stop",
+        "15 function __poison",
+        "17 type __tick_t",
+    ];
+    assert_eq!(contained("port.c", text), wanted);
+}
+
+/// libclang 18.1.1, with the macros defined as nothing, and `DEFINE_PER_CPU(t, n)` as `t n`.
+#[test]
+fn macros_around_the_name_of_a_variable_do_not_hide_it() {
+    let text = "static int __maybe_unused tide;\nstatic int __read_mostly depth = 1;\nstatic unsigned long area __read_mostly;\n\
+                static int berth __initdata = 3;\nstatic char quay[4] __aligned(8);\nint MY_ATTR pier;\nextern int __daylight;\nextern char **__environ;\n\
+                struct __port __dock, *crane;\nchar *const NAME = \"x\";\nint __must_check __moor(struct port *port);\nstatic DEFINE_PER_CPU(int, level);\n\
+                struct sail { u8 data[] __counted_by(a); };\n";
+    let wanted = [
+        "1 variable tide",
+        "2 variable depth",
+        "3 variable area",
+        "4 variable berth",
+        "5 variable quay",
+        "6 variable pier",
+        "7 variable __daylight",
+        "8 variable __environ",
+        "9 variable __dock",
+        "9 variable crane",
+        "10 variable NAME",
+        "11 function __moor",
+        "12 variable level",
+        "13 struct sail",
+        "13 field data in sail",
+    ];
+    assert_eq!(contained("port.c", text), wanted);
+}
+
+/// libclang 18.1.1, with the macros defined as nothing.
+#[test]
+fn macros_after_a_struct_define_nothing() {
+    let text = "struct port { int x; } __attribute__((packed)) __aligned(4);\nstruct dock { int y; } __aligned(SIZE);\n\
+                typedef struct { int z; } __quay_t __attribute__ ((__aligned__));\n";
+    let wanted = [
+        "1 struct port",
+        "1 field x in port",
+        "2 struct dock",
+        "2 field y in dock",
+        "3 struct __quay_t",
+        "3 field z in __quay_t",
+    ];
+    assert_eq!(contained("port.c", text), wanted);
+}
+
+/// libclang 18.1.1, with the macros defined as their attributes or as nothing.
+#[test]
+fn macros_around_members_hide_no_method() {
+    let text = "struct Port {\n    bool full() const _LIB_NOEXCEPT { return true; }\n    iterator begin() _LIB_NOEXCEPT\n    { return 1; }\n\
+                \x20   _LIB20_CONSTEXPR\n    ~Port() _LIB_NOEXCEPT { }\n    void run() OVERRIDE;\n    void stop() _NOEXCEPT;\n    CONSTEXPR\n\
+                \x20   typename add<int>::type\n    operator*() const;\n    _LIB20_CONSTEXPR\n    explicit\n    Port(int a) : b(a) { }\n    Self&\n\
+                \x20   operator++() _LIB_NOEXCEPT\n    {\n        while (a) __b = a;\n        return *this;\n    }\n};\nvoid moor() NOEXCEPT;\nvoid sail() NOEXCEPT { int x; }\n\
+                template <class T> void swap(T&, T&)\n    _LIB_NOEXCEPT_IF(a && b)\n{ }\n";
+    let wanted = [
+        "1 struct Port",
+        "2 method full in Port",
+        "3 method begin in Port",
+        "6 method ~Port in Port",
+        "7 method run in Port",
+        "8 method stop in Port",
+        "11 method operator* in Port",
+        "14 method Port in Port",
+        "16 method operator++ in Port",
+        "22 function moor",
+        "23 function sail",
+        "24 function swap",
+    ];
+    assert_eq!(contained("port.cpp", text), wanted);
+}

@@ -108,6 +108,12 @@
   @definition.field
   (#not-match? @name "^__+[a-z_]*(aligned|packed|layout)"))
 
+; A macro after the body of a type makes the grammar see a function.
+((declaration
+  type: [(struct_specifier body: (_)) (union_specifier body: (_)) (enum_specifier body: (_))]
+  declarator: (function_declarator declarator: (identifier) @name)) @scope @misread
+  (#match? @name "^__"))
+
 ; C23: an attribute before the name makes the grammar see a function.
 (function_definition
   type: (struct_specifier)
@@ -159,6 +165,11 @@
   (_ !parameters declarator: [(identifier) @name (_ !parameters declarator: (identifier) @name)])
 ]) @definition.variable
   (#match? @definition.variable "^((static|extern|const|volatile)[ \t]+)*(_Alignas|_Atomic|_BitInt|__attribute__|__declspec|alignas|decltype|typeof|typeof_unqual)[ \t]*\\("))
+; A macro after the name makes the grammar see a type: `static unsigned long tide __read_mostly;`
+((declaration
+  type: (sized_type_specifier type: (type_identifier) @name)
+  declarator: [(identifier) @_macro (init_declarator declarator: (identifier) @_macro)]) @definition.variable
+  (#match? @_macro "^__"))
 ; Macros around a declaration make the grammar see variables in them: without its own semicolon, or after a call.
 ((declaration declarator: [
   (identifier) @name

@@ -11,7 +11,7 @@ const fn gap(pattern: &'static str, words: &'static str) -> Gap {
 }
 
 /// Macros around declarations, on lines of their own.
-const BRACKETS: Gap = gap(r"^([A-Z_]*(?:BEGIN|END)[A-Z_]*)[ \t\r]*$", "");
+const BRACKETS: Gap = gap(r"^([A-Z_][A-Z0-9_]*(?:BEGIN|END)[A-Z0-9_]*|(?:BEGIN|END)[A-Z0-9_]*)[ \t\r]*$", "");
 
 const CONDITIONAL: Gap = Gap { pattern: r"^[ \t]*#[ \t]*if", filling: Filling::Conditional };
 
@@ -24,10 +24,31 @@ const ANNOTATED: Gap = gap(
     "",
 );
 
+/// A macro for an attribute.
+macro_rules! attribute {
+    () => {
+        r"(?:_*[A-Z][A-Z0-9_]*|__\w+|_[A-Z]\w*)"
+    };
+}
+
+/// Arguments of a macro.
+macro_rules! arguments {
+    () => {
+        r"(?:[ \t]*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))"
+    };
+}
+
+/// A type up to the name of its variable. `unsigned` has a word after it: otherwise the type may go on.
+macro_rules! c_type {
+    () => {
+        r"(?:(?:static|extern|const|volatile|unsigned|signed|long|short)[ \t]+)*(?:(?:struct|union|enum)[ \t]+\w+|int|char|float|double|bool|void|[a-z]+[A-Z_0-9]\w*|[A-Z]\w*[a-z]\w*)[ \t*]+"
+    };
+}
+
 /// Spaces after a macro without a value, for which the grammar takes the next line.
 const EMPTY: Gap = gap(r"^[ \t]*#[ \t]*define[ \t]+\w+(?:\([^()\n]*\))?([ \t]+(?:\\\r?\n[ \t]*)*)\r?$", ";");
 
-pub(super) static C: [Gap; 26] = [
+pub(super) static C: [Gap; 34] = [
     CONDITIONAL,
     EXPORTED,
     // Enumerations as Apple's frameworks declare them: `typedef NS_ENUM(NSInteger, Level) { … };`
@@ -55,8 +76,16 @@ pub(super) static C: [Gap; 26] = [
         "",
     ),
     // Macros after parameters, and between a type and a name.
-    gap(r"^[A-Za-z_][^=;{}#]*\)\s*((?:[A-Z][A-Z0-9_]*(?:[ \t]*\((?:[^()\n]|\([^()\n]*\))*\))?\s*)+)[;{]", ""),
-    gap(r"^[A-Za-z_][\w \t*]*[ \t*]([a-z_]\w*\([^()\n]*\)[ \t]+)\**[a-z_]\w*[ \t]*\(", ""),
+    gap(
+        concat!(
+            r"^(?:[A-Za-su-z_]|t[A-Za-xz0-9_])\w*(?:\([^()\n]*\))?[\s*][^=;{}#]*?\)\s*((?:",
+            attribute!(),
+            arguments!(),
+            r"?\s*)+)(?:/\*[^*]*\*/\s*)?[;{]"
+        ),
+        "",
+    ),
+    gap(r"^[A-Za-z_][\w \t*]*[ \t*]([a-z_]\w*\([^()\n]*\)[ \t]+)\**_?[a-z]\w*[ \t]*\(", ""),
     gap(
         r"^(?:[A-Z][A-Z0-9_]*[ \t]+)?[A-Za-z_]\w*[ \t*]+([A-Z][A-Z0-9_]*\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)\s+)\**[a-z_]\w*[ \t]*\(",
         "",
@@ -67,6 +96,25 @@ pub(super) static C: [Gap; 26] = [
         "",
     ),
     gap(r"\(([A-Z][A-Z0-9_]*[ \t]*)\*+[ \t]*\w+[ \t]*\)[ \t]*(?:OF[ \t]*)?\(", ""),
+    // Around the name of a variable, and after the body of a type.
+    gap(concat!("^", c_type!(), "(", attribute!(), arguments!(), r"?[ \t]+)\**[A-Za-z_]\w*[ \t]*[\[;=,]"), ""),
+    gap(concat!("^", c_type!(), r"[A-Za-z]\w*(?:\[[^\[\]\n]*\])*((?:[ \t]+__\w+)+)[ \t]*[;=,]"), ""),
+    gap(
+        concat!(
+            r"(?:^|[{;])[ \t]*",
+            c_type!(),
+            r"[a-z]\w*(?:\[[^\[\]\n]*\])*((?:[ \t]+",
+            attribute!(),
+            arguments!(),
+            r")+)[ \t]*[;=,]"
+        ),
+        "",
+    ),
+    gap(concat!(r"\}[ \t]*(?:__\w+[ \t]+)*((?:", attribute!(), arguments!(), r"[ \t]*)+);"), ""),
+    // Macros that define a variable, of which those for each processor name its type first.
+    gap(r"^(?:static[ \t]+)?((?:DEFINE|DECLARE)_PER_CPU\w*\([^(),;]*,)[ \t]*\w+(?:\[[^\[\]]*\])*\)", "int"),
+    gap(r"^(?:static[ \t]+)?int[ \t]{14,}\w+(?:\[[^\[\]]*\])*(\))", ""),
+    gap(r"^(static[ \t]+)[A-Z][A-Z0-9_]*\([^(),;]*,[^();]*\)[ \t]*;", ""),
     // Macros before a declaration.
     gap(
         r"^((?:[A-Z][A-Z0-9_]*|local)\s+)(?:extern|static|inline|const|struct|enum|union|unsigned|signed|int|void|char|long|short|float|double|bool|size_t)\b",
@@ -78,6 +126,8 @@ pub(super) static C: [Gap; 26] = [
     ),
     ATTRIBUTE,
     ANNOTATED,
+    // The type behind an enumeration.
+    gap(r"\benum\b[ \t]*\w*[ \t]*(:[\w \t]*\w)\s*\{", ""),
     // C11 and C23.
     gap(r"\b((?:_Atomic|_BitInt)\s*\((?:[^()\n]|\([^()\n]*\))*\))", "int"),
     gap(r"\b(typeof(?:_unqual)?\s*\((?:[^()\n]|\([^()\n]*\))*\))\s*[\w*]", "int"),
@@ -88,7 +138,7 @@ pub(super) static C: [Gap; 26] = [
 /// Macros before a declaration.
 macro_rules! cpp_macros {
     () => {
-        r"^[ \t]*(?:template\s*<[^{};()]*>\s*)?(?:[a-z]+[ \t]+)*?((?:[A-Z][A-Z0-9]*_[A-Z0-9_]*(?:\((?:[^()\n]|\([^()\n]*\))*\))?\s+)+)"
+        r"^[ \t]*(?:template\s*<[^{};()]*>\s*)?(?:[a-z]+[ \t]+)*?((?:(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*|_+[A-Z][A-Z0-9_]{2,})(?:\((?:[^()\n]|\([^()\n]*\))*\))?\s+)+)"
     };
 }
 
@@ -98,7 +148,7 @@ const EXPORTED: Gap = gap(
     "",
 );
 
-pub(super) static CPP: [Gap; 21] = [
+pub(super) static CPP: [Gap; 25] = [
     CONDITIONAL,
     EXPORTED,
     BRACKETS,
@@ -109,7 +159,11 @@ pub(super) static CPP: [Gap; 21] = [
     ),
     // Macros after the parameters of a function.
     gap(
-        r"^[ \t]*[A-Za-z_][\w:<>,*& \t~]*(?:operator[^\w\s(]{1,3}[ \t]*)?\((?:[^(){};#]|\((?:[^(){};#]|\([^(){};#]*\))*\))*\)[ \t]*(?:const[ \t]+)?((?:[A-Z][A-Z0-9]*_[A-Z0-9_]*(?:\([^()\n]*\))?\s*)+)[;{:]",
+        concat!(
+            r"(?:^|[{};])[ \t]*(?:[A-Za-z_~][\w:<>,*& \t~]*|(?:[A-Za-z_][\w:<>,*& \t]*[ \t*&:])?operator(?:[^\w\s(]{1,3}|\(\))[ \t]*)\((?:[^(){};#]|\((?:[^(){};#]|\([^(){};]*\))*\))*\)(?:[ \t]*\n[ \t])?[ \t]*(?:const\s+)?((?:(?:_*[A-Z][A-Z0-9_]*|(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*|_+[A-Z][A-Z0-9_]{2,})",
+            arguments!(),
+            r"|__\w+(?:[ \t]*\(\([^()]*\)\))?)\s*)+)(?:[;{:]|=[ \t]*(?:0|default|delete)\b)"
+        ),
         "",
     ),
     // Macros before a declaration, a constructor, and a type in a namespace.
@@ -127,6 +181,13 @@ pub(super) static CPP: [Gap; 21] = [
         ),
         "",
     ),
+    gap(
+        concat!(cpp_macros!(), r"[A-Za-z_]\w*(?:<[^;{}()]*>)?[\s*&]+(?:[A-Za-z_]\w*|operator[^\w\s(]{1,3})[ \t]*\("),
+        "",
+    ),
+    gap(concat!(r"^[ \t]*((?:_+[A-Z][A-Z0-9_]{2,}", arguments!(), r"?\s+)+)[A-Za-z_]\w*[ \t]*\("), ""),
+    gap(concat!(r"\bnamespace[ \t]+\w+[ \t]+([A-Z_][A-Z0-9_]*", arguments!(), r"?)\s*\{"), ""),
+    gap(r"^[ \t]*([A-Z][A-Z0-9]{2,}\s+)(?:template|typename|explicit|virtual|friend|constexpr)\b", ""),
     // Before the members of a class.
     gap(r"[{;)]\s*([A-Z][A-Z0-9]*_[A-Z0-9_]*)\s+(?:public|protected|private)(?:\s+\w+)?\s*:", ""),
     // Statements of Qt in a class.

@@ -32,7 +32,7 @@ static TABLE: [Language; 49] = [
         .scopes(&[include_str!("scopes/c.scm")])
         .extensions(&["c", "h"])
         .heads(&heads::C)
-        .version(9)
+        .version(10)
         .whole_heads()
         .gaps(&gaps::C),
     // CMake: functions, macros, targets, options and set variables.
@@ -49,7 +49,7 @@ static TABLE: [Language; 49] = [
             "ino",
         ])
         .heads(&heads::CPP)
-        .version(7)
+        .version(8)
         .separator("::")
         .whole_heads()
         .gaps(&gaps::CPP),
@@ -197,7 +197,7 @@ static TABLE: [Language; 49] = [
         concat!(include_str!("objc.scm"), include_str!("c.scm")),
     )
     .extensions(&["m", "mm"])
-    .version(5)
+    .version(6)
     .whole_heads()
     .gaps(&gaps::C)
     .heads(&heads::OBJC),
@@ -416,7 +416,7 @@ pub(super) static OBJECTIVE_CPP: Language = Language::new(
     || tree_sitter_objc::LANGUAGE.into(),
     concat!(include_str!("objc.scm"), include_str!("c.scm")),
 )
-.version(5)
+.version(6)
 .whole_heads()
 .gaps(&gaps::C)
 .heads(&heads::OBJC)
