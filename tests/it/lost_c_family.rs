@@ -321,6 +321,15 @@ fn macros_after_the_parameters_hide_no_function() {
     assert_eq!(contained("port.c", text), wanted);
 }
 
+/// libclang 18.1.1: each is a typedef.
+#[test]
+fn names_of_the_standard_may_be_defined() {
+    let text = "typedef unsigned char uint8_t;\ntypedef unsigned long size_t;\ntypedef int bool;\n";
+    for file in ["port.c", "port.cpp"] {
+        assert_eq!(contained(file, text), ["1 type uint8_t", "2 type size_t", "3 type bool"], "{file}");
+    }
+}
+
 /// libclang 18.1.1, with the macros defined as nothing, and `DEFINE_PER_CPU(t, n)` as `t n`.
 #[test]
 fn macros_around_the_name_of_a_variable_do_not_hide_it() {

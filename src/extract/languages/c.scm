@@ -36,7 +36,8 @@
   arguments: (argument_list . (identifier) @name)) @definition.function
   (#match? @_macro "^(COMPAT_)?SYSCALL_DEFINE[0-9]$"))
 
-; Types.
+; Types. The grammar has its own node for names of the standard: `typedef unsigned char uint8_t;`
+(type_definition declarator: (primitive_type) @name) @definition.type
 (struct_specifier name: (type_identifier) @name body: (_)) @definition.struct
 (union_specifier name: (type_identifier) @name body: (_)) @definition.union
 (enum_specifier name: (type_identifier) @name body: (_)) @definition.enum
