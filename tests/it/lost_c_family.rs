@@ -373,6 +373,14 @@ fn macros_after_a_struct_define_nothing() {
     assert_eq!(contained("port.c", text), wanted);
 }
 
+/// libclang 18.1.1, with `-std=c2x`.
+#[test]
+fn directives_in_an_enumeration_hide_no_enumerator() {
+    let text = "enum tide { EBB,\n#define EBB EBB\n FLOW\n#define FLOW FLOW\n};\nenum : unsigned char { SLACK };\n";
+    let wanted = ["1 enum tide", "1 variant EBB in tide", "3 variant FLOW in tide", "6 variant SLACK"];
+    assert_eq!(contained("tide.c", text), wanted);
+}
+
 /// libclang 18.1.1, with the macros defined as their attributes or as nothing.
 #[test]
 fn macros_around_members_hide_no_method() {
