@@ -59,7 +59,7 @@ impl Compiled {
         for (pattern, filling) in &self.0 {
             if *filling == Filling::Conditional {
                 if pattern.is_match(text.as_bytes()) {
-                    filled.drop_branches(text);
+                    filled.drop_branches(text, quoted);
                 }
                 continue;
             }
@@ -125,7 +125,10 @@ impl Filled {
     }
 
     /// Leaves one branch of each conditional whose branches are not whole by themselves.
-    fn drop_branches(&mut self, text: &str) {
+    fn drop_branches(&mut self, text: &str, quoted: &[Range<usize>]) {
+        // Brackets in comments and strings, and those of inner branches that were left out, do not count.
+        let mut code = Self { text: self.text.clone(), dropped: Vec::new() };
+        quoted.iter().for_each(|range| code.write(range.clone(), ""));
         let mut open: Vec<Conditional> = Vec::new();
         let mut start = 0;
         for line in text.split_inclusive('\n') {
@@ -143,43 +146,42 @@ impl Filled {
                 && let Some(mut conditional) = open.pop()
             {
                 conditional.lines.push(range);
-                if !conditional.is_whole(text) {
-                    self.keep_first(&conditional);
+                if !conditional.is_whole(&code.text) {
+                    for range in conditional.left_out() {
+                        code.write(range.clone(), "");
+                        self.write(range.clone(), "");
+                        self.dropped.push(range);
+                    }
                 }
             }
         }
         self.dropped.sort_by_key(|range| range.start);
     }
-
-    fn keep_first(&mut self, conditional: &Conditional) {
-        let lines = &conditional.lines;
-        for line in lines {
-            self.write(line.clone(), "");
-            self.dropped.push(line.clone());
-        }
-        for branch in lines.windows(2).skip(1) {
-            let range = branch[0].end..branch[1].start;
-            self.write(range.clone(), "");
-            self.dropped.push(range);
-        }
-    }
 }
 
 impl Conditional {
     /// Whether each branch closes what it opens, and nothing that a branch begins ends after the last.
-    fn is_whole(&self, text: &str) -> bool {
-        let is_balanced = |branch: &str| {
+    fn is_whole(&self, code: &[u8]) -> bool {
+        let is_balanced = |branch: &[u8]| {
             let mut depth = 0_i32;
-            for byte in branch.bytes() {
+            for byte in branch {
                 depth += i32::from(matches!(byte, b'{' | b'(')) - i32::from(matches!(byte, b'}' | b')'));
                 if depth < 0 {
                     return false;
                 }
             }
-            depth == 0
+            // The declaration of a template follows.
+            let last = branch.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+            depth == 0 && !(last.ends_with(b">") && last.trim_ascii_start().starts_with(b"template"))
         };
         let ended = self.lines.last().map_or(0, |line| line.end);
-        let goes_on = text[ended..].trim_start().starts_with(['{', ',', ')', ':', ';']);
-        !goes_on && self.lines.windows(2).all(|pair| is_balanced(&text[pair[0].end..pair[1].start]))
+        let goes_on = matches!(code[ended..].trim_ascii_start().first(), Some(b'{' | b',' | b')' | b':' | b';'));
+        !goes_on && self.lines.windows(2).all(|pair| is_balanced(&code[pair[0].end..pair[1].start]))
+    }
+
+    /// The lines of its directives, and all branches but the first.
+    fn left_out(&self) -> impl Iterator<Item = Range<usize>> {
+        let branches = self.lines.windows(2).skip(1).map(|pair| pair[0].end..pair[1].start);
+        self.lines.iter().cloned().chain(branches)
     }
 }

@@ -405,3 +405,12 @@ fn macros_around_members_hide_no_method() {
     ];
     assert_eq!(contained("port.cpp", text), wanted);
 }
+
+/// libclang 18.1.1, with the macros defined as nothing. A comment may name an interval that is open on one side.
+#[test]
+fn brackets_in_comments_leave_no_branch_out() {
+    let text = "#if ! NEW_PORT\n# include \"old.h\"\n#else\nclass Port {\n  /** From [first, last). */\n#if NEW\n  template<typename T>\n#endif\n\
+                \x20 _LIB_CONSTEXPR\n  Port(int depth) : depth_(depth) { }\n  int depth_;\n};\n#endif\n";
+    let wanted = ["4 class Port", "10 method Port in Port", "11 field depth_ in Port"];
+    assert_eq!(contained("port.hpp", text), wanted);
+}
