@@ -42,8 +42,6 @@
 (union_specifier name: (type_identifier) @name body: (_)) @definition.union
 (enum_specifier name: (type_identifier) @name body: (_)) @definition.enum
 (enumerator name: (identifier) @name) @definition.variant
-; The grammar reads none after a directive.
-(enumerator_list (preproc_call) . (comment)? . (ERROR . (identifier) @name @definition.variant))
 (type_definition
   type: (struct_specifier !name body: (_) @body)
   declarator: (type_identifier) @name) @definition.struct

@@ -28,13 +28,17 @@ static TABLE: [Language; 49] = [
     .gaps(&gaps::TYPESCRIPT)
     .heads(&heads::ECMASCRIPT),
     // C: functions, prototypes, types, fields, macros and file-level variables, in kernel code too.
-    Language::new("c", || tree_sitter_c::LANGUAGE.into(), include_str!("c.scm"))
-        .scopes(&[include_str!("scopes/c.scm")])
-        .extensions(&["c", "h"])
-        .heads(&heads::C)
-        .version(10)
-        .whole_heads()
-        .gaps(&gaps::C),
+    Language::new(
+        "c",
+        || tree_sitter_c::LANGUAGE.into(),
+        concat!(include_str!("c.scm"), include_str!("c_directives.scm")),
+    )
+    .scopes(&[include_str!("scopes/c.scm")])
+    .extensions(&["c", "h"])
+    .heads(&heads::C)
+    .version(10)
+    .whole_heads()
+    .gaps(&gaps::C),
     // CMake: functions, macros, targets, options and set variables.
     Language::new("cmake", || tree_sitter_cmake::LANGUAGE.into(), include_str!("cmake.scm"))
         .version(2)
@@ -42,17 +46,20 @@ static TABLE: [Language; 49] = [
         .file_names(&["CMakeLists.txt"])
         .overfills(nesting::cmake),
     // C++: namespaces, classes, templates, members, and definitions outside their class.
-    Language::new("cpp", || tree_sitter_cpp::LANGUAGE.into(), concat!(include_str!("cpp.scm"), include_str!("c.scm")))
-        .scopes(&[include_str!("scopes/c.scm"), include_str!("scopes/cpp.scm")])
-        .extensions(&[
-            "cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "tpp", "inl", "ixx", "cppm", "cu", "cuh",
-            "ino",
-        ])
-        .heads(&heads::CPP)
-        .version(8)
-        .separator("::")
-        .whole_heads()
-        .gaps(&gaps::CPP),
+    Language::new(
+        "cpp",
+        || tree_sitter_cpp::LANGUAGE.into(),
+        concat!(include_str!("cpp.scm"), include_str!("c.scm"), include_str!("c_directives.scm")),
+    )
+    .scopes(&[include_str!("scopes/c.scm"), include_str!("scopes/cpp.scm")])
+    .extensions(&[
+        "cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "tpp", "inl", "ixx", "cppm", "cu", "cuh", "ino",
+    ])
+    .heads(&heads::CPP)
+    .version(8)
+    .separator("::")
+    .whole_heads()
+    .gaps(&gaps::CPP),
     // C#: types, members, namespaces, attributes.
     Language::new("csharp", || tree_sitter_c_sharp::LANGUAGE.into(), include_str!("csharp.scm"))
         .scopes(&[include_str!("scopes/csharp.scm")])
