@@ -160,9 +160,9 @@ public class Cart {
 }
 ",
     );
-    assert_eq!(definition(&repo, "Base.kt", 5, 34), [""; 0]);
-    assert_eq!(definition(&repo, "Base.kt", 7, 37), [""; 0]);
-    assert_eq!(definition(&repo, "Cart.java", 5, 33), [""; 0]);
+    assert_eq!(definition(&repo, "Base.kt", 5, 34), ["Base.kt:5"]);
+    assert_eq!(definition(&repo, "Base.kt", 7, 37), ["Base.kt:7"]);
+    assert_eq!(definition(&repo, "Cart.java", 5, 33), ["Cart.java:5"]);
     assert_eq!(definition(&repo, "Cart.java", 6, 24), ["Cart.java:4"]);
 }
 
