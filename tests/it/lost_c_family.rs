@@ -414,3 +414,12 @@ fn brackets_in_comments_leave_no_branch_out() {
     let wanted = ["4 class Port", "10 method Port in Port", "11 field depth_ in Port"];
     assert_eq!(contained("port.hpp", text), wanted);
 }
+
+/// libclang 18.1.1, with the macros defined as nothing: the function and the constructor, of which no macro is the type.
+#[test]
+fn several_macros_before_a_constructor_of_cpp_are_not_its_type() {
+    let text = "LIB_BEGIN_NAMESPACE\ntemplate <typename... T> LIB_CONSTEXPR void ignore(const T&...) {}\nstruct view {\n  LIB_CONSTEXPR_TRAITS\n\
+                \x20 LIB_INLINE\n  view(const char* s) : data_(s) {}\n  const char* data_;\n};\nLIB_END_NAMESPACE\n";
+    let wanted = ["2 function ignore", "3 struct view", "6 method view in view", "7 field data_ in view"];
+    assert_eq!(contained("view.hpp", text), wanted);
+}

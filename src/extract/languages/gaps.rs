@@ -182,7 +182,10 @@ pub(super) static CPP: [Gap; 25] = [
         "",
     ),
     gap(
-        concat!(cpp_macros!(), r"[A-Za-z_]\w*(?:<[^;{}()]*>)?[\s*&]+(?:[A-Za-z_]\w*|operator[^\w\s(]{1,3})[ \t]*\("),
+        concat!(
+            cpp_macros!(),
+            r"(?:\w*[a-z]\w*|[A-Z][A-Z0-9]*)(?:<[^;{}()]*>)?[\s*&]+(?:[A-Za-z_]\w*|operator[^\w\s(]{1,3})[ \t]*\("
+        ),
         "",
     ),
     gap(concat!(r"^[ \t]*((?:_+[A-Z][A-Z0-9_]{2,}", arguments!(), r"?\s+)+)[A-Za-z_]\w*[ \t]*\("), ""),
