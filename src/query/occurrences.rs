@@ -131,9 +131,7 @@ fn away(homes: &[&str], path: &str) -> usize {
 
 /// Where the variable of a block is bound that a position is on.
 pub fn binder_at(snapshot: &Snapshot, path: &str, line: u32, column: u32) -> Result<Option<(u32, u32)>> {
-    let Some(version) = snapshot.text_version(path)? else { return Ok(None) };
-    let words = words_of(snapshot, version, path)?;
-    Ok((*words).as_ref().and_then(|words| words.at(line, column)).and_then(|word| word.binder()))
+    Ok(bound_at(snapshot, path, line, column)?.flatten())
 }
 
 /// The definition of the variable of a block that a position is on, also where it is bound. A lifetime or label of Rust leads to

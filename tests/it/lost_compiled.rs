@@ -2,17 +2,9 @@
 //! language.
 
 use ixmcp::extract::{self, Options};
-use ixmcp::model::{RepoPath, Symbol};
+use ixmcp::model::RepoPath;
 
-/// The line, kind, container and name of each symbol.
-fn symbols(name: &str, text: &str) -> Vec<String> {
-    let extracted = extract::extract(&RepoPath::new(name).unwrap(), text.as_bytes(), &Options::default()).unwrap();
-    let row = |symbol: &Symbol| {
-        let container = symbol.container.as_ref().map(|container| format!("{container}: ")).unwrap_or_default();
-        format!("{} {} {container}{}", symbol.line, symbol.kind, symbol.name)
-    };
-    extracted.symbols.iter().map(row).collect()
-}
+use crate::lost_scripts::symbols;
 
 /// bitflags 2.11.0, `bitflags!`: a type for each `struct`, with constants.
 #[test]

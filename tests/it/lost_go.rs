@@ -1,17 +1,6 @@
 //! Definitions of Go and Rust that the patterns lose in valid files, each with the answer of the language's own parser.
 
-use ixmcp::extract::{self, Options};
-use ixmcp::model::{RepoPath, Symbol};
-
-/// The line, kind, container and name of each symbol.
-fn symbols(name: &str, text: &str) -> Vec<String> {
-    let extracted = extract::extract(&RepoPath::new(name).unwrap(), text.as_bytes(), &Options::default()).unwrap();
-    let row = |symbol: &Symbol| {
-        let container = symbol.container.as_ref().map(|container| format!("{container}: ")).unwrap_or_default();
-        format!("{} {} {container}{}", symbol.line, symbol.kind, symbol.name)
-    };
-    extracted.symbols.iter().map(row).collect()
-}
+use crate::lost_scripts::symbols;
 
 /// `go/parser` of Go 1.27.3. Members of types without a name in functions and parameters are local.
 #[test]

@@ -1,18 +1,7 @@
 //! Definitions that are lost or wrong in valid files of Python and Dart, each with the answer of the language's own parser or its
 //! specification.
 
-use ixmcp::extract::{self, Options};
-use ixmcp::model::RepoPath;
-
-/// The line, kind and qualified name of each symbol.
-fn symbols(name: &str, text: &str) -> Vec<String> {
-    let extracted = extract::extract(&RepoPath::new(name).unwrap(), text.as_bytes(), &Options::default()).unwrap();
-    let row = |symbol: &ixmcp::model::Symbol| {
-        let container = symbol.container.as_ref().map(|container| format!("{container}.")).unwrap_or_default();
-        format!("{} {} {container}{}", symbol.line, symbol.kind, symbol.name)
-    };
-    extracted.symbols.iter().map(row).collect()
-}
+use crate::lost_ecmascript::symbols;
 
 /// `ast` and `symtable` of Python 3.11: each name is stored in the module or the class.
 #[test]

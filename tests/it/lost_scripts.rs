@@ -5,7 +5,7 @@ use ixmcp::extract::{self, Options};
 use ixmcp::model::{RepoPath, Symbol};
 
 /// The line, kind, container and name of each symbol.
-fn symbols(name: &str, text: &str) -> Vec<String> {
+pub(crate) fn symbols(name: &str, text: &str) -> Vec<String> {
     let extracted = extract::extract(&RepoPath::new(name).unwrap(), text.as_bytes(), &Options::default()).unwrap();
     let row = |symbol: &Symbol| {
         let container = symbol.container.as_ref().map(|container| format!("{container}: ")).unwrap_or_default();

@@ -1,16 +1,13 @@
 //! Definitions of SQL that the grammar loses or misreads in valid files, each with the answer of a database's own parser.
 
 use ixmcp::extract::{self, Options};
-use ixmcp::model::{RepoPath, Symbol};
+use ixmcp::model::RepoPath;
+
+use crate::lost_scripts;
 
 /// The line, kind, container and name of each symbol.
 fn symbols(text: &str) -> Vec<String> {
-    let extracted = extract::extract(&RepoPath::new("a.sql").unwrap(), text.as_bytes(), &Options::default()).unwrap();
-    let row = |symbol: &Symbol| {
-        let container = symbol.container.as_ref().map(|container| format!("{container}: ")).unwrap_or_default();
-        format!("{} {} {container}{}", symbol.line, symbol.kind, symbol.name)
-    };
-    extracted.symbols.iter().map(row).collect()
+    lost_scripts::symbols("a.sql", text)
 }
 
 /// libpg-query 18.1.5 for the first table; MySQL 8.4, CREATE TABLE, for the second; SQL Server 2022, CREATE TABLE, for the third.

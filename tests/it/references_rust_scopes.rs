@@ -5,17 +5,17 @@
 use crate::harness::Repo;
 use crate::references_text::check;
 
+/// A crate with one file of that text.
+fn library(text: &str) -> Repo {
+    let manifest = "[package]\nname = \"m\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    Repo::new(&format!("//- /Cargo.toml\n{manifest}//- /src/lib.rs\n{text}"))
+}
+
 /// Values and `else` blocks do not see the variables that `if let` binds.
 #[test]
 fn scrutinees_and_else_blocks_belong_to_the_outer_variable() {
-    let repo = Repo::new(
-        r#"//- /Cargo.toml
-[package]
-name="m"
-version="0.1.0"
-edition="2024"
-//- /src/lib.rs
-pub fn f(s: u8, o: Option<u8>) -> u8 {
+    let repo = library(
+        r#"pub fn f(s: u8, o: Option<u8>) -> u8 {
     if let Some(s) = o && s > 1 { s } else { s + 1 }
 }
 pub fn g(s: u8, o: Option<u8>) -> u8 {
@@ -39,14 +39,8 @@ pub fn g(s: u8, o: Option<u8>) -> u8 {
 /// All alternatives of a pattern bind one variable.
 #[test]
 fn the_alternatives_of_a_pattern_bind_one_variable() {
-    let repo = Repo::new(
-        r#"//- /Cargo.toml
-[package]
-name="m"
-version="0.1.0"
-edition="2024"
-//- /src/lib.rs
-pub enum P { Num(u8), Rec { val: u8 } }
+    let repo = library(
+        r#"pub enum P { Num(u8), Rec { val: u8 } }
 pub fn f(p: P) -> u8 {
     let (P::Num(i) | P::Rec { val: i }) = p;
     i + 1
@@ -84,14 +78,8 @@ pub fn h(p: P) -> u8 {
 /// Literals and patterns may begin with `Self`.
 #[test]
 fn fields_of_variants_are_found_through_self() {
-    let repo = Repo::new(
-        r#"//- /Cargo.toml
-[package]
-name="m"
-version="0.1.0"
-edition="2024"
-//- /src/lib.rs
-pub enum P { Num(u8), Rec { val: u8, id: u8 } }
+    let repo = library(
+        r#"pub enum P { Num(u8), Rec { val: u8, id: u8 } }
 pub enum Q { Rec { val: u8 }, Num }
 impl P { pub fn mk() -> Self { Self::Rec { val: 1, id: 2 } } }
 impl Q { pub fn mk() -> Self { Self::Rec { val: 1 } } pub fn g(&self) -> u8 { match self { Self::Rec { val } => *val, Self::Num => 0 } } }
@@ -110,14 +98,8 @@ impl Q { pub fn mk() -> Self { Self::Rec { val: 1 } } pub fn g(&self) -> u8 { ma
 /// Literals and patterns may begin with another name of a type.
 #[test]
 fn fields_of_variants_are_found_through_an_alias() {
-    let repo = Repo::new(
-        r#"//- /Cargo.toml
-[package]
-name="m"
-version="0.1.0"
-edition="2024"
-//- /src/lib.rs
-pub enum R { Num(u16), Rec { val: u16 } }
+    let repo = library(
+        r#"pub enum R { Num(u16), Rec { val: u16 } }
 pub enum P { Num(u16), Rec { val: u16 } }
 type Al = R;
 pub fn al(a: Al) -> u16 { match a { Al::Num(j) => j, Al::Rec { val } => val } }
@@ -130,14 +112,8 @@ pub fn mk() -> Al { Al::Rec { val: 1 } }
 /// Each `let` of a name is another variable.
 #[test]
 fn a_variable_has_the_type_that_its_own_let_gives() {
-    let repo = Repo::new(
-        r#"//- /Cargo.toml
-[package]
-name="m"
-version="0.1.0"
-edition="2024"
-//- /src/lib.rs
-pub struct A; pub struct B;
+    let repo = library(
+        r#"pub struct A; pub struct B;
 impl A { pub fn go(&self) {} pub fn nx(&self) -> B { B } }
 impl B { pub fn go(&self) {} pub fn nx(&self) -> A { A } }
 pub fn g(x: &A) {
@@ -160,14 +136,8 @@ pub fn g(x: &A) {
 /// An import in a function is not seen in others.
 #[test]
 fn an_import_in_a_function_is_seen_there_alone() {
-    let repo = Repo::new(
-        r#"//- /Cargo.toml
-[package]
-name="m"
-version="0.1.0"
-edition="2024"
-//- /src/lib.rs
-pub fn helper() -> u8 { 1 }
+    let repo = library(
+        r#"pub fn helper() -> u8 { 1 }
 pub mod gl { pub fn helper() -> u16 { 2 } }
 pub fn b() {
     fn helper() -> u32 { 3 }
@@ -273,14 +243,8 @@ pub mod shapes { pub fn area() -> u8 { 1 } pub struct Sq; }
 /// Lifetimes and labels have names of their own.
 #[test]
 fn lifetimes_and_labels_are_not_functions() {
-    let repo = Repo::new(
-        r#"//- /Cargo.toml
-[package]
-name="m"
-version="0.1.0"
-edition="2024"
-//- /src/lib.rs
-pub fn a() {}
+    let repo = library(
+        r#"pub fn a() {}
 pub fn lt<'a>(x: &'a u8) -> &'a u8 { x }
 pub fn f() { a(); 'f: loop { break 'f; } }
 "#,

@@ -103,7 +103,7 @@ pub(super) fn origin(rest: &str, after: &str, layers: usize) -> Option<Origin> {
     (rest.is_empty() || rest.ends_with('|')).then_some(Origin::Arm)
 }
 
-/// The closure whose parameters a text breaks off in.
+/// The closure in whose parameters a text ends.
 fn closure(rest: &str) -> Option<Origin> {
     let (before, parameters) = rest.rsplit_once('|')?;
     let is_parameter = |c: char| is_part(c) || matches!(c, ',' | ' ' | '&' | '(' | ')');
@@ -117,13 +117,13 @@ fn closure(rest: &str) -> Option<Origin> {
     Some(Origin::Closure { before: before[..at].to_owned(), index })
 }
 
-/// Strips what changes how a name is bound: `ref mut `, `&`, `other @ `.
+/// Strips the binding modes before a name: `ref mut `, `&`, `other @ `.
 fn without_modes(text: &str) -> &str {
     let mut rest = text;
     loop {
         let bare = rest.trim_end().trim_end_matches('&').trim_end();
-        let bare = ["ref", "mut"].iter().find_map(|word| bare.strip_suffix(word).filter(|b| !b.ends_with(is_part)));
-        let bare = bare.unwrap_or_else(|| rest.trim_end().trim_end_matches('&').trim_end());
+        let mode = ["ref", "mut"].iter().find_map(|word| bare.strip_suffix(word).filter(|b| !b.ends_with(is_part)));
+        let bare = mode.unwrap_or(bare);
         let bare = bare.strip_suffix('@').map_or(bare, |bare| bare.trim_end().trim_end_matches(is_part));
         if bare == rest {
             return rest;
@@ -132,7 +132,7 @@ fn without_modes(text: &str) -> &str {
     }
 }
 
-/// The bracket that a text leaves open last, and how many commas are between it and the end.
+/// The innermost bracket that a text leaves open, and the number of commas after it.
 fn unclosed(text: &str) -> Option<(usize, usize)> {
     let mut rest = text;
     let mut commas = 0;
@@ -153,7 +153,7 @@ fn unclosed(text: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// The macros whose arguments a text breaks off in, innermost first.
+/// The macros in whose arguments a text ends, innermost first.
 pub(super) fn macros_around(text: &str) -> Vec<&str> {
     let (mut found, mut depth) = (Vec::new(), 0_usize);
     for (at, c) in text.char_indices().rev() {
@@ -188,7 +188,7 @@ fn path_at_end(text: &str) -> (Vec<String>, &str) {
     }
 }
 
-/// The text behind the brackets of some layers.
+/// The text after the closing brackets of some layers.
 fn behind(text: &str, layers: usize) -> Option<&str> {
     let mut open = layers;
     let mut depth = 0_usize;
@@ -211,7 +211,7 @@ fn behind(text: &str, layers: usize) -> Option<&str> {
     None
 }
 
-/// An expression without the block, the condition or the end of the statement behind it.
+/// An expression up to the block, the condition or the end of the statement that follows it.
 fn until_block(text: &str) -> &str {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {

@@ -147,8 +147,7 @@ impl Resolver<'_> {
                 _ => None,
             })
             .collect();
-        // A call through modules, types and fields is resolved like any other. The first name of a variable has the type of
-        // the place where it is bound.
+        // A call through modules, types and fields is resolved like any other. A variable has the type that its binding gives it.
         let is_variable = match names.first() {
             Some(first) => self.word_at(asked, first, column)?.is_some_and(|binder| binder.is_some()),
             None => false,

@@ -287,13 +287,13 @@ pub(super) fn declared(line: &str, name: &str, language: &str) -> Option<String>
     (!written.is_empty()).then(|| written.to_owned())
 }
 
-/// The type of one part of a struct or variant of Rust, whose name a text begins behind: `(u8, Cart)`.
+/// The type of one part of a struct or variant of Rust, in the text after its name: `(u8, Cart)`.
 pub(super) fn payload(body: &str, index: usize) -> Option<String> {
     let inner = bracketed(body, ('(', ')'))?;
     split(inner).nth(index).map(|part| without_attributes(part).to_owned())
 }
 
-/// The type of a field of a struct or variant of Rust, whose name a text begins behind: `{ at: u8, cart: Cart }`.
+/// The type of a field of a struct or variant of Rust, in the text after its name: `{ at: u8, cart: Cart }`.
 pub(super) fn field(body: &str, name: &str) -> Option<String> {
     let fields = split(bracketed(body, ('{', '}'))?);
     let mut fields = fields.filter_map(|field| without_attributes(field).split_once(':'));
@@ -324,7 +324,7 @@ pub(super) fn bounds<'t>(after: &'t str, name: &str) -> Vec<&'t str> {
         let list = split(text).next().unwrap_or_default();
         let end = (0..list.len()).filter(|at| list.is_char_boundary(*at)).find(|at| {
             let rest = &list[*at..];
-            // The bracket around the parameters closes behind the last one.
+            // The bracket around the parameters closes after the last one.
             let is_behind = rest.starts_with('>') && closing(&format!("<{}", &list[..=*at]), ('<', '>')).is_some();
             is_behind || rest.starts_with(['{', ';', '=']) || rest.starts_with(" where ")
         });
@@ -427,7 +427,7 @@ pub(super) fn element(written: &str, language: &str) -> Option<String> {
     }
 }
 
-/// A written type without references, lifetimes and what may be changed.
+/// A written type without references, lifetimes, `mut` and `const`.
 pub(super) fn bare(written: &str) -> &str {
     let mut text = written.trim();
     loop {

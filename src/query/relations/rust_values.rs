@@ -128,10 +128,12 @@ impl Resolver<'_> {
 
     /// The part of a tuple, or of a struct without names: `x.0`.
     pub(super) fn part_of(&mut self, asked: &NameQuery, value: Value, index: usize) -> Result<Value> {
-        if let Value::Written { text, .. } = &value
-            && standard::part(text, index).is_some()
-        {
-            return Ok(value.rewritten(|text| standard::part(text, index)));
+        let part = match &value {
+            Value::Written { text, .. } => standard::part(text, index),
+            Value::Typed(_) => None,
+        };
+        if part.is_some() {
+            return Ok(value.rewritten(|_| part.clone()));
         }
         let Typed::Known(types, _) = self.type_of(asked, value)? else { return Ok(Value::UNKNOWN) };
         let [of] = types.as_slice() else { return Ok(Value::UNKNOWN) };
@@ -190,7 +192,7 @@ impl Resolver<'_> {
         Ok(Some(expressions::bounds(&after, name).into_iter().map(str::to_owned).collect()))
     }
 
-    /// The struct or variant of a literal or pattern of Rust that begins with a path: through `Self` and other names of types.
+    /// The struct or variant that a literal or pattern of Rust names by a path, also through `Self` and type aliases.
     pub(super) fn type_of_literal(&mut self, asked: &NameQuery, path: &[String]) -> Result<Option<Declarations>> {
         let file = &asked.file.path;
         if let Typed::Known(types, _) = self.type_named(file, asked.line, &path.join("::"), asked.depth)? {
@@ -221,7 +223,7 @@ impl Resolver<'_> {
         if is_bound { self.bound_of(path, line, name, depth).map(Some) } else { Ok(None) }
     }
 
-    /// Whether a word is an argument of a macro that the repository defines, which may make a member of it.
+    /// Whether a word is an argument of a macro that the repository defines, which may use it as a member.
     pub(super) fn is_in_own_macro(&mut self, asked: &NameQuery, before: &str) -> Result<bool> {
         if asked.file.language != "rust" {
             return Ok(false);

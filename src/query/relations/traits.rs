@@ -10,7 +10,7 @@ use super::occurrence::{ITSELF, Wanted, certain};
 use super::opened::Text;
 use super::receiver::Receiver;
 use super::resolution::{Declarations, NameQuery, Resolution, Resolver, Typed};
-use super::statements::{closing, opening};
+use super::statements::{closing, indentation, opening};
 use super::variables::is_part;
 use super::{Reading, kinds, modules};
 use crate::error::Result;
@@ -156,7 +156,7 @@ impl Resolver<'_> {
         Ok(found.iter().any(|member| member.definition.kind == "variant"))
     }
 
-    /// Resolves the call of a member of an `impl` block through its trait, by what it is called with: `Display::fmt(&self.name, f)`.
+    /// Resolves a call of a trait's method by the type of its first argument: `Display::fmt(&self.name, f)`.
     fn reads_through_trait(
         &mut self,
         used: &Reference,
@@ -264,8 +264,8 @@ impl Resolver<'_> {
         Ok(found)
     }
 
-    /// Whether the wanted members belong to other types of Rust than these, which have none of the name and lead to no other
-    /// type's.
+    /// Whether the wanted members belong to other types of Rust, and these types neither have a member of the name nor
+    /// dereference to another type.
     pub(super) fn is_of_others(
         &mut self,
         types: &[Rc<DefinitionNode>],
@@ -290,8 +290,7 @@ impl Resolver<'_> {
         Ok(true)
     }
 
-    /// Resolves the call of a macro of Rust that its own crate defines: by the bare name, which no import binds, or
-    /// below the crate.
+    /// Resolves the call of a macro of Rust that its own crate defines, by its bare name or below `crate`.
     pub(super) fn reads_macro(
         &mut self,
         used: &Reference,
@@ -300,13 +299,16 @@ impl Resolver<'_> {
         wanted: &Wanted,
     ) -> Result<Option<Reading>> {
         let file = asked.file;
+        if file.language != "rust" {
+            return Ok(None);
+        }
         let is_crate = |path: &[String]| matches!(path, [root] if matches!(root.as_str(), "crate" | "$crate"));
         let is_own = match receiver {
             Receiver::Bare => self.bound_for(asked, asked.name)?.is_empty(),
             Receiver::Path(path) => is_crate(path),
             _ => false,
         };
-        if file.language != "rust" || !is_own {
+        if !is_own {
             return Ok(None);
         }
         let after = self.after(used)?;
@@ -379,10 +381,6 @@ impl Resolver<'_> {
         }
         Ok(true)
     }
-}
-
-fn indentation(line: &str) -> usize {
-    line.len() - line.trim_start().len()
 }
 
 fn is_head(line: &str) -> bool {
