@@ -115,6 +115,15 @@ const steps = {
     await page.goBack();
     await seen(page.locator('#hit-8[aria-selected=true]'), 'it is still chosen');
     check((await page.locator('.hit.is-current .place').innerText()) === chosen, chosen);
+    await box.evaluate(async (box) => {
+      for (const key of ['ArrowDown', 'Enter']) {
+        box.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+        await Promise.resolve(); // The page renders, but shows no frame.
+      }
+    });
+    await seen(page.locator('.codeline.is-line'), 'the file of the next hit');
+    await page.goBack();
+    await seen(page.locator('#hit-9[aria-selected=true]'), 'a hit that was opened in the frame in which it was chosen is still chosen');
     await box.fill('function_number 7');
     await seen(page.locator('#hit-0[aria-selected=true]'), 'of another search, the first');
   },
@@ -122,6 +131,7 @@ const steps = {
   async 'keys'(page) {
     await go(page, '#/search');
     const box = page.locator('#search-box');
+    await until(async () => (await box.inputValue()) === '', 'the box is empty');
     await box.focus();
     await page.keyboard.press('/');
     await page.keyboard.press('c');

@@ -1,5 +1,5 @@
 // Search as you type: the hits of `query` in their order, with the components of their scores.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { state, tool, view } from './ask.ts';
 import { Painted, type Marks, type Spans } from './code.tsx';
 import { Choice, Message, Nothing, Pending, Switch, marks } from './parts.tsx';
@@ -65,12 +65,13 @@ export function Search({ route }: { route: Route }) {
 
   // Not `given`: that would lose characters that were typed since the last render.
   useEffect(() => setText(routeNow().query.get('q') ?? ''), [given]);
-  useEffect(() => {
+  // Before the next frame: an effect that is due after it is lost when Enter leaves the page first.
+  useLayoutEffect(() => {
     if (chosen.about === about) return;
     setLimit(PAGE);
     setSelected(0);
   }, [about]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (chosen.about === about || isAsked) chosen = { about, at: selected, limit };
   }, [about, selected, limit]);
   useEffect(() => {
