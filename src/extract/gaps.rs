@@ -8,9 +8,11 @@ use std::ops::Range;
 use regex_automata::meta::{BuildError, Regex};
 use regex_automata::util::captures::Captures;
 use regex_automata::util::syntax;
+use regex_automata::{Input, MatchKind, PatternID, PatternSet};
 
 use super::blocks::Blocks;
 use super::languages::nesting;
+use super::syntax::Syntax;
 
 /// How a text is read around what its grammar does not know.
 pub struct Gap {
@@ -34,7 +36,15 @@ pub enum Filling {
     Conditional,
 }
 
-pub(super) struct Compiled(Vec<(Regex, Filling)>);
+/// Bytes of the lazy automaton of all patterns of a language, per thread: with the crate's default of 2 MiB, the one of C
+/// is built anew every few files.
+const CACHE_BYTES: usize = 8 << 20;
+
+pub(super) struct Compiled {
+    gaps: Vec<(Regex, Filling)>,
+    /// All patterns: one pass says which of them a text has.
+    any: Regex,
+}
 
 /// A text without its gaps.
 pub(super) struct Filled {
@@ -46,55 +56,85 @@ pub(super) struct Filled {
 impl Compiled {
     pub(super) fn new(gaps: &[Gap]) -> Result<Self, Box<BuildError>> {
         let syntax = syntax::Config::new().multi_line(true).unicode(false).utf8(false);
-        let compile = |gap: &Gap| -> Result<_, Box<BuildError>> {
-            Ok((Regex::builder().syntax(syntax).build(gap.pattern).map_err(Box::new)?, gap.filling))
-        };
-        gaps.iter().map(compile).collect::<Result<Vec<_>, _>>().map(Self)
+        let any = Regex::config().match_kind(MatchKind::All).hybrid_cache_capacity(CACHE_BYTES);
+        let patterns: Vec<&str> = gaps.iter().map(|gap| gap.pattern).collect();
+        let any = Regex::builder().syntax(syntax).configure(any).build_many(&patterns).map_err(Box::new)?;
+        let compile = |gap: &Gap| Ok((Regex::builder().syntax(syntax).build(gap.pattern)?, gap.filling));
+        let gaps = gaps.iter().map(compile).collect::<Result<_, BuildError>>().map_err(Box::new)?;
+        Ok(Self { gaps, any })
     }
 
-    /// The text with its gaps filled; `None` where it has none. `quoted` are its comments and strings, in order.
-    pub(super) fn fill(&self, text: &str, quoted: &[Range<usize>]) -> Option<Filled> {
+    /// The text of a tree with its gaps filled; `None` where it has none.
+    pub(super) fn fill(&self, text: &str, syntax: &Syntax) -> Option<Filled> {
+        let mut found = self.find(text.as_bytes());
+        if found.is_empty() {
+            return None;
+        }
         let mut filled = Filled { text: text.as_bytes().to_vec(), dropped: Vec::new() };
+        let quoted = syntax.quoted();
         let mut blocks = None;
-        for (pattern, filling) in &self.0 {
-            if *filling == Filling::Conditional {
-                if pattern.is_match(text.as_bytes()) {
-                    filled.drop_branches(text, quoted);
-                }
-                continue;
-            }
-            let mut captures = pattern.create_captures();
-            let mut from = 0;
-            while let Some(gap) = next(pattern, &filled.text, from, &mut captures) {
-                from = gap.end.max(from + 1);
-                match filling {
-                    // The line after a comment does not belong to it.
-                    Filling::Words(_)
-                        if filled.text[gap.clone()] == *b"\n" && ends_line_comment(text, quoted, gap.start) => {}
-                    Filling::Words(words) => filled.write(gap, words),
-                    Filling::Block => {
-                        let blocks = blocks.get_or_insert_with(|| Blocks::find(text, quoted.to_vec()));
-                        if let Some(close) = blocks.close(gap.end - 1) {
-                            filled.write(gap, "");
-                            filled.write(close..close + 1, "");
-                        }
-                    }
-                    Filling::HereDocument => {
-                        for range in nesting::here_document(text, gap.start) {
-                            filled.write(range, "");
-                        }
-                    }
-                    Filling::Conditional => {}
-                }
+        for (at, gap) in self.gaps.iter().enumerate() {
+            // A later pattern may match what an earlier one has written.
+            if found.contains(PatternID::must(at)) && fill_gap(gap, &mut filled, text, &quoted, &mut blocks) {
+                found = self.find(&filled.text);
             }
         }
         (filled.text != text.as_bytes()).then_some(filled)
     }
+
+    /// The patterns that occur in a text.
+    fn find(&self, text: &[u8]) -> PatternSet {
+        let mut found = PatternSet::new(self.any.pattern_len());
+        self.any.which_overlapping_matches(&Input::new(text), &mut found);
+        found
+    }
+}
+
+/// Fills the gaps of one pattern; returns whether anything was written. `quoted` are the comments and strings of the
+/// text, in order.
+fn fill_gap(
+    (pattern, filling): &(Regex, Filling),
+    filled: &mut Filled,
+    text: &str,
+    quoted: &[Range<usize>],
+    blocks: &mut Option<Blocks>,
+) -> bool {
+    if *filling == Filling::Conditional {
+        filled.drop_branches(text, quoted);
+        return !filled.dropped.is_empty();
+    }
+    let mut captures = pattern.create_captures();
+    let mut from = 0;
+    let mut has_written = false;
+    while let Some(gap) = next(pattern, &filled.text, from, &mut captures) {
+        from = gap.end.max(from + 1);
+        match filling {
+            // The line after a comment does not belong to it.
+            Filling::Words(_) if filled.text[gap.clone()] == *b"\n" && ends_line_comment(text, quoted, gap.start) => {
+                continue;
+            }
+            Filling::Words(words) => filled.write(gap, words),
+            Filling::Block => {
+                let blocks = blocks.get_or_insert_with(|| Blocks::find(text, quoted.to_vec()));
+                let Some(close) = blocks.close(gap.end - 1) else { continue };
+                filled.write(gap, "");
+                filled.write(close..close + 1, "");
+            }
+            Filling::HereDocument => {
+                for range in nesting::here_document(text, gap.start) {
+                    filled.write(range, "");
+                }
+            }
+            Filling::Conditional => {}
+        }
+        has_written = true;
+    }
+    has_written
 }
 
 /// The next gap from `from` on.
 fn next(pattern: &Regex, text: &[u8], from: usize, captures: &mut Captures) -> Option<Range<usize>> {
-    let input = regex_automata::Input::new(text).range(from.min(text.len())..);
+    let input = Input::new(text).range(from.min(text.len())..);
     pattern.search_captures(&input, captures);
     let gap = captures.get_group(1).or_else(|| captures.get_group(0))?.range();
     Some(gap)

@@ -10,10 +10,12 @@ use std::iter;
 use std::ops::Range;
 
 use foldhash::fast::RandomState;
+use tree_sitter::Tree;
 
 use super::Language;
 use super::captures::Compiled;
 use super::found_nodes::FoundNodes;
+use super::gaps::Filled;
 use super::kinds::TYPES;
 use super::recover;
 use super::scopes::{Names, Scope, drop_locals, drop_uncounted, extend_levels, innermost, join_clauses, nest};
@@ -98,45 +100,58 @@ fn between(parts: &[Range<usize>], end: usize) -> Vec<Range<usize>> {
 /// Parses some parts of a text; returns their tree and definitions, or `None` where the parser gave them up.
 fn read_parts(language: &'static Language, text: &str, parts: &[Range<usize>]) -> Option<(Syntax, FoundNodes)> {
     let compiled = language.compiled()?;
-    let mut syntax = if parts.len() == 1 && parts[0].len() == text.len() {
-        Syntax::parse(&compiled.grammar, text)?
+    let is_whole = parts.len() == 1 && parts[0].len() == text.len();
+    let (tree, mut syntax) = if is_whole {
+        let tree = syntax::parse(&compiled.grammar, text)?;
+        let syntax = Syntax::from_tree(&compiled.grammar, &tree);
+        (syntax.has_errors().then_some(tree), syntax)
     } else {
-        Syntax::parse_ranges(&compiled.grammar, text.as_bytes(), parts)?
+        (None, Syntax::parse_ranges(&compiled.grammar, text.as_bytes(), parts)?)
     };
-    let mut found = FoundNodes::collect(compiled, &syntax, text);
-    let mut filled = None;
-    if syntax.has_errors() || !found.misread.is_empty() {
-        filled = fill_gaps(compiled, text, parts, &mut syntax, &mut found);
+    // The definitions of `syntax`: collected late, because a better tree often replaces one with errors.
+    let mut found = None;
+    let collect = |syntax: &Syntax| FoundNodes::collect(compiled, syntax, text);
+    let mut source = None;
+    let is_damaged = syntax.has_errors() || !found.get_or_insert_with(|| collect(&syntax)).misread.is_empty();
+    if is_damaged && let Some((filled, again)) = without_gaps(compiled, text, parts, tree, &syntax) {
+        let (before, after) = (syntax.error_bytes(), again.error_bytes());
+        let mut read = collect(&again);
+        let mut has_fewer_misread = || read.misread.len() < found.get_or_insert_with(|| collect(&syntax)).misread.len();
+        if after < before || (after == before && has_fewer_misread()) {
+            // What only one branch of a conditional has was read before, if at all.
+            if !filled.dropped.is_empty() {
+                let mut first = found.unwrap_or_else(|| collect(&syntax));
+                first.keep_within(&filled.dropped);
+                read.append(first);
+            }
+            found = Some(read);
+            syntax = again;
+            source = Some(filled.text);
+        }
     }
-    let source = filled.as_deref().unwrap_or(text.as_bytes());
+    let mut found = found.unwrap_or_else(|| collect(&syntax));
+    let source = source.as_deref().unwrap_or(text.as_bytes());
     recover::recover(compiled, text, source, parts, &syntax, &mut found);
     Some((syntax, found))
 }
 
-/// Parses a text again without the parts that the grammar does not know, if that leaves fewer errors; returns the text
-/// that was parsed.
-fn fill_gaps(
+/// Parses a text again without the parts that the grammar does not know; `None` where it has none.
+fn without_gaps(
     compiled: &Compiled,
     text: &str,
     parts: &[Range<usize>],
-    syntax: &mut Syntax,
-    found: &mut FoundNodes,
-) -> Option<Vec<u8>> {
-    let filled = compiled.gaps.fill(text, &syntax.quoted())?;
-    let again = Syntax::parse_ranges(&compiled.grammar, &filled.text, parts)?;
-    if again.error_bytes() > syntax.error_bytes() {
-        return None;
-    }
-    let mut read = FoundNodes::collect(compiled, &again, text);
-    if again.error_bytes() == syntax.error_bytes() && read.misread.len() >= found.misread.len() {
-        return None;
-    }
-    // What only one branch of a conditional has was read before, if at all.
-    found.keep_within(&filled.dropped);
-    read.append(std::mem::take(found));
-    *found = read;
-    *syntax = again;
-    Some(filled.text)
+    tree: Option<Tree>,
+    syntax: &Syntax,
+) -> Option<(Filled, Syntax)> {
+    let filled = compiled.gaps.fill(text, syntax)?;
+    let again = match tree {
+        Some(tree) => {
+            let tree = syntax::parse_replaced(&compiled.grammar, tree, text.as_bytes(), &filled.text)?;
+            Syntax::from_tree(&compiled.grammar, &tree)
+        }
+        None => Syntax::parse_ranges(&compiled.grammar, &filled.text, parts)?,
+    };
+    Some((filled, again))
 }
 
 /// The nodes of a text's syntax tree; none where it is not parsed.

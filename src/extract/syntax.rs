@@ -6,7 +6,7 @@
 use std::num::NonZeroU16;
 use std::ops::{ControlFlow, Range};
 
-use tree_sitter::{Language, ParseOptions, ParseState, Parser, Point, Tree};
+use tree_sitter::{InputEdit, Language, ParseOptions, ParseState, Parser, Point, Tree};
 
 /// A node's index in its tree, in order of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,21 +43,63 @@ pub(super) struct Syntax {
 /// hostile file costs seconds, not hours. Counting steps keeps the outcome a function of the bytes.
 const PARSE_STEPS: u32 = 200_000;
 
-/// The tree of a text; `None` where the parser gave it up.
+/// The tree of a text; `None` where the parser gave it up, or it is beyond four gigabytes.
 pub(super) fn parse(grammar: &Language, text: &str) -> Option<Tree> {
+    u32::try_from(text.len()).ok()?;
     let mut parser = Parser::new();
     parser.set_language(grammar).ok()?;
-    parse_within(&mut parser, text.as_bytes(), PARSE_STEPS)
+    parse_within(&mut parser, text.as_bytes(), None, PARSE_STEPS)
 }
 
-fn parse_within(parser: &mut Parser, bytes: &[u8], most: u32) -> Option<Tree> {
+/// Parses a text again in which some bytes were replaced by as many others; only what these touch is parsed anew.
+pub(super) fn parse_replaced(grammar: &Language, mut tree: Tree, before: &[u8], after: &[u8]) -> Option<Tree> {
+    let mut point = Point::default();
+    let mut at = 0;
+    for range in replaced(before, after) {
+        let mut position = |end| {
+            for byte in &before[at..end] {
+                point =
+                    if *byte == b'\n' { Point::new(point.row + 1, 0) } else { Point::new(point.row, point.column + 1) };
+            }
+            at = end;
+            point
+        };
+        let (start_position, end) = (position(range.start), range.end);
+        let old_end_position = position(end);
+        tree.edit(&InputEdit {
+            start_byte: range.start,
+            old_end_byte: end,
+            new_end_byte: end,
+            start_position,
+            old_end_position,
+            new_end_position: old_end_position,
+        });
+    }
+    let mut parser = Parser::new();
+    parser.set_language(grammar).ok()?;
+    parse_within(&mut parser, after, Some(&tree), PARSE_STEPS)
+}
+
+/// The ranges in which two texts of one length differ.
+fn replaced(before: &[u8], after: &[u8]) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for at in (0..before.len().min(after.len())).filter(|at| before[*at] != after[*at]) {
+        match ranges.last_mut() {
+            Some(last) if last.end == at => last.end = at + 1,
+            _ => ranges.push(at..at + 1),
+        }
+    }
+    ranges
+}
+
+fn parse_within(parser: &mut Parser, bytes: &[u8], old: Option<&Tree>, most: u32) -> Option<Tree> {
     let mut steps = 0;
     let mut count = |_: &ParseState| {
         steps += 1;
         if steps > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let options = ParseOptions::new().progress_callback(&mut count);
-    parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
+    parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), old, Some(options))
 }
 
 /// A range to parse. Only offsets in bytes are read.
@@ -69,7 +111,6 @@ fn included(range: &Range<usize>) -> tree_sitter::Range {
 impl Syntax {
     /// `None` where the parser gave the text up, or it is beyond four gigabytes.
     pub(super) fn parse(grammar: &Language, text: &str) -> Option<Self> {
-        u32::try_from(text.len()).ok()?;
         Some(Self::from_tree(grammar, &parse(grammar, text)?))
     }
 
@@ -78,7 +119,7 @@ impl Syntax {
         let mut parser = Parser::new();
         parser.set_language(grammar).ok()?;
         parser.set_included_ranges(&ranges.iter().map(included).collect::<Vec<_>>()).ok()?;
-        Some(Self::from_tree(grammar, &parse_within(&mut parser, text, PARSE_STEPS)?))
+        Some(Self::from_tree(grammar, &parse_within(&mut parser, text, None, PARSE_STEPS)?))
     }
 
     /// Parses a text, or these parts of it; gives up after `steps` progress calls.
@@ -94,10 +135,10 @@ impl Syntax {
         if let Some(parts) = parts {
             parser.set_included_ranges(&parts.iter().map(included).collect::<Vec<_>>()).ok()?;
         }
-        Some(Self::from_tree(grammar, &parse_within(&mut parser, text.as_bytes(), steps)?))
+        Some(Self::from_tree(grammar, &parse_within(&mut parser, text.as_bytes(), None, steps)?))
     }
 
-    fn from_tree(grammar: &Language, tree: &Tree) -> Self {
+    pub(super) fn from_tree(grammar: &Language, tree: &Tree) -> Self {
         Self { grammar: grammar.clone(), rows: rows(tree), has_errors: tree.root_node().has_error() }
     }
 
