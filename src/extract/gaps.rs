@@ -60,7 +60,7 @@ impl Compiled {
         let patterns: Vec<&str> = gaps.iter().map(|gap| gap.pattern).collect();
         let any = Regex::builder().syntax(syntax).configure(any).build_many(&patterns).map_err(Box::new)?;
         let compile = |gap: &Gap| Ok((Regex::builder().syntax(syntax).build(gap.pattern)?, gap.filling));
-        let gaps = gaps.iter().map(compile).collect::<Result<_, BuildError>>().map_err(Box::new)?;
+        let gaps = gaps.iter().map(compile).collect::<Result<_, Box<BuildError>>>()?;
         Ok(Self { gaps, any })
     }
 
