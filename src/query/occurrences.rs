@@ -283,10 +283,34 @@ impl MentionReading<'_, '_> {
                 self.read_file(&itself, &file.path, known, &words, &HashMap::new())?;
             }
         }
-        for (path, known) in rows {
-            further.extend(self.read_file(alias, &path, known, &Arc::default(), &defined)?);
-        }
+        self.read_rows(alias, rows, &defined, total, &mut further)?;
         Ok(further)
+    }
+
+    /// Reads the references that the index has in files whose words were not read, those of other languages among them; the
+    /// nearest files first. `read` files were read before.
+    fn read_rows(
+        &mut self,
+        alias: &Alias,
+        rows: BTreeMap<String, Vec<Reference>>,
+        defined: &HashMap<(String, u32, u32), bool>,
+        read: usize,
+        further: &mut Vec<Alias>,
+    ) -> Result<()> {
+        let total = read + rows.len();
+        self.is_many |= total > MANY_FILES;
+        let homes: Vec<&str> = self.wanted.positions.iter().map(|(path, ..)| path.as_str()).collect();
+        let mut rows: Vec<(String, Vec<Reference>)> = rows.into_iter().collect();
+        rows.sort_by_cached_key(|(path, _)| (away(&homes, path), path.clone()));
+        for (done, (path, known)) in rows.into_iter().enumerate() {
+            if self.time.is_over(total)? {
+                let (before, all) = self.found.unfinished.unwrap_or_default();
+                self.found.unfinished = Some((before + read + done, all + total));
+                break;
+            }
+            further.extend(self.read_file(alias, &path, known, &Arc::default(), defined)?);
+        }
+        Ok(())
     }
 
     /// The files that have a name, the nearest first.

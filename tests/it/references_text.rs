@@ -2,6 +2,11 @@
 //!
 //! The expected positions of a test are what the language's own compiler or service says; its name and version are with the test.
 
+use std::time::Instant;
+
+use ixmcp::budget::Budget;
+use ixmcp::query::occurrences::{ReadingTime, mentions};
+use ixmcp::store::{Mode, Snapshot, Store};
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
@@ -778,4 +783,24 @@ fn a_name_of_many_files_is_found_on_all_pages() {
     assert_eq!(found.len(), 1 + 2 * 230, "{last}");
     assert_eq!((&last["total"], last.get("complete")), (&json!(found.len()), None));
     assert_eq!(last["truncated"], false);
+}
+
+/// Files of other languages may name a member by hundreds; what a program calls is in the files of its own language.
+#[test]
+fn time_bounds_the_files_of_other_languages_too() {
+    let mut text = "//- /a/queue.rs\npub struct Queue;\nimpl Queue {\n    pub fn index(&self) {}\n}\n\
+                    pub fn first(queue: &Queue) {\n    queue.index();\n}\n"
+        .to_owned();
+    for number in 0..230 {
+        text += &format!("//- /c/ring{number}.c\nvoid turn{number}(struct ring *ring) {{ ring->index(1); }}\n");
+    }
+    let repo = Repo::new(&text);
+    repo.ok(&["sync"]);
+    let store = Store::open(&repo.path().join(".ixmcp/index.db"), Mode::Read).unwrap();
+    let time = ReadingTime { until: Some(Instant::now()), ..ReadingTime::unlimited() };
+    let read = |snapshot: &Snapshot| mentions(snapshot, &snapshot.definitions("index")?, &time);
+    let found = store.read(&Budget::unlimited(), read).unwrap();
+    assert_eq!(found.unfinished, Some((1, 231)));
+    let found: Vec<(&str, u32)> = found.found.iter().map(|one| (one.path.as_str(), one.line)).collect();
+    assert_eq!(found, [("a/queue.rs", 3), ("a/queue.rs", 6)]);
 }
