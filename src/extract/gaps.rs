@@ -37,7 +37,7 @@ pub enum Filling {
 }
 
 /// Bytes of the lazy automaton of all patterns of a language, per thread: with the crate's default of 2 MiB, the one of C
-/// is built anew every few files.
+/// is thrown away every few files.
 const CACHE_BYTES: usize = 8 << 20;
 
 pub(super) struct Compiled {

@@ -51,7 +51,7 @@ pub(super) fn parse(grammar: &Language, text: &str) -> Option<Tree> {
     parse_within(&mut parser, text.as_bytes(), None, PARSE_STEPS)
 }
 
-/// Parses a text again in which some bytes were replaced by as many others; only what these touch is parsed anew.
+/// Parses a text again in which some bytes were replaced by as many others; only what these touch is parsed.
 pub(super) fn parse_replaced(grammar: &Language, mut tree: Tree, before: &[u8], after: &[u8]) -> Option<Tree> {
     let mut point = Point::default();
     let mut at = 0;

@@ -125,6 +125,11 @@ impl Resolver<'_> {
         })
     }
 
+    /// Whether no interface or alias of TypeScript can be meant.
+    pub(super) fn means_value(&mut self, asked: &NameQuery) -> Result<bool> {
+        Ok(matches!(asked.file.language.as_str(), "typescript" | "tsx") && self.is_value(asked)?)
+    }
+
     /// Whether nothing in a file can be a reference to some definitions, although no rule says what it refers to.
     pub(super) fn is_unreachable(&mut self, used: &Reference, wanted: &[(String, u32, u32)]) -> Result<bool> {
         let Some(file) = self.library.open(&used.path)? else { return Ok(false) };

@@ -6,7 +6,7 @@
 use super::families::{Family, Spelling};
 
 /// A module as an importing file refers to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Module {
     /// The folder from which `parts` lead on; `None`: from any root.
     pub anchor: Option<Vec<String>>,

@@ -8,9 +8,10 @@ use std::rc::Rc;
 
 use strum_macros::IntoStaticStr;
 
-use super::modules::{self, DefiningModule};
+use super::families::Family;
+use super::modules::{self, DefiningModule, Module};
 use super::opened::{Library, ParsedFile};
-use crate::store::{DefinitionNode, Heritage, Snapshot, SymbolId};
+use crate::store::{Definition, DefinitionNode, Heritage, Snapshot, SymbolId};
 
 /// The rule by which a reference was resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
@@ -85,6 +86,8 @@ pub struct Resolver<'s> {
     pub(super) heritage: HashMap<(SymbolId, usize), Bases>,
     /// Where definitions are, by the first language of the family and whether files are named with their extension.
     pub(super) homes: HashMap<(SymbolId, &'static str, bool), Rc<DefiningModule>>,
+    /// Definitions that modules offer: C and C++ ask the same header once for every file that includes it.
+    pub(super) offers: HashMap<Offer, Offered>,
     /// Whether the name that is resolved now is known to be no variable of a block.
     pub(super) is_free: bool,
     /// Where a block binds the variable through which the name is reached.
@@ -92,6 +95,20 @@ pub struct Resolver<'s> {
     /// Whether any SCIP file is loaded, once that was asked.
     pub(super) has_scip: Option<bool>,
 }
+
+/// A name that a module may offer to a language, as it is used.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct Offer {
+    pub module: Module,
+    pub language: String,
+    pub name: String,
+    pub kind: String,
+    /// Whether only values are meant.
+    pub is_value: bool,
+}
+
+/// Definitions, each with how many folders lead to the module that offers it.
+pub(super) type Offered = Rc<[(usize, Rc<DefinitionNode>)]>;
 
 /// A name to resolve, with its context.
 pub(super) struct NameQuery<'a> {
@@ -109,10 +126,27 @@ impl<'s> Resolver<'s> {
             exports: HashMap::new(),
             heritage: HashMap::new(),
             homes: HashMap::new(),
+            offers: HashMap::new(),
             is_free: false,
             root_at: None,
             has_scip: None,
         }
+    }
+
+    /// Where a definition is. A common name has hundreds of definitions, and each import of it is compared with all of them.
+    pub(super) fn home(
+        &mut self,
+        family: &'static Family,
+        declared: &DefinitionNode,
+        with_extension: bool,
+    ) -> Rc<DefiningModule> {
+        let language = family.languages.first().copied().unwrap_or_default();
+        let key = (declared.id, language, with_extension);
+        let home = self.homes.entry(key).or_insert_with(|| {
+            let Definition { path, container, .. } = &declared.definition;
+            Rc::new(DefiningModule::new(family, path, container.as_deref(), with_extension))
+        });
+        Rc::clone(home)
     }
 }
 

@@ -7,19 +7,19 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use super::families::{Family, Scope, Spelling};
+use super::families::{Scope, Spelling};
 use super::kinds;
-use super::modules::{self, DefiningModule, Module};
+use super::modules::{self, Module};
 use super::objects;
 use super::opened::{ParsedFile, is_wildcard, local};
 use super::ranked::shared;
 use super::receiver::{Receiver, receiver};
 use super::resolution::{
-    DEEPEST, Declarations, NameQuery, OUTSIDE, Resolution, ResolutionRule, Resolver, Typed, package_of,
+    DEEPEST, Declarations, NameQuery, OUTSIDE, Offer, Offered, Resolution, ResolutionRule, Resolver, Typed, package_of,
 };
 use crate::error::Result;
 use crate::query::qualified_name::qualified;
-use crate::store::{Definition, DefinitionNode, Import, Reference};
+use crate::store::{DefinitionNode, Import, Reference};
 
 impl<'s> Resolver<'s> {
     /// The targets of a reference; `None` if it refers to nothing in this repository.
@@ -416,15 +416,11 @@ impl<'s> Resolver<'s> {
         module: &Module,
         seen: &mut HashSet<(String, String)>,
     ) -> Result<Declarations> {
-        let all = self.candidates(asked)?;
-        let family = asked.file.family;
-        let (names, with_extension) = (module.names(family), module.has_extension(family));
         let mut nearest: Vec<(usize, Rc<DefinitionNode>)> = Vec::new();
-        for declared in all {
-            let home = self.home(family, &declared, with_extension);
-            let Some(far) = module.offers(family, &names, &home) else { continue };
-            if self.library.may_root(asked.file, module, &declared.definition.path)? {
-                nearest.push((far.saturating_sub(shared(&asked.file.path, &declared.definition.path)), declared));
+        for (far, declared) in self.offered_itself(asked, module)?.iter() {
+            let path = &declared.definition.path;
+            if self.library.may_root(asked.file, module, path)? {
+                nearest.push((far.saturating_sub(shared(&asked.file.path, path)), Rc::clone(declared)));
             }
         }
         if let Some(least) = nearest.iter().map(|(far, _)| *far).min() {
@@ -454,15 +450,28 @@ impl<'s> Resolver<'s> {
         Ok(Vec::new())
     }
 
-    /// Where a definition is. A common name has hundreds of definitions, and each import of it is compared with all of them.
-    fn home(&mut self, family: &'static Family, declared: &DefinitionNode, with_extension: bool) -> Rc<DefiningModule> {
-        let language = family.languages.first().copied().unwrap_or_default();
-        let key = (declared.id, language, with_extension);
-        let home = self.homes.entry(key).or_insert_with(|| {
-            let Definition { path, container, .. } = &declared.definition;
-            Rc::new(DefiningModule::new(family, path, container.as_deref(), with_extension))
-        });
-        Rc::clone(home)
+    /// Definitions of the name that a module offers itself.
+    fn offered_itself(&mut self, asked: &NameQuery, module: &Module) -> Result<Offered> {
+        let key = Offer {
+            module: module.clone(),
+            language: asked.file.language.clone(),
+            name: asked.name.to_owned(),
+            kind: asked.kind.to_owned(),
+            is_value: self.means_value(asked)?,
+        };
+        if let Some(known) = self.offers.get(&key) {
+            return Ok(Rc::clone(known));
+        }
+        let family = asked.file.family;
+        let (names, with_extension) = (module.names(family), module.has_extension(family));
+        let mut offered = Vec::new();
+        for declared in self.candidates(asked)? {
+            let home = self.home(family, &declared, with_extension);
+            offered.extend(module.offers(family, &names, &home).map(|far| (far, declared)));
+        }
+        let offered = Offered::from(offered);
+        self.offers.insert(key, Rc::clone(&offered));
+        Ok(offered)
     }
 
     /// Returns the definitions that a file passes on under a name: by an import of that name, else by imports of
@@ -521,7 +530,7 @@ impl<'s> Resolver<'s> {
             .filter(|d| asked.file.family.sees(language, &d.definition.language))
             .filter_map(|d| Some((kinds::fit(asked.kind, &d.definition.kind)?, Rc::clone(d))))
             .collect();
-        if matches!(language, "typescript" | "tsx") && self.is_value(asked)? {
+        if self.means_value(asked)? {
             fitting.retain(|(_, d)| !matches!(d.definition.kind.as_str(), "interface" | "type"));
         }
         fitting.sort_by_key(|(fit, _)| *fit);
