@@ -36,13 +36,13 @@ pub enum Filling {
     Conditional,
 }
 
-/// Bytes of the lazy automaton of all patterns of a language, per thread: with the crate's default of 2 MiB, the one of C
-/// is thrown away every few files.
+/// Bytes of the lazy automaton of all patterns of a language, per thread. With the crate's default of 2 MiB, a pass with the
+/// patterns of C over the kernel's `fs` takes 1.5 times as long.
 const CACHE_BYTES: usize = 8 << 20;
 
 pub(super) struct Compiled {
     gaps: Vec<(Regex, Filling)>,
-    /// All patterns: one pass says which of them a text has.
+    /// All patterns as one: a single pass finds which of them match a text.
     any: Regex,
 }
 
@@ -74,7 +74,7 @@ impl Compiled {
         let quoted = syntax.quoted();
         let mut blocks = None;
         for (at, gap) in self.gaps.iter().enumerate() {
-            // A later pattern may match what an earlier one has written.
+            // Later patterns search the text that this one leaves.
             if found.contains(PatternID::must(at)) && fill_gap(gap, &mut filled, text, &quoted, &mut blocks) {
                 found = self.find(&filled.text);
             }
@@ -82,7 +82,7 @@ impl Compiled {
         (filled.text != text.as_bytes()).then_some(filled)
     }
 
-    /// The patterns that occur in a text.
+    /// The patterns that match a text.
     fn find(&self, text: &[u8]) -> PatternSet {
         let mut found = PatternSet::new(self.any.pattern_len());
         self.any.which_overlapping_matches(&Input::new(text), &mut found);
@@ -223,5 +223,22 @@ impl Conditional {
     fn left_out(&self) -> impl Iterator<Item = Range<usize>> {
         let branches = self.lines.windows(2).skip(1).map(|pair| pair[0].end..pair[1].start);
         self.lines.iter().cloned().chain(branches)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::extract::LANGUAGES;
+
+    #[test]
+    fn one_pass_finds_the_patterns_that_match_by_themselves() {
+        let text =
+            b"#ifdef DEEP\nint \xc3\xa9;\n#endif\nstatic int __init open_gate(int width)\n{\n\treturn width;\n}\n\
+                     static int depth __read_mostly = 3;\nstruct __packed sail { int area; } __aligned(8);\n";
+        let gaps = &LANGUAGES.iter().find(|one| one.name == "c").and_then(|c| c.compiled()).unwrap().gaps;
+        let found: Vec<usize> = gaps.find(text).iter().map(|pattern| pattern.as_usize()).collect();
+        let matches = |at: &usize| gaps.gaps[*at].0.is_match(text);
+        assert_eq!(found, (0..gaps.gaps.len()).filter(matches).collect::<Vec<_>>());
+        assert!(found.len() > 2, "{found:?}");
     }
 }

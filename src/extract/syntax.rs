@@ -51,7 +51,8 @@ pub(super) fn parse(grammar: &Language, text: &str) -> Option<Tree> {
     parse_within(&mut parser, text.as_bytes(), None, PARSE_STEPS)
 }
 
-/// Parses a text again in which some bytes were replaced by as many others; only what these touch is parsed.
+/// Parses a text again after some of its bytes were replaced by as many others. What they do not touch is taken from the
+/// tree of the text before.
 pub(super) fn parse_replaced(grammar: &Language, mut tree: Tree, before: &[u8], after: &[u8]) -> Option<Tree> {
     let mut point = Point::default();
     let mut at = 0;
@@ -315,5 +316,26 @@ fn rows(tree: &Tree) -> Vec<Row> {
             }
             cursor.goto_parent();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::LANGUAGES;
+
+    #[test]
+    fn a_tree_of_replaced_bytes_is_that_of_a_whole_parse() {
+        let before = "/* é */\nint first(void)\n{\n\treturn 1;\n}\n\nstatic int __init second(int width)\n{\n\treturn width;\n}\n\
+                      static int depth __read_mostly = 3;\nint third(void) { return 3; }\n";
+        let after = before.replace("__init", "      ").replace("__read_mostly", "             ");
+        let grammar =
+            &LANGUAGES.iter().find(|language| language.name == "c").and_then(|c| c.compiled()).unwrap().grammar;
+        let old = parse(grammar, before).unwrap();
+        assert!(Syntax::from_tree(grammar, &old).has_errors());
+        let again = parse_replaced(grammar, old, before.as_bytes(), after.as_bytes()).unwrap();
+        let (again, whole) = (Syntax::from_tree(grammar, &again), Syntax::parse(grammar, &after).unwrap());
+        assert!(!whole.has_errors());
+        assert_eq!(again.rows, whole.rows);
     }
 }

@@ -51,6 +51,14 @@ pub struct Mentions {
     pub has_unlisted: bool,
 }
 
+impl Mentions {
+    /// Records that only `done` of the `total` files with one of the names were read.
+    fn leave_unread(&mut self, done: usize, total: usize) {
+        let (before, all) = self.unfinished.unwrap_or_default();
+        self.unfinished = Some((before + done, all + total));
+    }
+}
+
 /// How long files may be read for one answer.
 #[derive(Clone, Debug)]
 pub struct ReadingTime {
@@ -103,7 +111,7 @@ pub fn mentions(snapshot: &Snapshot, definitions: &[Definition], time: &ReadingT
     reading.read_all()?;
     let MentionReading { mut found, is_many, wanted, .. } = reading;
     if is_many {
-        let homes: Vec<&str> = wanted.positions.iter().map(|(path, ..)| path.as_str()).collect();
+        let homes = wanted.homes();
         found.found.sort_by_cached_key(|one| (away(&homes, &one.path), one.path.clone(), one.line, one.column));
     } else {
         found.found.sort_by(|a, b| (&a.path, a.line, a.column, &a.kind).cmp(&(&b.path, b.line, b.column, &b.kind)));
@@ -270,8 +278,7 @@ impl MentionReading<'_, '_> {
                 read_words(self.snapshot, &files[done..total.min(done + AT_ONCE)])?;
             }
             if self.time.is_over(total)? {
-                let (before, all) = self.found.unfinished.unwrap_or_default();
-                self.found.unfinished = Some((before + done, all + total));
+                self.found.leave_unread(done, total);
                 return Ok(further);
             }
             let known = rows.remove(&file.path).unwrap_or_default();
@@ -283,34 +290,33 @@ impl MentionReading<'_, '_> {
                 self.read_file(&itself, &file.path, known, &words, &HashMap::new())?;
             }
         }
-        self.read_rows(alias, rows, &defined, total, &mut further)?;
+        further.extend(self.read_rows(alias, rows, &defined, total)?);
         Ok(further)
     }
 
-    /// Reads the references that the index has in files whose words were not read, those of other languages among them; the
-    /// nearest files first. `read` files were read before.
+    /// Reads the references of the index in the other files, such as those of other languages, the nearest first; returns
+    /// the other names that imports and exports in them give. `read` files were read before.
     fn read_rows(
         &mut self,
         alias: &Alias,
         rows: BTreeMap<String, Vec<Reference>>,
         defined: &HashMap<(String, u32, u32), bool>,
         read: usize,
-        further: &mut Vec<Alias>,
-    ) -> Result<()> {
+    ) -> Result<Vec<Alias>> {
         let total = read + rows.len();
         self.is_many |= total > MANY_FILES;
-        let homes: Vec<&str> = self.wanted.positions.iter().map(|(path, ..)| path.as_str()).collect();
+        let homes = self.wanted.homes();
         let mut rows: Vec<(String, Vec<Reference>)> = rows.into_iter().collect();
         rows.sort_by_cached_key(|(path, _)| (away(&homes, path), path.clone()));
+        let mut further = Vec::new();
         for (done, (path, known)) in rows.into_iter().enumerate() {
             if self.time.is_over(total)? {
-                let (before, all) = self.found.unfinished.unwrap_or_default();
-                self.found.unfinished = Some((before + read + done, all + total));
+                self.found.leave_unread(read + done, total);
                 break;
             }
             further.extend(self.read_file(alias, &path, known, &Arc::default(), defined)?);
         }
-        Ok(())
+        Ok(further)
     }
 
     /// The files that have a name, the nearest first.
@@ -319,7 +325,7 @@ impl MentionReading<'_, '_> {
         let Some(query) = FtsQuery::phrase(&alias.name) else { return Ok(Vec::new()) };
         let mut files = self.snapshot.naming_files(&query, &languages)?;
         files.retain(|file| alias.only_in.as_ref().is_none_or(|only| *only == file.path));
-        let homes: Vec<&str> = self.wanted.positions.iter().map(|(path, ..)| path.as_str()).collect();
+        let homes = self.wanted.homes();
         files.sort_by_cached_key(|file| (away(&homes, &file.path), file.path.clone()));
         Ok(files)
     }

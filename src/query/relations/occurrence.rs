@@ -68,6 +68,11 @@ impl Wanted {
         Ok(Self { positions, nodes, locals, has_members, of_trait })
     }
 
+    /// The files of the definitions.
+    pub fn homes(&self) -> Vec<&str> {
+        self.positions.iter().map(|(path, ..)| path.as_str()).collect()
+    }
+
     fn has(&self, path: &str, line: u32, column: u32) -> bool {
         self.positions.iter().any(|one| (one.0.as_str(), one.1, one.2) == (path, line, column))
     }

@@ -86,7 +86,7 @@ pub struct Resolver<'s> {
     pub(super) heritage: HashMap<(SymbolId, usize), Bases>,
     /// Where definitions are, by the first language of the family and whether files are named with their extension.
     pub(super) homes: HashMap<(SymbolId, &'static str, bool), Rc<DefiningModule>>,
-    /// Definitions that modules offer: C and C++ ask the same header once for every file that includes it.
+    /// Definitions that modules offer: without this, a header is searched again for every file that includes it.
     pub(super) offers: HashMap<Offer, Offered>,
     /// Whether the name that is resolved now is known to be no variable of a block.
     pub(super) is_free: bool,

@@ -65,7 +65,7 @@ export function Search({ route }: { route: Route }) {
 
   // Not `given`: that would lose characters that were typed since the last render.
   useEffect(() => setText(routeNow().query.get('q') ?? ''), [given]);
-  // Before the next frame: an effect that is due after it is lost when Enter leaves the page first.
+  // Layout effects run before the next frame. Other effects run after it, and are dropped if Enter leaves this view first.
   useLayoutEffect(() => {
     if (chosen.about === about) return;
     setLimit(PAGE);
