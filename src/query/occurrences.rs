@@ -264,10 +264,6 @@ impl MentionReading<'_, '_> {
     fn read_name(&mut self, alias: &Alias) -> Result<Vec<Alias>> {
         let name = alias.name.as_str();
         let files = self.files_naming(alias)?;
-        let mut rows: BTreeMap<String, Vec<Reference>> = BTreeMap::new();
-        for used in self.resolver.references_to(alias)? {
-            rows.entry(used.path.clone()).or_default().push(used);
-        }
         let defined = self.resolver.positions_of(name)?;
         let many = files.len() > MANY_FILES;
         self.is_many |= many;
@@ -281,7 +277,9 @@ impl MentionReading<'_, '_> {
                 self.found.leave_unread(done, total);
                 return Ok(further);
             }
-            let known = rows.remove(&file.path).unwrap_or_default();
+            // File by file: a name of the kernel has half a million references, of which a first answer reads a few.
+            let here = Alias { name: alias.name.clone(), only_in: Some(file.path.clone()) };
+            let known = self.resolver.references_to(&here)?;
             let words = words_of(self.snapshot, file.version, &file.path)?;
             further.extend(self.read_file(alias, &file.path, known, &words, &defined)?);
             if alias.only_in.is_none() && self.resolver.has_itself(&file.path, &self.wanted)? {
@@ -290,20 +288,26 @@ impl MentionReading<'_, '_> {
                 self.read_file(&itself, &file.path, known, &words, &HashMap::new())?;
             }
         }
-        further.extend(self.read_rows(alias, rows, &defined, total)?);
+        further.extend(self.read_rows(alias, &files, &defined)?);
         Ok(further)
     }
 
-    /// Reads the references of the index in the other files, such as those of other languages, the nearest first; returns
-    /// the other names that imports and exports in them give. `read` files were read before.
+    /// Reads the references of the index in files that are not among those read, such as files of other languages, the
+    /// nearest first; returns the other names that imports and exports in them give.
     fn read_rows(
         &mut self,
         alias: &Alias,
-        rows: BTreeMap<String, Vec<Reference>>,
+        read: &[NamingFile],
         defined: &HashMap<(String, u32, u32), bool>,
-        read: usize,
     ) -> Result<Vec<Alias>> {
-        let total = read + rows.len();
+        let mut rows: BTreeMap<String, Vec<Reference>> = BTreeMap::new();
+        for used in self.resolver.references_to(alias)? {
+            rows.entry(used.path.clone()).or_default().push(used);
+        }
+        for file in read {
+            rows.remove(&file.path);
+        }
+        let total = read.len() + rows.len();
         self.is_many |= total > MANY_FILES;
         let homes = self.wanted.homes();
         let mut rows: Vec<(String, Vec<Reference>)> = rows.into_iter().collect();
@@ -311,7 +315,7 @@ impl MentionReading<'_, '_> {
         let mut further = Vec::new();
         for (done, (path, known)) in rows.into_iter().enumerate() {
             if self.time.is_over(total)? {
-                self.found.leave_unread(read + done, total);
+                self.found.leave_unread(read.len() + done, total);
                 break;
             }
             further.extend(self.read_file(alias, &path, known, &Arc::default(), defined)?);

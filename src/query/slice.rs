@@ -16,6 +16,23 @@ pub struct Slice {
     pub next: Option<(u64, Option<u64>)>,
 }
 
+/// A file's bytes and where its lines begin.
+pub struct FileLines {
+    bytes: Vec<u8>,
+    starts: Vec<usize>,
+}
+
+impl FileLines {
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self { starts: line_starts(&bytes), bytes }
+    }
+
+    /// A line, from 1, with its line break; `None` past the end.
+    pub fn get(&self, number: u64) -> Option<&[u8]> {
+        (1..=self.starts.len() as u64).contains(&number).then(|| line(&self.bytes, &self.starts, number))
+    }
+}
+
 /// Lines `start..=end` (1-based) of `bytes`, from `column` of the first on, of at most `cap` bytes of JSON text.
 ///
 /// Lines end at LF; line breaks come back as they are. An end past the file's is clamped. `INVALID_ARGUMENT`, naming

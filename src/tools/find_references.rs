@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::goto_definition::{preview, readings, span_of, span_of_occurrence};
+use super::goto_definition::{readings, span_of, span_of_occurrence};
+use super::previews::Previews;
 use super::target::{Candidate, Located, Subject, has_target};
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
@@ -136,7 +137,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         };
         listed.retain(|one| include_declaration || !one.is_definition());
         // The lines of those that are returned are read, not of all.
-        (listed.len(), Page::from_list(listed, offset, limit).map(|one| one.item(call, &name)), precision)
+        let mut previews = Previews::new(call);
+        (listed.len(), Page::from_list(listed, offset, limit).map(|one| one.item(&mut previews, &name)), precision)
     };
     // More is found on the next page, or in a longer time.
     let after = references.offset + references.items.len();
@@ -164,7 +166,7 @@ enum Found {
 }
 
 /// The time in which files of a common name are read before what is found is the answer.
-const FIRST_ANSWER: Duration = Duration::from_millis(100);
+const FIRST_ANSWER: Duration = Duration::from_millis(75);
 
 /// How long files may be read: of many files the nearest ones at first; until shortly before the deadline if the caller has set it, or
 /// asks for a further page.
@@ -259,19 +261,19 @@ impl UnreadReference {
     }
 
     /// The reference as the answer shows it, to something of that name.
-    fn item(self, call: &Call, name: &str) -> Reference {
+    fn item(self, previews: &mut Previews, name: &str) -> Reference {
         match self {
             Self::Stated(one) => Reference {
                 role: scip::role(one.roles).to_owned(),
-                preview: preview(call, &one.path, one.line),
+                preview: previews.line(&one.path, one.line),
                 span: span_of_occurrence(one),
                 precision: None,
             },
             Self::Uncovered(mention) => {
-                let item = mention_item(call, &mention, name);
+                let item = mention_item(previews, &mention, name);
                 Reference { precision: item.precision.or_else(|| Some("syntax".to_owned())), ..item }
             }
-            Self::BySyntax(mention) => mention_item(call, &mention, name),
+            Self::BySyntax(mention) => mention_item(previews, &mention, name),
         }
     }
 }
@@ -361,11 +363,11 @@ pub(super) fn candidates(call: &Call, names: &[&str]) -> Result<Vec<String>> {
     Ok(holding.iter().map(|path| absolute(path)).chain(others).collect())
 }
 
-fn mention_item(call: &Call, mention: &Mention, name: &str) -> Reference {
+fn mention_item(previews: &mut Previews, mention: &Mention, name: &str) -> Reference {
     Reference {
         span: span_of(mention.path.clone(), mention.line, mention.column, mention.alias.as_deref().unwrap_or(name)),
         role: mention.kind.clone().unwrap_or_else(|| "definition".to_owned()),
-        preview: preview(call, &mention.path, mention.line),
+        preview: previews.line(&mention.path, mention.line),
         precision: (!mention.is_certain).then(|| "name".to_owned()),
     }
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::engine::{self, File};
+use super::previews::Previews;
 use super::target::{Candidate, Subject, has_target};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
@@ -99,11 +100,12 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         }
         Ok(Found::ByName(found))
     };
+    let mut previews = Previews::new(call);
     let found = match call.read_name(&first.name, definitions)? {
         Found::Stated(subject, stated) => {
             let external = stated.is_empty().then(|| subject.external()).flatten();
             let item = |(one, kind): (ScipOccurrence, String)| Definition {
-                preview: preview(call, &one.path, one.line),
+                preview: previews.line(&one.path, one.line),
                 name: if one.name.is_empty() { first.name.clone() } else { one.name.clone() },
                 span: span_of_occurrence(one),
                 kind,
@@ -116,7 +118,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     };
     let is_certain = found.is_certain;
     let items = found.definitions.into_iter().map(|one| Definition {
-        preview: preview(call, &one.path, one.line),
+        preview: previews.line(&one.path, one.line),
         span: span_of(one.path, one.line, one.column, &one.name),
         name: one.name,
         kind: one.kind,
@@ -158,14 +160,6 @@ pub(super) fn readings(call: &Call, file: &File, line: u32, column: u32) -> Resu
     }
     let path = RepoPath::new(file.path.as_str()).or_else(|| RepoPath::outside(file.path.as_str()));
     Ok(path.map(|path| position::names_at(&path, &bytes, line, column)).unwrap_or_default())
-}
-
-/// A line as shown in answers; empty if it cannot be read.
-pub(super) fn preview(call: &Call, path: &str, line: u32) -> String {
-    const MAX_LENGTH: usize = 200;
-    let Ok((_, bytes)) = call.workspace().files.read(path) else { return String::new() };
-    let found = slice::slice(&bytes, line.into(), line.into(), 1, None);
-    found.map(|found| found.content.trim().chars().take(MAX_LENGTH).collect()).unwrap_or_default()
 }
 
 /// The span of a name that begins at a position.

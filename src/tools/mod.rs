@@ -31,6 +31,7 @@ pub(crate) mod ixchel_tags;
 mod jobs;
 pub(crate) mod list_files;
 mod normalize;
+mod previews;
 pub(crate) mod query;
 mod refusal;
 pub(crate) mod rename_symbol;
