@@ -104,7 +104,6 @@ const COMMANDS: &[(&[&str], bool)] = &[
     (&["graph"], true),
     (&["graph", "-f", "dot"], true),
     (&["graph", "-f", "mermaid"], true),
-    (&["graph", "-f", "svg"], false),
     (&["graph", "-f", "json"], true),
     (&["graph", "--symbol", "pay"], true),
     (&["graph", "--symbol", "pay", "-f", "mermaid"], true),

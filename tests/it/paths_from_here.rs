@@ -170,7 +170,6 @@ fn what_other_programs_read_names_paths_from_the_root() {
         &["graph", "--symbol", "pay", "--json"],
         &["graph", "--symbol", "pay", "-f", "dot"],
         &["graph", "--symbol", "pay", "-f", "mermaid"],
-        &["graph", "--symbol", "pay", "-f", "svg"],
         &["slice", "paz.py", "1", "--json"],
     ] {
         let printed = String::from_utf8(run_in(&repo, "sub", arguments).stdout).unwrap();

@@ -116,7 +116,6 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("tree_sitter", &["extract"]),
     ("clap", &["cli"]),
     ("indicatif", &["cli"]),
-    ("dagre", &["cli"]),
     ("jsonc_parser", &["cli"]),
     ("saphyr_parser", &["extract"]),
     ("pulldown_cmark", &["extract"]),

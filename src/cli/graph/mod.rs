@@ -3,10 +3,7 @@
 //! Owns what is drawn. Each way to draw it has a file of its own.
 
 mod dot;
-mod layout;
 mod mermaid;
-mod settle;
-mod svg;
 mod symbol;
 mod text;
 
@@ -61,7 +58,6 @@ enum Format {
     Dot,
     Mermaid,
     Json,
-    Svg,
 }
 
 /// The nodes and edges to draw.
@@ -82,25 +78,11 @@ struct Node {
     status: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug)]
 struct Edge {
     from: usize,
     to: usize,
     rel: String,
-}
-
-impl Picture {
-    /// Edges that lead the same way as one line, which names all of them: lines next to each other take space and add nothing.
-    fn with_edges_merged(mut self) -> Self {
-        self.edges.dedup_by(|next, kept| {
-            let is_parallel = (next.from, next.to) == (kept.from, kept.to);
-            if is_parallel {
-                kept.rel = format!("{}, {}", kept.rel, next.rel);
-            }
-            is_parallel
-        });
-        self
-    }
 }
 
 /// The kinds with their colours: fill and line, dark enough to be distinguished in print.
@@ -150,12 +132,6 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             String::new()
         }
         Format::Json => value(&picture).to_string() + "\n",
-        Format::Svg => {
-            let picture = picture.with_edges_merged();
-            let title = if typed.symbol.is_some() { "Call graph" } else { "Knowledge graph" };
-            let title = format!("{title}: {nodes} {several}, {edges} edges");
-            svg::draw(&picture, &layout::layout(&picture)?, &title)
-        }
     };
     match &typed.output {
         Some(file) => {
