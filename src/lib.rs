@@ -28,7 +28,7 @@
 //!   write in their own words
 //! - [`budget`]: deadlines, cancellation, progress; `locked`: mutexes; `threads`: work on a list in several threads;
 //!   [`panics`]: catching and reporting panics
-//! - `words`: splitting identifiers; `cycles`: cycles of a graph; [`secrets`]: detection of secrets by name and
+//! - [`words`]: splitting identifiers; `cycles`: cycles of a graph; [`secrets`]: detection of secrets by name and
 //!   content
 //! - `git_layout`: where git keeps a repository and its worktrees; `git_settings`: the syntax of git's settings files;
 //!   `git_config`: the settings in effect; `wildmatch`: git's globs; `git_objects`: commits and their files, read with
@@ -146,8 +146,10 @@ mod locked;
 pub mod model;
 pub mod panics;
 mod platform;
+#[cfg(test)]
+mod random_texts;
 mod secrets;
 mod threads;
 mod wildmatch;
 mod wording;
-mod words;
+pub mod words;

@@ -366,7 +366,7 @@ fn lines_of<'n>(names: impl Iterator<Item = &'n str>, mut is_wanted: impl FnMut(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::measure::Random;
+    use crate::random_texts::Random;
 
     #[test]
     fn token_characters_match_unicode() {

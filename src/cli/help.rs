@@ -19,7 +19,7 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Share with an organisation", &["publish", "unpublish", "org"]),
     ("Knowledge graph", &["init", "entity", "graph"]),
     ("Serve agents", &["mcp", "http", "daemon", "call"]),
-    ("Inspect and maintain", &["ui", "sql", "eval", "rebuild", "snapshot", "scip"]),
+    ("Inspect and maintain", &["ui", "sql", "rebuild", "snapshot", "scip"]),
     ("Set up the program", &["model", "completions", "man"]),
 ];
 

@@ -14,7 +14,6 @@ mod doctor;
 mod documents;
 mod edited;
 mod entity;
-mod eval;
 mod files;
 mod global_options;
 mod graph;
@@ -155,7 +154,6 @@ enum Command {
     Daemon(daemon::Arguments),
     Ui(ui::Arguments),
     Sql(sql::Arguments),
-    Eval(eval::Arguments),
     Model(model::Arguments),
     Rebuild(rebuild::Arguments),
     Doctor(doctor::Arguments),
@@ -346,7 +344,6 @@ fn run_command(session: &Session, command: Command) -> Result<Outcome> {
         Command::Daemon(arguments) => daemon::run(session, &arguments),
         Command::Ui(arguments) => ui::run(session, &arguments),
         Command::Sql(arguments) => sql::run(session, &arguments),
-        Command::Eval(arguments) => eval::run(session, &arguments),
         Command::Model(arguments) => model::run(session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(session, &arguments),
         Command::Doctor(arguments) => doctor::run(session, &arguments),

@@ -75,12 +75,6 @@ const SHAPES: &[(&str, Shape)] = &[
              watch_mode?, socket?, tcp?}",
         ),
     ),
-    (
-        "eval",
-        Written(
-            "{rows: [{half, kind, ranking, questions, ndcg_at_10, mrr, recall_at_10, p50_ms, p99_ms, gain?, beside?}]}",
-        ),
-    ),
     ("model list", Written("{built_in, models: [{name, bytes, path, used}], used}")),
     (
         "model info",
@@ -133,7 +127,6 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("files", "--skipped", "{total, skipped: [{path, reason}]}"),
     ("repos", "--prune", "{removed, removed_dependencies, freed_bytes}"),
     ("sync", "--watch", "one such object a line"),
-    ("eval", "--cost", "{rows: [{half, kind, policy, queries, found, median?, p90?, mean_of_common?}]}"),
 ];
 
 /// JSON of `ixmcp` without a command.

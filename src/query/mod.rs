@@ -15,7 +15,6 @@ pub(crate) mod files;
 mod globs;
 pub(crate) mod graph;
 pub mod history;
-pub(crate) mod measure;
 pub(crate) mod mentions;
 pub(crate) mod near;
 pub mod occurrences;

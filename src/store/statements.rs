@@ -53,7 +53,7 @@ impl Snapshot<'_> {
 mod tests {
     use crate::store::{
         Mode, Store, audit, by_name, candidates, chunks, commits, documents, entities, facts, files, fts_segments,
-        graph, kept, names, overview, plain, raw, relations, schema, scip, scope, search, symbols, terms, text_vectors,
+        graph, kept, names, overview, raw, relations, schema, scip, scope, search, symbols, terms, text_vectors,
         trigrams, vectors,
     };
 
@@ -76,7 +76,6 @@ mod tests {
             kept::STATEMENTS,
             names::STATEMENTS,
             overview::STATEMENTS,
-            plain::STATEMENTS,
             raw::STATEMENTS,
             relations::STATEMENTS,
             schema::STATEMENTS,

@@ -85,7 +85,7 @@ pub(super) fn components(blob: Vec<u8>) -> Vec<i8> {
 }
 
 /// A chunk's text as it is embedded: under its headings, after what is read with it. Each may be empty.
-pub fn text_to_embed(headings: &str, lead: &str, text: &str) -> String {
+fn text_to_embed(headings: &str, lead: &str, text: &str) -> String {
     let line_break = if headings.is_empty() { "" } else { "\n" };
     [headings, line_break, lead, text].concat()
 }

@@ -132,7 +132,6 @@ const COMMANDS: &[(&[&str], bool)] = &[
     (&["sql", "SELECT path FROM files"], true),
     (&["sql", "SELECT path FROM files", "--json"], true),
     (&["sql", "SELECT text FROM nowhere\u{202e}"], false),
-    (&["eval", "nowhere.json"], false),
     (&["model", "list"], false),
     (&["model", "info"], false),
     (&["scip", "list"], false),

@@ -1,6 +1,6 @@
 //! A fresh machine, documents of many formats, and queries in other words than theirs.
 //!
-//! Nothing was chosen to make these queries come out: the score was fitted elsewhere (`fixtures/search/calibrate.py`).
+//! Nothing was chosen to make these queries come out: the score was fitted elsewhere (`fixtures/search/README.md`).
 
 use std::path::Path;
 use std::process::Command;

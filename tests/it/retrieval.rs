@@ -1,13 +1,26 @@
-//! `ixmcp eval` and the development set.
+//! The evaluation of search (`benches/eval`) and the development set.
+
+#[path = "../../benches/eval/evaluation.rs"]
+mod evaluation;
+#[path = "../../benches/eval/labels.rs"]
+mod labels;
+#[path = "../../benches/eval/measure.rs"]
+mod measure;
+#[path = "../../benches/eval/plain.rs"]
+mod plain;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::Output;
+use std::time::Duration;
 
 use expect_test::expect;
+use ixmcp::config::{Environment, Flags, Sources};
+use ixmcp::workspace::{Watching, Workspaces};
 use serde_json::Value;
 
+use self::evaluation::{Evaluation, Method, Row};
+use self::measure::{Gain, Judgment, RankedSpan, Summary, Target, judge};
 use crate::harness::Repo;
 
 const SHOP: &str = "\
@@ -28,73 +41,46 @@ The total price of a cart is a price in total; the price of a cart is its total 
 {\"query\": \"zebra crossing\", \"relevant\": [\"src/shop.py\"], \"half\": \"report\"}
 ";
 
-fn rows(repo: &Repo, arguments: &[&str]) -> Vec<Value> {
-    let text = repo.ok(&[&["eval", "questions.jsonl", "--json"], arguments].concat());
-    let answer: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
-    answer["rows"].as_array().unwrap().clone()
+/// An evaluation of the queries of a file, after `change`.
+fn evaluation(repo: &Repo, queries: &str, change: impl FnMut(&mut labels::LabelledQuery)) -> Evaluation {
+    let environment = Environment::new([], repo.home().to_owned(), repo.path().to_owned());
+    let sources = Sources { flags: Flags::default(), environment };
+    let mut queries = labels::read(&repo.path().join(queries)).unwrap();
+    queries.iter_mut().for_each(change);
+    Evaluation::new(Workspaces::new(sources, Watching::No), repo.path().to_owned(), queries)
 }
 
-fn row<'r>(rows: &'r [Value], half: &str, kind: &str, ranking: &str) -> &'r Value {
-    rows.iter().find(|row| row["half"] == half && row["kind"] == kind && row["ranking"] == ranking).unwrap()
+fn rows(repo: &Repo, ablate: bool) -> Vec<Row> {
+    evaluation(repo, "questions.jsonl", |_| {}).rows(&Method::default(), ablate).unwrap()
+}
+
+fn row<'r>(rows: &'r [Row], half: &str, kind: &str, ranking: &str) -> &'r Row {
+    rows.iter().find(|row| row.half == half && row.kind == kind && row.ranking == ranking).unwrap()
 }
 
 #[test]
 fn an_evaluation_has_a_row_for_each_half_and_kind_next_to_the_plain_search() {
     let repo = Repo::new(SHOP);
-    let all = rows(&repo, &[]);
-    assert_eq!(row(&all, "tune", "symbol", "ixmcp")["mrr"], 1.0, "{all:?}");
+    let all = rows(&repo, false);
+    let mrr = |ranking: &str| row(&all, "tune", "symbol", ranking).summary.mrr.to_string();
     // The words of the name occur more often in the guide.
-    assert_eq!(row(&all, "tune", "symbol", "plain BM25")["mrr"], 0.5, "{all:?}");
-    let report = row(&all, "report", "all", "ixmcp");
-    assert_eq!((&report["questions"], &report["recall_at_10"]), (&Value::from(2), &Value::from(0.5)));
-    assert!(report["p50_ms"].as_f64().unwrap() > 0.0);
-    assert!(rows(&repo, &["--half", "tune"]).iter().all(|row| row["half"] == "tune"));
+    assert_eq!((mrr("ixmcp"), mrr("plain BM25")), ("1".to_owned(), "0.5".to_owned()));
+    let report = row(&all, "report", "all", "ixmcp").summary;
+    assert_eq!((report.queries, report.recall.to_string()), (2, "0.5".to_owned()));
+    assert!(!report.p50.is_zero());
+    assert_eq!(row(&all, "all", "all", "ixmcp").summary.queries, 3);
+    let documents = evaluation(&repo, "questions.jsonl", |_| {}).rows(&Method::Documents, true).unwrap();
+    assert!(row(&documents, "tune", "symbol", "ixmcp").summary.ndcg > 0.0);
 }
 
 #[test]
-fn the_cost_of_an_answer_is_what_is_read_until_all_relevant_lines_are() {
-    let filler = "# The price of a cart is not in this line.\n".repeat(400);
-    let repo = Repo::new(
-        &SHOP.replace("class Cart:", &format!("{filler}class Cart:")).replace("shop.py:2-3", "shop.py:402-403"),
-    );
-    repo.write("src/a.py", &filler);
-    // ripgrep must not find the queries themselves.
-    let queries = ".ixmcp/queries.jsonl";
-    repo.write(queries, fs::read_to_string(repo.path().join("questions.jsonl")).unwrap());
-    repo.remove("questions.jsonl");
-    let text = repo.ok(&["eval", queries, "--cost", "--json", "--half", "tune"]);
-    let answer: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
-    let tokens = |policy: &str| {
-        let rows = answer["rows"].as_array().unwrap();
-        let row = rows.iter().find(|row| row["kind"] == "symbol" && row["policy"] == policy).unwrap();
-        assert_eq!(
-            (&row["queries"], &row["found"], &row["median"]),
-            (&1.into(), &1.into(), &row["mean_of_common"]),
-            "{row}"
-        );
-        row["median"].as_u64().unwrap()
+fn lines_can_be_left_out_of_the_comparison() {
+    let repo = Repo::new(&SHOP.replace("shop.py:2-3", "shop.py:90-91"));
+    let mrr = |change: fn(&mut labels::LabelledQuery)| {
+        let all = evaluation(&repo, "questions.jsonl", change).rows(&Method::default(), false).unwrap();
+        row(&all, "tune", "all", "ixmcp").summary.mrr.to_string()
     };
-    // One file has the name, and is read whole; of ixmcp, the lines around the hit.
-    let (whole, part) = (tokens("ripgrep, files by path"), tokens("ixmcp"));
-    assert!(whole > 4_000 && part < 1_500 && part > 100, "{whole} {part}");
-    assert_eq!(tokens("ripgrep, most matches first").abs_diff(whole), 2, "the number of matches, and a mark");
-
-    // Of a query in words, the file with most matches is another one; what nothing finds has no cost.
-    let price = "{\"query\": \"the price of checkout\", \"relevant\": [\"src/shop.py:405-406\"]}";
-    repo.write(queries, format!("{price}\n{{\"query\": \"zebra crossing\", \"relevant\": [\"src/shop.py\"]}}\n"));
-    let each = repo.ok(&["eval", queries, "--cost", "--each"]);
-    let costs: Vec<Value> = each.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let of = |policy: &str, query: &str| {
-        let is = |one: &&Value| one["policy"] == policy && one["query"].as_str().unwrap().starts_with(query);
-        costs.iter().find(is).unwrap()["tokens"].as_u64()
-    };
-    assert!(of("ripgrep, files by path", "the price").unwrap() > 2 * whole - 500, "{each}");
-    assert!(of("ixmcp", "the price").unwrap() < whole, "{each}");
-    assert_eq!((of("ripgrep, files by path", "zebra"), of("ixmcp", "zebra")), (None, None));
-    assert!(each.contains("| all | all | ixmcp | 2 | 1 |"), "{each}");
-    let mut without = repo.command(&["eval", queries, "--cost"]);
-    let output = without.env("PATH", "/nonexistent").output().unwrap();
-    assert!(String::from_utf8_lossy(&output.stderr).contains("Install ripgrep"));
+    assert_eq!((mrr(|_| {}), mrr(labels::LabelledQuery::leave_out_lines)), ("0".to_owned(), "1".to_owned()));
 }
 
 #[test]
@@ -103,18 +89,19 @@ fn an_evaluation_compares_with_bm25_over_stems_and_parts_of_identifiers_too() {
         "//- /cart.py\ndef checkoutTotals(): pass\n//- /questions.jsonl\n\
         {\"query\": \"checkouts total\", \"relevant\": [\"cart.py\"], \"half\": \"tune\", \"kind\": \"words\"}\n",
     );
-    let all = rows(&repo, &[]);
-    assert_eq!(row(&all, "tune", "words", "plain BM25")["mrr"], 0.0, "{all:?}");
-    assert_eq!(row(&all, "tune", "words", "stemmed BM25")["mrr"], 1.0, "{all:?}");
-    assert_eq!(row(&all, "tune", "words", "ixmcp")["beside"], "stemmed BM25", "{all:?}");
+    let all = rows(&repo, false);
+    let mrr = |ranking: &str| row(&all, "tune", "words", ranking).summary.mrr.to_string();
+    assert_eq!((mrr("plain BM25"), mrr("stemmed BM25")), ("0".to_owned(), "1".to_owned()));
+    assert_eq!(row(&all, "tune", "words", "ixmcp").gain.as_ref().unwrap().0, "stemmed BM25");
 }
 
 /// The weights that each query of the file is ranked by.
 fn weights(repo: &Repo, queries: &str) -> Vec<String> {
     repo.write(".ixmcp/queries.jsonl", queries);
-    let text = repo.ok(&["eval", ".ixmcp/queries.jsonl", "--candidates"]);
-    let candidates = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    candidates.map(|one| one["weights"].as_str().unwrap_or_default().to_owned()).collect()
+    let mut weights = Vec::new();
+    let evaluation = evaluation(repo, ".ixmcp/queries.jsonl", |_| {});
+    evaluation.candidates(|one| weights.push(one["weights"].as_str().unwrap_or_default().to_owned())).unwrap();
+    weights
 }
 
 #[test]
@@ -135,36 +122,16 @@ fn documents_and_code_are_ranked_by_weights_of_their_own() {
 }
 
 #[test]
-fn an_ablation_has_a_row_without_each_part_and_weights_can_be_tried() {
-    let repo = Repo::new(SHOP);
-    let names: Vec<String> =
-        rows(&repo, &["--ablate"]).iter().map(|row| row["ranking"].as_str().unwrap().to_owned()).collect();
-    for part in ["without arm rerank", "without words", "without path"] {
-        assert!(names.iter().any(|name| name == part), "{part}: {names:?}");
+fn an_ablation_has_a_row_without_each_part() {
+    let all = rows(&Repo::new(SHOP), true);
+    for part in ["without words", "without path", "without votes"] {
+        let row = row(&all, "report", "all", part);
+        let (compared, gain) = row.gain.as_ref().unwrap();
+        assert_eq!(compared, "ixmcp");
+        let other = all.iter().find(|row| row.half == "report" && row.kind == "all" && row.ranking == *compared);
+        let change = row.summary.ndcg - other.unwrap().summary.ndcg;
+        assert!((gain.mean - change).abs() < 1e-9 && gain.low <= gain.mean && gain.mean <= gain.high, "{gain:?}");
     }
-    let tried = rows(&repo, &["--set", "path=0.1", "--set", "documents.words=1", "--files"]);
-    assert!(row(&tried, "tune", "all", "ixmcp")["ndcg_at_10"].as_f64().unwrap() > 0.0);
-    let arms = rows(&repo, &["--arms", "bm25,vector,rerank"]);
-    for (name, compared) in [
-        ("stemmed BM25", "plain BM25"),
-        ("bm25", "stemmed BM25"),
-        ("bm25 + vector", "bm25"),
-        ("bm25 + vector + rerank", "bm25 + vector"),
-    ] {
-        let row = row(&arms, "report", "all", name);
-        assert_eq!(row["beside"], compared, "{row}");
-        let gain: Vec<f64> = row["gain"].as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect();
-        let other =
-            arms.iter().find(|row| row["half"] == "report" && row["kind"] == "all" && row["ranking"] == compared);
-        let change = row["ndcg_at_10"].as_f64().unwrap() - other.unwrap()["ndcg_at_10"].as_f64().unwrap();
-        assert!((gain[0] - change).abs() < 1e-3 && gain[1] <= gain[0] && gain[0] <= gain[2], "{row}");
-    }
-    for wrong in [["--set", "pth=1"], ["--set", "page.path=1"], ["--set", "path"], ["--arms", "word"]] {
-        let error = repo.fails(&[&["eval", "questions.jsonl"][..], &wrong].concat());
-        assert!(error.contains("INVALID_ARGUMENT") && error.contains("path") | error.contains("words"), "{error}");
-    }
-    repo.write("questions.jsonl", "{\"query\": 5}\n");
-    assert!(repo.fails(&["eval", "questions.jsonl"]).contains("questions.jsonl:1"));
 }
 
 /// Trees that the ranking is measured on elsewhere.
@@ -210,13 +177,6 @@ fn the_development_set_is_well_formed_and_keeps_off_what_is_held_out() {
 #[test]
 fn unusable_labels_are_refused_or_reported() {
     let repo = Repo::new("//- /a.py\ndef a(): pass\n");
-    let evaluated = |line: &str| {
-        repo.write("set.jsonl", line);
-        repo.run(&["eval", "set.jsonl"])
-    };
-    let root = repo.path().canonicalize().unwrap();
-    let error_of =
-        |output: Output| String::from_utf8(output.stderr).unwrap().replace(root.to_str().unwrap(), "REPOSITORY");
     let mut refused = String::new();
     for line in [
         r#"{"query": "a", "relevant": []}"#,
@@ -224,32 +184,85 @@ fn unusable_labels_are_refused_or_reported() {
         r#"{"query": "a", "relevant": ["a.py:9-3"]}"#,
         r#"{"query": "a", "relevant": ["a.py:0-3"]}"#,
     ] {
-        let output = evaluated(line);
-        assert_eq!(output.status.code(), Some(2), "{line}: {output:?}");
-        refused += &format!("{line}\n{}", error_of(output));
+        repo.write("set.jsonl", line);
+        let error = labels::read(&repo.path().join("set.jsonl")).unwrap_err();
+        refused += &format!("{line}\n{}\n", error.replace(&format!("{}/", repo.path().display()), ""));
     }
     expect![[r#"
         {"query": "a", "relevant": []}
-        ixmcp: INVALID_ARGUMENT: set.jsonl:1: no file is relevant. A line is {"query": "…", "relevant": ["path", "path:from-to"]}.
+        set.jsonl:1: no file is relevant
         {"query": " ", "relevant": ["a.py"]}
-        ixmcp: INVALID_ARGUMENT: set.jsonl:1: the query is empty. A line is {"query": "…", "relevant": ["path", "path:from-to"]}.
+        set.jsonl:1: the query is empty
         {"query": "a", "relevant": ["a.py:9-3"]}
-        ixmcp: INVALID_ARGUMENT: set.jsonl:1: the lines of a.py are not a range that starts at 1 or later. A line is {"query": "…", "relevant": ["path", "path:from-to"]}.
+        set.jsonl:1: the lines of a.py are not a range that starts at 1 or later
         {"query": "a", "relevant": ["a.py:0-3"]}
-        ixmcp: INVALID_ARGUMENT: set.jsonl:1: the lines of a.py are not a range that starts at 1 or later. A line is {"query": "…", "relevant": ["path", "path:from-to"]}.
-    "#]].assert_eq(&refused);
-    let mut reported = String::new();
-    for line in [r#"{"query": "a", "relevant": ["gone.py", "a.py"]}"#, "\n\n"] {
-        reported += &format!("{}\n{}", line.trim(), error_of(evaluated(line)));
-    }
-    expect![[r#"
-        {"query": "a", "relevant": ["gone.py", "a.py"]}
-        1 relevant file is not in the index, such as gone.py
-
-        the files contain no query
+        set.jsonl:1: the lines of a.py are not a range that starts at 1 or later
     "#]]
-    .assert_eq(&reported);
-    let output = evaluated("\u{feff}{\"query\": \"a\", \"relevant\": [\"./a.py\"]}");
-    let table = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success() && table.contains("| 1.000 |"), "{table}");
+    .assert_eq(&refused);
+    repo.write("set.jsonl", "\u{feff}{\"query\": \"a\", \"relevant\": [\"gone.py\", \"./a.py\"]}\n\n");
+    let evaluation = evaluation(&repo, "set.jsonl", |_| {});
+    assert_eq!(evaluation.absent().unwrap(), BTreeSet::from(["gone.py".to_owned()]));
+    let all = evaluation.rows(&Method::default(), false).unwrap();
+    assert_eq!(row(&all, "all", "all", "ixmcp").summary.recall.to_string(), "0.5");
+}
+
+fn target(path: &str, lines: Option<(u32, u32)>) -> Target {
+    Target { path: path.to_owned(), lines }
+}
+
+fn spans(all: &[(&str, u32, u32)]) -> Vec<RankedSpan> {
+    all.iter().map(|&(path, first, last)| RankedSpan { path: path.to_owned(), lines: (first, last) }).collect()
+}
+
+fn close(a: f64, b: f64) {
+    assert!((a - b).abs() < 1e-9, "{a} is not {b}");
+}
+
+#[test]
+fn a_file_counts_once_and_takes_one_rank() {
+    let answer = spans(&[("a", 1, 5), ("a", 9, 12), ("b", 1, 3), ("c", 1, 1)]);
+    let judged = judge(&[target("b", None), target("c", None)], &answer);
+    close(judged.reciprocal_rank, 0.5);
+    close(judged.recall, 1.0);
+    close(judged.ndcg, (1.0 / 3.0_f64.log2() + 0.5) / (1.0 + 1.0 / 3.0_f64.log2()));
+}
+
+#[test]
+fn lines_are_met_by_a_span_that_shares_one_with_them() {
+    let answer = spans(&[("a", 1, 5), ("a", 9, 12)]);
+    close(judge(&[target("a", Some((12, 20)))], &answer).reciprocal_rank, 0.5);
+    close(judge(&[target("a", Some((6, 8)))], &answer).ndcg, 0.0);
+    let both = judge(&[target("a", Some((1, 2))), target("a", Some((4, 4)))], &answer);
+    close(both.recall, 1.0);
+    close(both.ndcg, 1.0 / (1.0 + 1.0 / 3.0_f64.log2()));
+}
+
+#[test]
+fn only_the_first_ten_ranks_count() {
+    let many: Vec<(String, u32, u32)> = (0..12).map(|number| (format!("f{number}"), 1, 1)).collect();
+    let answer: Vec<(&str, u32, u32)> = many.iter().map(|(path, a, b)| (path.as_str(), *a, *b)).collect();
+    close(judge(&[target("f9", None)], &spans(&answer)).reciprocal_rank, 0.1);
+    assert_eq!(judge(&[target("f10", None)], &spans(&answer)), Judgment::default());
+}
+
+#[test]
+fn a_gain_is_reported_with_its_noise() {
+    let before = vec![0.5; 100];
+    let better: Vec<f64> = (0..100).map(|at| if at % 2 == 0 { 0.5 } else { 0.7 }).collect();
+    let gain = Gain::compute(&before, &better);
+    close(gain.mean, 0.1);
+    assert!(gain.low > 0.07 && gain.low < 0.1 && gain.high > 0.1 && gain.high < 0.13, "{gain:?}");
+    let mixed: Vec<f64> = (0..100).map(|at| if at % 2 == 0 { 0.3 } else { 0.7 }).collect();
+    let gain = Gain::compute(&before, &mixed);
+    assert!(gain.low < -0.02 && gain.high > 0.02, "{gain:?}");
+    assert_eq!(Gain::compute(&[], &[]), Gain::default());
+}
+
+#[test]
+fn a_summary_is_the_mean_of_its_queries() {
+    let outcome = |ndcg, millis| (Judgment { ndcg, ..Judgment::default() }, Duration::from_millis(millis));
+    let summary = Summary::compute(&[outcome(1.0, 30), outcome(0.5, 10), outcome(0.0, 20)]);
+    close(summary.ndcg, 0.5);
+    assert_eq!((summary.p50, summary.p99), (Duration::from_millis(20), Duration::from_millis(30)));
+    assert_eq!(Summary::compute(&[]).queries, 0);
 }

@@ -144,8 +144,6 @@ const ASKED: &[(&str, &[&str])] = &[
     ("entity cycles", &[]),
     ("entity ready", &[]),
     ("graph", &[]),
-    ("eval", &["questions.jsonl"]),
-    ("eval", &["questions.jsonl", "--cost"]),
     ("model list", &[]),
     ("model info", &[]),
     ("repos", &[]),
@@ -188,7 +186,6 @@ def pay(cart):
         "//- /empty.scip\n",
         "//- /.ixchel/issues/iss-1.md\n---\nid: iss-1\nkind: issue\ntitle: Pay\ntags: [a]\ndepends_on: iss-2\n---\nPay.\n",
         "//- /.ixchel/issues/iss-2.md\n---\nid: iss-2\nkind: issue\ntitle: Earn\nblocks: iss-9\n---\n",
-        "//- /questions.jsonl\n{\"query\": \"checkout\", \"relevant\": [\"shop.py\"]}\n",
     ));
     crate::worktrees::git(repo.path(), &["init", "-q"]);
     let organisation = Organisation::new();

@@ -206,7 +206,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::query::measure::Random;
+    use crate::random_texts::Random;
 
     #[test]
     fn broken_files_are_changed_or_refused() {
@@ -219,13 +219,7 @@ mod tests {
             ["é", "\"", "\\", "{", "}", "[", "]", ",", ":", "//", "/*", "*/", "\n", "\r", " ", "\u{feff}", "\u{2028}"];
         let mut random = Random(3);
         for _ in 0..20_000 {
-            let mut text: Vec<char> = texts[random.below(texts.len())].chars().collect();
-            for _ in 0..=random.below(4) {
-                let at = random.below(text.len() + 1);
-                let end = (at + random.below(6)).min(text.len());
-                text.splice(at..end, pieces[random.below(pieces.len())].chars());
-            }
-            let text: String = text.into_iter().collect();
+            let text = random.spliced(&texts, &pieces, 6);
             let path: &[&str] = [&["mcpServers", "ixmcp"][..], &["mcpServers"], &["ixmcp", "x"]][random.below(3)];
             let _refused = (value(&text), set(&text, path, &json!({ "a": [1] })), remove(&text, path));
             let _refused = remove_empty(&text, "mcpServers");

@@ -100,7 +100,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::query::measure::Random;
+    use crate::random_texts::Random;
 
     fn file(head: &'static str) -> RulesFile {
         RulesFile { path: PathBuf::from("AGENTS.md"), head }

@@ -125,7 +125,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::query::measure::Random;
+    use crate::random_texts::Random;
 
     #[test]
     fn broken_files_are_changed() {

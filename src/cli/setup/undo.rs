@@ -118,7 +118,7 @@ fn path(file: &Path, environment: &Environment) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::measure::Random;
+    use crate::random_texts::Random;
 
     #[test]
     fn the_previous_text_is_restored_from_what_differs() {

@@ -174,7 +174,7 @@ fn centrality(files: usize) -> f64 {
 }
 
 /// Everything that a candidate's score is made of, except what depends on other candidates.
-pub(super) fn look_at(
+fn look_at(
     query: &ParsedQuery,
     scanner: &mut Scanner,
     names: &mut NameReader,

@@ -223,7 +223,7 @@ impl<'m> Reranker<'m> {
 }
 
 /// Maps a model's cosines to the scale of the static embeddings, which scores are fitted to.
-pub(super) fn onto_table(model: &dyn Embedder) -> Option<impl Fn(f64) -> f64 + use<>> {
+fn onto_table(model: &dyn Embedder) -> Option<impl Fn(f64) -> f64 + use<>> {
     let (own, table) = (model.calibration()?.levels(), built_in().calibration()?.levels());
     Some(move |cosine| own.map_to(&table, cosine))
 }

@@ -71,8 +71,6 @@ const KEPT: &[(&str, &[&str])] = &[
     // Words of natural languages: the lists of function words, and texts of everyday life that scores are calibrated with.
     ("src/query/smart/stop.rs", &["who", "door"]),
     ("src/embed/calibration.rs", &["mend", "nobody", "anew"]),
-    // Keys of JSON that `ixmcp eval` prints.
-    ("src/cli/shapes.rs", &["questions", "beside"]),
     // The name of a set of queries, and an element of SVG.
     ("fixtures/search/README.md", &["questions"]),
     ("src/serve/ui/src/graph.tsx", &["circle"]),

@@ -1,7 +1,7 @@
 //! One field changes; every other byte stays.
 
 use super::*;
-use crate::query::measure::Random;
+use crate::random_texts::Random;
 
 fn add(text: &str, field: &str, item: &str) -> Option<String> {
     amend(text, field, &Change::Add(item.to_owned())).unwrap()
