@@ -117,7 +117,7 @@ fn vscode_keeps_comments_and_trailing_commas() {
             		"ixmcp": {
             			"type": "stdio",
             			"command": "ixmcp",
-            			"args": ["mcp", "--repo", "${workspaceFolder}"]
+            			"args": ["mcp", "--repo", "${workspaceFolder}"],
             		},
             	},
             }
@@ -147,13 +147,14 @@ fn cursor_takes_an_empty_object_and_one_line() {
         ".cursor/mcp.json",
         "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}\n",
         &expect![[r#"
-            {"mcpServers":{"a":{"command":"a"},
-              "ixmcp": {
-                "type": "stdio",
-                "command": "ixmcp",
-                "args": ["mcp", "--repo", "${workspaceFolder}"]
-              }
-            }}
+            {"mcpServers":{
+                "a":{"command":"a"},
+                "ixmcp": {
+                  "type": "stdio",
+                  "command": "ixmcp",
+                  "args": ["mcp", "--repo", "${workspaceFolder}"]
+                }
+              }}
         "#]],
     );
 }
@@ -173,7 +174,6 @@ fn zed_keeps_its_settings_with_their_comments() {
               "languages": {
                 "Python": { "tab_size": 4 }
               },
-              // the end
               "context_servers": {
                 "ixmcp": {
                   "command": "ixmcp",
@@ -181,6 +181,7 @@ fn zed_keeps_its_settings_with_their_comments() {
                   "env": {}
                 }
               }
+              // the end
             }
         "#]],
     );
@@ -248,6 +249,53 @@ fn codex_keeps_its_tables() {
             args = ["mcp"]
         "#]],
     );
+    check(
+        "codex",
+        ".codex/config.toml",
+        "\u{feff}[tui]\r\ntheme = 'dark'\r\n",
+        &expect![[
+            "\u{feff}[tui]\r\ntheme = 'dark'\r\n\r\n[mcp_servers.ixmcp]\r\ncommand = \"ixmcp\"\r\nargs = [\"mcp\"]\r\n"
+        ]],
+    );
+}
+
+#[test]
+fn comments_and_tables_of_others_stay_where_an_entry_is_in_parts() {
+    let repo = Repo::new("");
+    let file = repo.path().join(".codex/config.toml");
+    repo.write(
+        ".codex/config.toml",
+        "# Mine.\n[mcp_servers.ixmcp]\ncommand = \"gone\" # where it was\nargs = ['x']\n\n# Colours.\n[tui]\ntheme = 'dark'\n\n[mcp_servers.ixmcp.env]\nA = \"b\"\n# The end.\n",
+    );
+    repo.ok(&["setup", "codex", "--yes"]);
+    expect![[r#"
+        # Mine.
+        [mcp_servers.ixmcp]
+        command = "ixmcp" # where it was
+        args = ["mcp"]
+
+        # Colours.
+        [tui]
+        theme = 'dark'
+
+        [mcp_servers.ixmcp.env]
+        A = "b"
+        # The end.
+    "#]]
+    .assert_eq(&fs::read_to_string(&file).unwrap());
+    fs::write(&file, fs::read_to_string(&file).unwrap() + "\n").unwrap();
+    repo.ok(&["setup", "codex", "--remove", "--yes"]);
+    expect![[r#"
+        # Mine.
+
+        # Colours.
+        [tui]
+        theme = 'dark'
+
+        # The end.
+
+    "#]]
+    .assert_eq(&fs::read_to_string(&file).unwrap());
 }
 
 #[test]

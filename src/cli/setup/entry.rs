@@ -99,7 +99,7 @@ pub(super) fn removed(client: &Client, text: &str) -> Result<Option<String>> {
     }
     let after = match client.format {
         Format::Toml => toml::remove(text, client.servers, NAME),
-        Format::Json => json::remove_empty(&json::remove(text, &[client.servers, NAME])?, client.servers)?,
+        Format::Json => json::remove(text, client.servers, NAME)?,
     };
     let result = value(client, &after);
     let is_left = result.as_ref().is_some_and(|settings| !settings[client.servers].is_null());

@@ -1,9 +1,14 @@
 //! Changes one table of a TOML text: every other byte stays.
 //!
-//! Owns finding the table by its header, as people and programs write it. A table that is written in another way is
-//! left to them: the caller checks the result.
+//! Owns where the text is changed; `toml` finds the table and its values. A table in braces is left to people: the caller
+//! checks the result.
+
+use std::cmp::Reverse;
+use std::ops::Range;
 
 use serde_json::Value;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use super::clients::ordered;
 
@@ -16,108 +21,74 @@ pub(super) fn value(text: &str) -> Option<Value> {
 /// The text with the fields of `entry` in the table `servers.name`, which is made at the end when there is none.
 pub(super) fn set(text: &str, servers: &str, name: &str, entry: &Value) -> String {
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let fields: Vec<(&str, String)> =
-        ordered(entry).into_iter().map(|(field, value)| (field, format!("{field} = {value}"))).collect();
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let Some(header) = lines.iter().position(|line| is_header(line, servers, name, false)) else {
-        let mut changed = text.to_owned();
-        if !changed.is_empty() {
-            if !changed.ends_with('\n') {
-                changed.push_str(end);
-            }
+    let Ok(document) = DeTable::parse(text) else { return text.to_owned() };
+    let (mut changed, mut missing) = (text.to_owned(), String::new());
+    let table = find(document.get_ref(), servers, name);
+    let mut replaced = Vec::new();
+    for (field, value) in ordered(entry) {
+        match table.and_then(|table| table.get_ref().get(field)) {
+            Some(previous) => replaced.push((previous.span(), value.to_string())),
+            None => missing.push_str(&format!("{field} = {value}{end}")),
+        }
+    }
+    let Some(table) = table else {
+        if !text.is_empty() {
+            changed.push_str(if text.ends_with('\n') { "" } else { end });
             changed.push_str(end);
         }
-        changed.push_str(&format!("[{servers}.{name}]{end}"));
-        fields.iter().for_each(|(_, line)| changed.push_str(&format!("{line}{end}")));
-        return changed;
+        return format!("{changed}[{servers}.{name}]{end}{missing}");
     };
-    let last = section_end(&lines, header);
-    let mut changed: String = lines[..=header].concat();
-    if !changed.ends_with('\n') {
-        changed.push_str(end);
+    let below_header = line_end(text, table.span().end);
+    if !text[..below_header].ends_with('\n') {
+        missing.insert_str(0, end);
     }
-    fields.iter().for_each(|(_, line)| changed.push_str(&format!("{line}{end}")));
-    let mut at = header + 1;
-    while at < last {
-        let is_ours = fields.iter().any(|(field, _)| {
-            lines[at].trim_start().strip_prefix(*field).is_some_and(|rest| rest.trim_start().starts_with('='))
-        });
-        // A list may go over several lines.
-        let mut open = 0;
-        let from = at;
-        loop {
-            open += brackets(lines[at]);
-            at += 1;
-            if open <= 0 || at >= last {
-                break;
-            }
-        }
-        if !is_ours {
-            changed.push_str(&lines[from..at].concat());
-        }
-    }
-    changed.push_str(&lines[last..].concat());
+    replaced.push((below_header..below_header, missing));
+    replaced.sort_by_key(|(range, _)| Reverse(range.start));
+    replaced.into_iter().for_each(|(range, by)| changed.replace_range(range, &by));
     changed
 }
 
 /// The text without the table `servers.name` and those in it.
 pub(super) fn remove(text: &str, servers: &str, name: &str) -> String {
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let mut changed = String::new();
-    let mut at = 0;
-    while at < lines.len() {
-        if !is_header(lines[at], servers, name, true) {
-            changed.push_str(lines[at]);
-            at += 1;
-            continue;
-        }
-        at = section_end(&lines, at);
+    let mut changed = text.to_owned();
+    let Ok(document) = DeTable::parse(text) else { return changed };
+    let Some(table) = find(document.get_ref(), servers, name) else { return changed };
+    let mut spans = Vec::new();
+    collect_spans(table, &mut spans);
+    spans.sort_by_key(|span| Reverse(span.start));
+    let is_header = |line: &str| line.trim_start().starts_with('[');
+    let sections =
+        spans.chunk_by(|later, earlier| !text[earlier.end.min(later.start)..later.start].lines().any(is_header));
+    for section in sections {
+        let end = line_end(text, section.iter().map(|span| span.end).max().unwrap_or_default());
+        let start = section.last().map_or(end, |first| text[..first.start].rfind('\n').map_or(0, |before| before + 1));
+        let is_blank_below = text[end..].lines().next().is_none_or(|line| line.trim().is_empty());
         // The blank line that set it apart goes with it.
-        if lines.get(at).is_none_or(|line| line.trim().is_empty()) {
-            let kept = changed.trim_end_matches(['\r', '\n']).len();
-            let end = changed[kept..].find('\n').map_or(changed.len(), |line_end| kept + line_end + 1);
-            changed.truncate(end);
-        }
+        let kept = text[..start].trim_end_matches(['\r', '\n']).len();
+        changed.replace_range(if is_blank_below { line_end(text, kept).min(start) } else { start }..end, "");
     }
     changed
 }
 
-/// Where the lines of a table end: comments before the next header belong to that.
-fn section_end(lines: &[&str], header: usize) -> usize {
-    let next = lines[header + 1..].iter().position(|line| line.trim_start().starts_with('['));
-    let mut end = next.map_or(lines.len(), |next| header + 1 + next);
-    while end > header + 1 && (lines[end - 1].trim().is_empty() || lines[end - 1].trim_start().starts_with('#')) {
-        end -= 1;
-    }
-    end
+/// The table `servers.name`, under a header or in braces.
+fn find<'d, 't>(document: &'d DeTable<'t>, servers: &str, name: &str) -> Option<&'d Spanned<DeValue<'t>>> {
+    let servers = document.get(servers)?.get_ref().as_table()?;
+    servers.get(name).filter(|table| table.get_ref().is_table())
 }
 
-/// `[servers.name]`, blanks and quotes aside; with `or_below` also `[servers.name.more]`.
-fn is_header(line: &str, servers: &str, name: &str, or_below: bool) -> bool {
-    let line = line.trim();
-    let Some((inner, _)) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) else { return false };
-    let parts: Vec<&str> = inner.split('.').map(|part| part.trim().trim_matches(['"', '\''])).collect();
-    match parts.as_slice() {
-        [first, second] => *first == servers && *second == name,
-        [first, second, ..] => or_below && *first == servers && *second == name,
-        _ => false,
+/// Where a table and all in it are written: headers and values.
+fn collect_spans(value: &Spanned<DeValue<'_>>, spans: &mut Vec<Range<usize>>) {
+    spans.push(value.span());
+    match value.get_ref() {
+        DeValue::Table(fields) => fields.values().for_each(|field| collect_spans(field, spans)),
+        DeValue::Array(items) => items.iter().for_each(|item| collect_spans(item, spans)),
+        _ => {}
     }
 }
 
-/// How many more brackets a line opens than it closes, texts and comments aside.
-fn brackets(line: &str) -> i32 {
-    let (mut open, mut quote) = (0, None);
-    for c in line.chars() {
-        match (quote, c) {
-            (None, '#') => break,
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '[') => open += 1,
-            (None, ']') => open -= 1,
-            (Some(begun), c) if c == begun => quote = None,
-            _ => {}
-        }
-    }
-    open
+/// Where the line ends that `at` is in, with its line break.
+fn line_end(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |end| at + end + 1)
 }
 
 #[cfg(test)]
