@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use clap::Args;
+use faster_hex::hex_string;
 use serde_json::{Map, Value};
 
 use super::{Outcome, Session, output};
@@ -122,7 +123,7 @@ fn shown(cell: &SqlValue) -> String {
         SqlValue::Integer(number) => number.to_string(),
         SqlValue::Real(number) => number.to_string(),
         SqlValue::Text(text) => printable(text),
-        SqlValue::Blob(bytes) => format!("x'{}'", hex(bytes)),
+        SqlValue::Blob(bytes) => format!("x'{}'", hex_string(bytes)),
     }
 }
 
@@ -132,10 +133,6 @@ fn value(cell: &SqlValue) -> Value {
         SqlValue::Integer(number) => Value::from(*number),
         SqlValue::Real(number) => Value::from(*number),
         SqlValue::Text(text) => Value::from(text.as_str()),
-        SqlValue::Blob(bytes) => Value::from(hex(bytes)),
+        SqlValue::Blob(bytes) => Value::from(hex_string(bytes)),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use encoding_rs::{UTF_16BE, UTF_16LE};
+use faster_hex::hex_string;
 use sha2::{Digest, Sha256};
 
 /// How git would convert a file.
@@ -222,7 +223,6 @@ fn is_pointer_to(blob: &[u8], bytes: &[u8]) -> bool {
         return false;
     };
     let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
-    let hex = || Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     value("size") == Some(&bytes.len().to_string())
-        && value("oid").is_some_and(|oid| oid == format!("sha256:{}", hex()))
+        && value("oid").is_some_and(|oid| oid == format!("sha256:{}", hex_string(&Sha256::digest(bytes))))
 }

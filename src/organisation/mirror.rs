@@ -11,6 +11,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use faster_hex::hex_string;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -168,12 +169,7 @@ fn hash(text: &str) -> String {
 }
 
 fn key_of(text: &[u8]) -> String {
-    in_digits(&Sha256::digest(text))
-}
-
-/// Bytes as hexadecimal digits.
-fn in_digits(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex_string(&Sha256::digest(text))
 }
 
 /// Adds a mirror, or why it cannot be read.
@@ -499,7 +495,7 @@ impl Mirroring<'_> {
         }
         let mut files = BTreeMap::new();
         for (path, key, bytes) in rows {
-            files.insert(path_of(&path)?, (in_digits(&key), i64::from(bytes)));
+            files.insert(path_of(&path)?, (hex_string(&key), i64::from(bytes)));
         }
         Ok((listed, files))
     }

@@ -285,6 +285,5 @@ fn fits(described: &Download, part: &Path) -> Result<bool> {
         }
         hasher.update(&buffer[..count]);
     }
-    let found: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(found == *checksum)
+    Ok(faster_hex::hex_string(&hasher.finalize()) == *checksum)
 }

@@ -1,5 +1,6 @@
 //! Jupyter notebooks: prose and code of the cells, and their output.
 
+use anstream::adapter::strip_str;
 use serde_json::Value;
 
 use super::Document;
@@ -114,7 +115,7 @@ fn take(cell: &Value, flow: &mut Flow) {
         _ => flow.verbatim(&source),
     }
     for output in list(cell, "outputs") {
-        let printed = without_escapes(&printed(output));
+        let printed = strip_str(&printed(output)).to_string();
         if !printed.trim().is_empty() {
             let end = printed.floor_char_boundary(MOST_OUTPUT);
             flow.block();
@@ -131,7 +132,7 @@ fn printed(output: &Value) -> String {
             // The end of a long traceback is not kept.
             let error = format!("{}: {}", text("ename"), text("evalue"));
             let traceback: Vec<&str> = list(output, "traceback").filter_map(Value::as_str).collect();
-            let traceback = without_escapes(&traceback.join("\n"));
+            let traceback = strip_str(&traceback.join("\n")).to_string();
             let says_it = traceback[..traceback.floor_char_boundary(MOST_OUTPUT)].contains(&error);
             if says_it { traceback } else { format!("{error}\n{traceback}") }
         }
@@ -160,30 +161,6 @@ fn displayed(output: &Value) -> String {
     let latex = joined(form(["text/latex", "latex"]));
     let json = data.get("application/json").map(Value::to_string).unwrap_or_default();
     [markdown, page, latex, json].into_iter().find(|text| !text.trim().is_empty()).unwrap_or(plain)
-}
-
-/// Without the control sequences of terminals (ECMA-48), such as those for colours.
-fn without_escapes(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut characters = text.chars();
-    while let Some(c) = characters.next() {
-        match c {
-            '\u{1b}' => match characters.next() {
-                Some('[') => _ = characters.find(|c| matches!(c, '@'..='~')),
-                // A command for the terminal itself, such as a title or the address of a link.
-                Some(']') => {
-                    let end = characters.find(|c| matches!(c, '\u{7}' | '\u{1b}'));
-                    if end == Some('\u{1b}') {
-                        characters.next();
-                    }
-                }
-                _ => {}
-            },
-            '\u{9b}' => _ = characters.find(|c| matches!(c, '@'..='~')),
-            _ => out.push(c),
-        }
-    }
-    out
 }
 
 /// Markdown as it is written, with its headings and tables.

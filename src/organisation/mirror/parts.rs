@@ -7,9 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 
+use faster_hex::hex_string;
+
 use super::{
-    ATTEMPTS, Answers, Files, MAX_BYTES, MAX_TEXT, Mirror, Mirroring, REPOSITORY, States, id_of, in_digits,
-    published_too_often, push,
+    ATTEMPTS, Answers, Files, MAX_BYTES, MAX_TEXT, Mirror, Mirroring, REPOSITORY, States, id_of, published_too_often,
+    push,
 };
 use crate::error::{Error, Result};
 use crate::organisation::LISTING_BYTES;
@@ -191,7 +193,7 @@ fn gathered(listed: &BTreeMap<String, Published>, rows: &[Row]) -> Result<Candid
         let (_, files) = candidates.entry(repo.clone()).or_insert_with(|| (listed.clone(), Ok(Files::new())));
         match (path_of(path), files) {
             (Ok(path), Ok(files)) => {
-                files.insert(path, (in_digits(key), i64::from(*bytes).clamp(0, MAX_TEXT)));
+                files.insert(path, (hex_string(key), i64::from(*bytes).clamp(0, MAX_TEXT)));
             }
             (Err(error), files) => *files = Err(error),
             (Ok(_), Err(_)) => {}
