@@ -1,7 +1,7 @@
 //! Deadlines and cancellation of running work, and its progress.
 //!
 //! Owns the flag, the clock and the counters. `serve` and `cli` set the deadlines; the modules below observe them. Does not own what
-//! reads ask of a running update (`repository::requests`).
+//! reads request from a running update (`repository::in_flight`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};

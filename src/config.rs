@@ -205,7 +205,7 @@ impl Environment {
         named.unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
-    /// The folder for temporary files that belongs to this user alone.
+    /// The folder for temporary files that belongs only to this user.
     pub fn own_temporary_folder(&self) -> PathBuf {
         self.temporary_folder().join(process::own_name())
     }

@@ -49,9 +49,9 @@ pub fn format(common: &Path) -> GitSettings {
     if settings.text("core.repositoryformatversion").is_none() { GitSettings::default() } else { settings }
 }
 
-/// The settings of the repository itself, without those of the user and of files that these include: git, too, reads how a
-/// repository is laid out from nothing else. `directory` is that of a worktree, whose own settings come last. `None` if a file is
-/// damaged: git refuses the repository then.
+/// The settings of the repository itself, without those of the user and of files that they include: git, too, reads the layout of
+/// a repository only from these. `directory` belongs to a worktree, whose own settings come last. `None` if a file is damaged:
+/// git refuses the repository then.
 fn settings(directory: &Path) -> Option<GitSettings> {
     let common = common_directory(directory);
     let mut settings = GitSettings::default();
@@ -67,7 +67,8 @@ pub fn is_sha256(directory: &Path) -> bool {
     format.text("extensions.objectformat").is_some_and(|format| format.eq_ignore_ascii_case(b"sha256"))
 }
 
-/// Whether the worktree with that directory is a sparse checkout, in which a file that is there nevertheless counts.
+/// Whether the worktree with that directory is a sparse checkout. In one, a file outside the sparse paths counts if it
+/// exists.
 pub fn is_sparse(directory: &Path) -> bool {
     let Some(settings) = settings(directory) else { return false };
     settings.is_true("core.sparsecheckout") && !settings.is_true("sparse.expectfilesoutsideofpatterns")

@@ -1,10 +1,10 @@
 //! Commits, trees and blobs of a git repository, read with git's plumbing.
 //!
-//! Owns which commands of git run, and in which surroundings. `rev-parse`, `rev-list`, `for-each-ref`, `symbolic-ref`, `merge-base`,
+//! Owns which commands of git run, and in which environment. `rev-parse`, `rev-list`, `for-each-ref`, `symbolic-ref`, `merge-base`,
 //! `ls-tree`, `cat-file`, `log` and `diff-tree` between commits read objects and references and nothing else, and `diff-index --cached`
-//! git's index as well; `check-attr` and `config` read rules. None compares a work tree, so that they run no hook, filter, textconv, external diff or fsmonitor that the repository's
-//! settings or attributes name. No transport is allowed, whatever the settings say, so a partial clone fetches nothing. Does not own
-//! which repository may be read (`git_layout`), or what differs (`repository`).
+//! git's index as well; `check-attr` and `config` read rules. None compares a work tree, so that they run no hook, filter, textconv,
+//! external diff or fsmonitor that the repository's settings or attributes name. No transport is allowed, whatever the settings say, so a
+//! partial clone fetches nothing. Does not own which repository may be read (`git_layout`), or what differs (`repository`).
 
 mod ancestry;
 mod conversion;

@@ -17,10 +17,10 @@
 //! pytypes ─► child process with the Python type engine
 //! ```
 //!
-//! Data flows along the arrows. One process per repository does all this for every client: the daemon of [`serve`].
-//! `ixmcp mcp` is a relay to it; commands use the daemon if it is running, and otherwise do the work themselves under
-//! the update lock. Commands that only read do not wait for that lock while another process builds the index
-//! (`repository::provisional`).
+//! Arrows to the right carry data into the index, arrows to the left carry requests. One process per repository does
+//! all this for every client: the daemon of [`serve`]. `ixmcp mcp` is a relay to it; commands use the daemon if it is
+//! running, and otherwise do the work themselves under the update lock. Commands that only read do not wait for that
+//! lock while another process builds the index (`repository::provisional`).
 //!
 //! The `mod` lines at the end follow the data, from `scan` to `cli`. Any module may use the base modules:
 //!
@@ -51,7 +51,7 @@
 //! 4. `update::apply` reads and hashes these files on all cores, and calls [`extract::extract_with`] if the bytes are
 //!    new: decoding, tree-sitter, chunks, symbols, references, entities, edges. A new file with the bytes of a vanished
 //!    file counts as a rename. The one writer replaces all rows of a file in one transaction
-//!    ([`store::Batch::replace_file`]). A transaction covers a batch of some hundred files; between batches, other
+//!    ([`store::Batch::replace_file`]). A transaction covers a batch of a few hundred files; between batches, other
 //!    processes can take the update lock. In a first build, the same threads also index the chunks for full-text search
 //!    (`update::bundles`), and the writer copies the result.
 //! 5. Reads that waited continue. `update::background` then computes the vectors of new chunks ([`embed`]), a thousand
@@ -60,8 +60,8 @@
 //! # A tool is called
 //!
 //! 1. `ixmcp mcp` records the request's ids (`serve::ledger`) and sends its line through `.flashgrep/mcp.sock` (the
-//!    socket that clients of flashgrep know). If the daemon ends, it starts another: reads are sent again, all other
-//!    requests are answered with an error. A call for another repository is handed to that repository's daemon.
+//!    socket that clients of flashgrep know). If the daemon ends, the relay starts another: it sends reads again, and
+//!    answers all other requests with an error. A call for another repository is handed to that repository's daemon.
 //!    `ixmcp http` does the same for the body of an HTTP request; the hello, the first message that it sends to the
 //!    daemon, restricts what the connection may do.
 //! 2. A line of JSON comes in through [`serve`]; `serve::mux` finds the method, makes a [`tools::Request`] with the
@@ -71,7 +71,7 @@
 //!    the deadline ([`tools::CallPlan`]). The arguments are checked against the tool's own struct.
 //! 4. The tool reads by a method such as `Call::read_index`: the index is brought up to date, then [`query`] runs on
 //!    one snapshot, under the budget. Searches do not wait for a long update (`tools::incomplete`): they read from disk
-//!    what the index lacks, or have the files that they need indexed first.
+//!    what the index lacks, or ask the update to index the files that they need first.
 //! 5. The answer becomes JSON, items are dropped until it fits, and [`serve`] wraps it for MCP; plain methods return it
 //!    unchanged.
 //!

@@ -187,7 +187,7 @@ pub enum SkipReason {
     BrokenArchive,
     /// A document whose archive lacks the part with the text.
     MissingPart,
-    /// A document of which the part with the text is not XML.
+    /// A document whose part with the text is not XML.
     BrokenXml,
     /// A document that exceeds the size limit when unpacked.
     Overfull,

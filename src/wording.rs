@@ -1,4 +1,4 @@
-//! Texts of errors, some parts of which each edge writes in its own words.
+//! Texts of errors, with parts that each edge writes in its own words.
 //!
 //! Owns the parts: tools, their arguments and commands are values, not words in a text. Does not own the words: those of tools are
 //! here, because logs have them, too; `cli` and the page have others.

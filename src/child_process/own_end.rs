@@ -27,7 +27,7 @@ pub fn requests<R: DeserializeOwned>() -> impl Iterator<Item = R> {
 pub fn send(message: &impl Serialize, payload: &[u8]) {
     let bytes = [&framing::line(message), payload].concat();
     let mut stdout = std::io::stdout().lock();
-    // If the parent is gone, stdin ends too.
+    // An error means that the parent is gone; then stdin ends, too.
     let _ = stdout.write_all(&bytes).and_then(|()| stdout.flush());
 }
 

@@ -1,6 +1,6 @@
 //! A tool's answer as commands use it: JSON for `--json`, the tool's own type for text.
 //!
-//! Owns what all answers have in common: that a list continues, and what the answer may lack.
+//! Owns the notes below any answer: whether a list continues, and what the answer may lack.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -54,14 +54,14 @@ struct Indexing {
 }
 
 impl<A: DeserializeOwned> Answer<A> {
-    /// Reads an answer. Of several repositories (`is_across`), the items of the type have absolute paths.
+    /// Reads an answer. If it is from several repositories (`is_across`), the typed items have absolute paths.
     pub(super) fn read(json: Value, is_across: bool, paint: &Paint) -> Result<Self> {
         let typed_answer = if is_across { typed(&with_absolute_paths(json.clone()))? } else { typed(&json)? };
         Ok(Self { typed: typed_answer, remarks: typed(&json)?, json, paint: paint.clone() })
     }
 
-    /// Notes that a list of which `shown` items were printed continues, that it is empty (`empty`) or that the offset is past its end,
-    /// and what the answer warns of.
+    /// Notes that a list continues after the `shown` items, that it is empty (`empty`) or that the offset is past its end; then the
+    /// answer's warnings.
     pub(super) fn note_rest(&self, shown: usize, empty: &str) {
         let Remarks { truncated, total, next_offset, .. } = &self.remarks;
         if *truncated {
@@ -77,7 +77,7 @@ impl<A: DeserializeOwned> Answer<A> {
         self.note_remarks();
     }
 
-    /// Notes what the answer warns of: what may be missing or outdated.
+    /// Notes the answer's warnings: what may be missing or outdated.
     pub(super) fn note_remarks(&self) {
         let Remarks { warning, stale, vectors_pending, indexing, problems, .. } = &self.remarks;
         for Problem { repo, reason } in problems.iter().filter(|problem| !problem.repo.is_empty()) {
@@ -94,7 +94,7 @@ impl<A: DeserializeOwned> Answer<A> {
         }
         if let Some(pending) = vectors_pending.filter(|pending| *pending > 0) {
             let chunks = output::count(pending, "chunk is", "chunks are");
-            output::note(&format!("{chunks} found by words alone until vectors are there; ask again in a moment"));
+            output::note(&format!("{chunks} found only by words until they have vectors; ask again in a moment"));
         }
     }
 }
@@ -131,7 +131,7 @@ fn with_absolute_paths(mut value: Value) -> Value {
     value
 }
 
-/// The answer of a tool or a daemon as its type.
+/// Reads the answer of a tool or daemon as its own type.
 pub(super) fn typed<T: DeserializeOwned>(json: &Value) -> Result<T> {
     T::deserialize(json).map_err(|error| Error::internal("the answer has an unexpected form").caused_by(error))
 }

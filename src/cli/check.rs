@@ -128,7 +128,7 @@ fn summary(answer: &Answer) -> String {
 
 /// The rule about modules that are not found.
 const UNRESOLVED: &str = "unresolved-import";
-/// Smallest number of such diagnostics from which a missing environment is concluded.
+/// Fewer such diagnostics do not suggest a missing environment.
 const ENOUGH: usize = 5;
 
 /// Returns what to do if at least a third of the diagnostics are about modules that are not found: their packages are probably not
@@ -163,7 +163,7 @@ fn concise(found: &Diagnostic, paint: &Paint) -> String {
     format!("{location}: {}[{}] {}", found.severity.name(), printable(&found.code), printable(&message))
 }
 
-/// The level of a severity, of which each format has another name for the mildest.
+/// The level of a severity; each format has its own name for the mildest one.
 fn level(severity: Severity, mildest: &'static str) -> &'static str {
     match severity {
         Severity::Error | Severity::Fatal => "error",
@@ -257,7 +257,7 @@ fn sarif(answer: &Answer) -> Value {
     })
 }
 
-/// A SARIF location. In notebooks it is the file alone, because lines are relative to cells.
+/// A SARIF location. In a notebook it names a cell and has no region, because lines are relative to cells.
 fn location(Span { file, cell, line, column, end_line, end_column }: &Span) -> Value {
     let mut artifact = json!({ "uri": uri(file) });
     if !file.starts_with('/') {
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_the_type_checker_ends_it_as_ty_ends() {
+    fn a_panic_of_the_type_checker_has_the_exit_code_of_ty() {
         let code = |more: Value, severity: Option<&str>| {
             let mut answered = json!({
                 "diagnostics": [], "files_checked": 2, "errors": 1, "warnings": 0, "passed": false, "total": 0,

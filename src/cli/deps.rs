@@ -82,7 +82,7 @@ fn listed(dependency: Dependency, session: &Session) -> Row {
     Row { dependency, files, problem }
 }
 
-/// Brings the index of one dependency up to date. An error is a problem of that dependency alone.
+/// Brings the index of one dependency up to date. An error is a problem of only that dependency.
 fn indexed(dependency: Dependency, session: &Session, progress: &Arc<Progress>) -> Row {
     let Ok(root) = &dependency.sources else { return Row { dependency, files: None, problem: None } };
     let synced = session.workspaces.dependency(root).and_then(|workspace| {

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_declaration_contradicts_itself_nowhere() {
+    fn the_declaration_is_consistent() {
         declaration().debug_assert();
     }
 }

@@ -54,7 +54,7 @@ pub(super) struct Paint {
 }
 
 impl Paint {
-    /// `root` is that of the repository whose answers are printed, if it is one.
+    /// `root` is the root of the repository whose answers are printed, if there is only one.
     pub(super) fn new(
         color: ColorChoice,
         hyperlink: ColorChoice,
@@ -82,7 +82,7 @@ impl Paint {
         }
     }
 
-    /// Where a path of an answer is. That of a published repository is nowhere.
+    /// The file that a path in an answer names. A published repository has no files on this disk.
     fn absolute(&self, path: &str) -> Option<PathBuf> {
         match &self.root {
             // Without the `.` that stands for the root itself.

@@ -449,7 +449,7 @@ mod tests {
             self.names.iter().map(|name| fs::read_to_string(name).unwrap()).collect()
         }
 
-        /// Nothing but the files is left, and nothing to settle.
+        /// Only the files are left, and there is nothing to settle.
         fn assert_clean(&self, case: &str) {
             for name in &self.names {
                 assert_eq!(fs::read_dir(name.parent().unwrap()).unwrap().count(), 1, "{case}");
@@ -502,14 +502,14 @@ mod tests {
 
     #[test]
     fn an_edit_after_the_crash_is_kept() {
-        // Of a file that was replaced: only finishing keeps the edit.
+        // The edited file was already replaced: only finishing keeps the edit.
         let files = Files::new();
         files.interrupt(COUNT, 1);
         fs::write(&files.names[0], "edited").unwrap();
         assert_eq!(files.settle().unwrap(), Settled::Finished);
         assert_eq!(files.held(), ["edited".to_owned(), new(1), new(2)]);
         files.assert_clean("replaced");
-        // Of one that was not: only undoing does.
+        // The edited file was not replaced yet: only undoing keeps the edit.
         let files = Files::new();
         files.interrupt(COUNT, 1);
         fs::write(&files.names[2], "edited").unwrap();

@@ -73,7 +73,7 @@ impl Session {
         Ok(Outcome::found_if(is_found))
     }
 
-    /// Prints a list, as JSON or item by item. `empty` is what is true if it has none.
+    /// Prints a list, as JSON or item by item. `empty` is the note for an empty list.
     pub(super) fn show_list<T>(
         &self,
         json: &impl Serialize,
@@ -218,7 +218,7 @@ impl Session {
             None => HowFar::of_files(shown.files()),
         };
         let answer = output::with_progress(how_far, || tools.call_tool(declared, request, None))?;
-        // For a file that is not Python, a tool that reads the disk alone needs the index.
+        // For a file that is not Python, even a tool that only reads the disk needs the index.
         if asks_index || workspace.is_open() {
             locked(&self.unfinished).push(workspace);
         }

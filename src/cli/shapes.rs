@@ -186,7 +186,7 @@ fn describe(words: &str) -> Option<String> {
     Some(text)
 }
 
-/// A schema as a person reads it: names alone.
+/// A schema as a person reads it: only names.
 fn drawn(schema: &Value) -> String {
     let Some(properties) = schema["properties"].as_object() else {
         let items = schema.get("items").map_or_else(String::new, drawn);

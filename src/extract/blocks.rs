@@ -1,4 +1,4 @@
-//! Blocks in braces, recognized in the text alone.
+//! Blocks in braces, recognized only by the text.
 //!
 //! Owns which braces belong together where there is no syntax tree. Braces may be missing or doubled (`#if` and `#else` often
 //! open one block twice), so a closing brace that begins its line must be indented like the line that it closes.
@@ -50,7 +50,7 @@ impl Blocks {
         let mut pairs = Vec::new();
         let mut open: Vec<OpenBrace> = Vec::new();
         let mut line = 0;
-        // How far the first word of the line, and that of the statement, are indented.
+        // How far the first words of the line and of the statement are indented.
         let (mut indent, mut statement) = (None, None);
         for (at, byte) in (Code { bytes: text.as_bytes(), quoted: &quoted, at: 0 }) {
             match byte {

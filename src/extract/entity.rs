@@ -41,7 +41,7 @@ pub fn role<'p>(path: &'p RepoPath, notes: &[String]) -> Role<'p> {
         let folder = rest.split_once('/').map_or("", |(folder, _)| folder);
         return if OTHER_FOLDERS.contains(&folder) { Role::Document } else { Role::Entity(folder) };
     }
-    // Of nested folders, the innermost.
+    // The innermost of nested folders.
     let around = notes.iter().map(|folder| folder.trim_matches('/')).filter_map(|folder| {
         let rest = if matches!(folder, "" | ".") { Some(path.as_str()) } else { below(folder) };
         rest.filter(|_| is_markdown(path))
@@ -234,7 +234,7 @@ fn note(path: &str, front: &FrontMatter, properties: &[Property], body: &str, bo
     add(1, &key);
     add(1, stem);
     add(1, &links::exact(stem));
-    // A link may leave out the folders above; that of a note at the top is exact.
+    // A link may leave out the folders above; for a note at the top the link is exact.
     for (at, _) in stem.match_indices('/') {
         add(2, &stem[at + 1..]);
     }

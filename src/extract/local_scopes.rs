@@ -357,7 +357,7 @@ impl Block {
         let of_name = &of_name[..of_name.partition_point(|bound| bound.hash == word.hash)];
         let at = word.range.start;
         let is_seen = |bound: &Bound| !word.is_type || bound.is_type || is_type_name(bound);
-        // Of those that precede it the last one that is a new variable; what binds it is itself.
+        // Begins at the last binding up to the word that is a new variable; a word that binds is its own last one.
         let own = of_name.iter().position(|bound| bound.at == at);
         let seen = own.map_or_else(|| of_name.partition_point(|bound| bound.from <= at), |own| own + 1);
         let seen = &of_name[..seen];

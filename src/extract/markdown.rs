@@ -1,7 +1,7 @@
 //! Markdown as a tree of elements, for people to read.
 //!
-//! Owns which elements there are, and what becomes of HTML in Markdown: tags for layout are left out, all others are text.
-//! The tree has no markup, so that nothing in a file can become a script or a style of the page that shows it.
+//! Owns the kinds of elements, and how HTML in Markdown is treated: tags for layout are left out, all others are text. The
+//! tree has no markup, so that nothing in a file can become a script or a style of the page that shows it.
 
 use std::ops::Range;
 

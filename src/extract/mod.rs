@@ -74,7 +74,7 @@ impl Options {
     }
 }
 
-/// How the files of a folder are cut: in characters, of which some are the last of the chunk before.
+/// How the files of a folder are cut, in characters. `overlap` of them are the last ones of the chunk before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunking {
     pub size: usize,

@@ -142,7 +142,7 @@ fn of_tree(parsed: &Parsed, text: &str, lines: &Lines, line: u32, is_there: &dyn
     found
 }
 
-/// The node without parts, or the joined one, that is a name and is there.
+/// The node without parts, or the joined one, that is a name and that `is_there` accepts.
 fn leaf(
     syntax: &Syntax,
     text: &str,

@@ -32,7 +32,7 @@ const BUDGET: usize = 4;
 const MIN_BUDGET: usize = 20_000;
 /// Cost of one more parse, as bytes of text.
 const PARSE_BYTES: usize = 64;
-/// Bytes of a head between its name and its body, at most.
+/// The most bytes of a head between its name and its body.
 const HEAD_BYTES: usize = 4_000;
 
 /// A line that shows a definition.

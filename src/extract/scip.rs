@@ -114,7 +114,7 @@ impl ScipIndex {
     }
 }
 
-/// The range of an occurrence, from 0: by its typed range, which counts if both are there.
+/// The range of an occurrence, from 0: by its typed range if it has one, else by the other.
 fn range_of(occurrence: &Occurrence) -> Option<(u32, u32, u32, u32)> {
     let [line, column, end_line, end_column] = match (&occurrence.typed_range, occurrence.range.as_slice()) {
         (Some(Typed_range::SingleLineRange(one)), _) => [one.line, one.start_character, one.line, one.end_character],

@@ -27,7 +27,7 @@ impl Head {
     ) -> Self {
         let start = definition.start;
         let whole = &text[start..body.map_or(definition.end, |body| body.max(start))];
-        // No character is above four bytes, so this is more than enough; white space alone could be without end.
+        // No character has more than four bytes, so this is more than enough; there may be any amount of white space.
         let mut length = whole.floor_char_boundary(SIGNATURE_CHARS * 16);
         if body.is_none() {
             length = declared(&whole[..length], name_end.saturating_sub(start), is_whole);
@@ -83,7 +83,7 @@ fn declared(text: &str, name_end: usize, is_whole: bool) -> usize {
                 let line = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
                 at += memchr::memchr(b'"', &rest[..line]).map_or(0, |end| end + 1);
             }
-            // In other languages only parameters go on.
+            // In other languages, only parameters continue on the next line.
             b'(' if is_whole || depth > 0 || text.get(name_end..at).is_some_and(|gap| gap.trim().is_empty()) => {
                 depth += 1;
             }

@@ -39,8 +39,8 @@ pub(super) struct Syntax {
     has_errors: bool,
 }
 
-/// A parse is given up after this many of tree-sitter's progress calls (one each some hundred steps), so that a
-/// hostile file costs seconds, not hours. Counting steps keeps the outcome a function of the bytes.
+/// A parse is given up after this many of tree-sitter's progress calls (one every few hundred steps), so that a hostile
+/// file costs seconds, not hours. Counting steps keeps the outcome a function of the bytes.
 const PARSE_STEPS: u32 = 200_000;
 
 /// The tree of a text; `None` where the parser gave it up, or it is beyond four gigabytes.

@@ -188,7 +188,7 @@ const DATA_BYTES: usize = 200;
 /// Minified code has at least one of `(){};` in this many bytes.
 const BYTES_PER_MARK: usize = 25;
 
-/// By the shape of its lines; scripts, styles and pages alone, since prose may be in one line a paragraph.
+/// By the shape of its lines; only scripts, styles and pages, since prose may have one line per paragraph.
 fn is_minified(path: &RepoPath, language: &Language, text: &str) -> bool {
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     let is_web = WEB_EXTENSIONS.contains(&extension.as_str()) || matches!(language.name, "javascript" | "css");

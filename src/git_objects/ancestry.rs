@@ -29,7 +29,7 @@ impl Ancestry {
         &self.ids[at * width..(at + 1) * width]
     }
 
-    /// The numbers of the parents, each of which is higher than that of the commit.
+    /// The numbers of the parents; each is higher than the commit's.
     pub fn parents(&self, at: usize) -> &[u32] {
         &self.parents[self.starts[at] as usize..self.starts[at + 1] as usize]
     }

@@ -190,7 +190,7 @@ impl Objects {
     pub fn is_partial(&self) -> bool {
         let Some(common) = self.common_directory() else { return false };
         let settings = git_layout::format(&common);
-        // Git 2.47 marks the remote alone, and older ones the repository as well.
+        // Git 2.47 marks only the remote, older ones also the repository.
         settings.text("extensions.partialclone").is_some()
             || settings.into_values().any(|(key, _)| key.starts_with(b"remote.") && key.ends_with(b".promisor"))
     }

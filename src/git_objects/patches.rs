@@ -24,8 +24,8 @@ pub struct Patch {
 }
 
 impl Objects {
-    /// Compares each commit with the parent in its pair, or with an empty tree if it has none, in these files. Changes of the name
-    /// alone are left out. Shorter than `pairs` if git cannot compare one: a partial clone may lack what is compared.
+    /// Compares each commit with the parent in its pair, or with an empty tree if it has none, in these files. Changes of only the
+    /// name are left out. Shorter than `pairs` if git cannot compare one: a partial clone may lack what is compared.
     pub fn patches(
         &self,
         pairs: &[(&str, Option<&str>)],

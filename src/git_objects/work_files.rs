@@ -20,7 +20,7 @@ const MAX_ATTRIBUTES: u64 = 8 << 20;
 
 /// The settings of a repository that decide how its work tree is compared.
 pub struct Settings {
-    /// By key in lowercase, of which the last one counts; `None`: written without a value.
+    /// By key in lowercase; the last value of a key counts. `None`: written without a value.
     values: HashMap<String, Option<String>>,
     /// Names of filters that have a command.
     filters: BTreeSet<String>,

@@ -49,7 +49,7 @@ const OF_LIBRARY: &[&str] = &[
 /// Parameters that change nothing here: there is neither Kerberos nor compression, and the program has a name.
 const WITHOUT_EFFECT: &[&str] =
     &["fallback_application_name", "gssdelegation", "gsslib", "krbsrvname", "sslcompression"];
-/// Parameters with those of their values that are as this program behaves.
+/// Parameters, with the values that describe what this program does anyway.
 const AS_IT_IS: &[(&str, &[&str])] = &[
     ("client_encoding", &["auto", "UTF8", "UTF-8", "utf8", "utf-8"]),
     ("gssencmode", &["disable", "prefer"]),
@@ -57,7 +57,7 @@ const AS_IT_IS: &[(&str, &[&str])] = &[
     ("min_protocol_version", &["3.0"]),
     ("sslcertmode", &["allow"]),
 ];
-/// Parameters of which some values are not supported.
+/// Parameters that are supported only with some values.
 const WITH_VALUES: &[&str] = &["sslsni", "ssl_min_protocol_version", "ssl_max_protocol_version"];
 /// Parameters that are not supported, and what to do instead.
 const UNSUPPORTED: &[(&str, &str)] = &[

@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::platform::socket::connect_to_server;
 use crate::wording::{Command, Wording};
 
-/// How often a waiting call looks whether it is cancelled.
+/// How often a waiting call checks for cancellation.
 const TICK: Duration = Duration::from_millis(20);
 /// The time in which a server must accept a connection and a login.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -336,7 +336,7 @@ fn not_connected(error: &std::io::Error) -> Error {
         .hint("Check its address and that it runs; then try again.")
 }
 
-/// The error about a server that says nothing.
+/// The error about a server that does not answer.
 fn silent() -> Error {
     Error::new(ErrorKind::Unreachable, "the organisation's server does not answer in time")
         .hint("Check its address and that it runs; then try again.")

@@ -53,7 +53,7 @@ const ATTEMPTS: usize = 5;
 const RETRY: Duration = Duration::from_millis(20);
 /// Characters of a hash that name a file.
 const HASH_LENGTH: usize = 32;
-/// In the folder of a mirror, while all its files are there: another text after each change. No published file has such a path.
+/// In the folder of a mirror while it has all its files; its text differs after each change. No published file has such a path.
 const VERSION: &str = ".git/version";
 /// When a mirror was used is recorded as precisely as this.
 const USE_RECORDED: Duration = Duration::from_secs(60);
@@ -77,7 +77,7 @@ struct State {
     generation: i64,
     published_at: String,
     bytes: i64,
-    /// Whether all files are there; for a part, all that were asked for.
+    /// Whether it has all files; for a part, all that were asked for.
     is_whole: bool,
     /// Whether it has only files that may have matched.
     #[serde(default)]
@@ -253,7 +253,7 @@ impl Mirroring<'_> {
             let listed: BTreeSet<&str> = listed.keys().map(String::as_str).collect();
             return self.many(patterns, &listed, wanted, known, (scope, most), answers);
         }
-        // First those that are there: they answer even if there is no time for the others.
+        // First the complete ones: they answer even if there is no time for the others.
         let mut missing = Vec::new();
         for (name, one) in &listed {
             match self.if_current(name, one, &known)? {
@@ -346,7 +346,7 @@ impl Mirroring<'_> {
         Ok(())
     }
 
-    /// Removes those of the others that were not used for the longest time, until all are small enough next to what is used.
+    /// Removes the least recently used of the others, until all are small enough together with `used` bytes.
     fn evict(&self, mut others: Vec<(SystemTime, State)>, used: i64) -> Result<()> {
         let mut bytes = others.iter().fold(used, |sum, (_, state)| sum.saturating_add(state.bytes));
         others.sort_by_key(|(at, _)| *at);
@@ -500,7 +500,7 @@ impl Mirroring<'_> {
         Ok((listed, files))
     }
 
-    /// Writes the files whose texts differ from those that are there.
+    /// Writes the files whose texts differ from those on disk.
     fn fetch_texts(&mut self, name: &str, root: &Path, files: &Files, before: &BTreeMap<String, String>) -> Result<()> {
         let mut wanted: BTreeMap<&str, (i64, Vec<&RepoPath>)> = BTreeMap::new();
         for (path, (key, bytes)) in files {

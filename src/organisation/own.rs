@@ -54,7 +54,7 @@ impl Records {
         bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
-    /// The name that the work tree stands for: that of the branch that is checked out, else the newest that is not a branch.
+    /// The name that the work tree stands for: the branch that is checked out, else the newest name that is not a branch.
     fn name(&self, server: &str, branch: Option<&str>) -> Option<&str> {
         let of_server = || self.published.iter().rev().filter(|record| record.server == server);
         let found = of_server()
@@ -116,7 +116,7 @@ pub(super) fn has_commit(root: &Path, environment: &Environment, commit: &str, b
     }))
 }
 
-/// The published names that local repositories stand for. Of several, the first does.
+/// The published names that local repositories stand for; if several stand for one name, the first does.
 pub fn own_names(
     server: &ServerAddress,
     environment: &Environment,

@@ -63,7 +63,7 @@ pub(super) fn keep(address: &ServerAddress, connection: Connection) {
     }
 }
 
-/// Closes connections that wait for too long, until none waits: many processes wait, and few search.
+/// Closes connections that were idle for too long, until none is left: many processes wait, and few search.
 fn close_idle() {
     loop {
         std::thread::sleep(MAX_WAIT / 4);

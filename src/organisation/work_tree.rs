@@ -1,8 +1,8 @@
 //! Changes of tracked files that are not committed, for `--dirty`.
 //!
-//! Owns what counts as one: a file that git's index lists and of which git would commit another text than the commit has, or that is
-//! gone. Untracked files never do. A file that git's index knows as unchanged is not read, and of one that git would convert with a
-//! program the commit's text stays.
+//! Owns what counts as one: a file that git's index lists, and that is gone or that git would commit with another text. Untracked
+//! files never count. A file that git's index knows as unchanged is not read; one that git would convert with a program keeps the
+//! commit's text.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;

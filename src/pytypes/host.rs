@@ -1,7 +1,7 @@
 //! The child process of the engine: reads requests from stdin, writes reports to stdout, and exits with its parent.
 //!
 //! Owns the thread that owns the engine, and the threads that answer queries. Their stacks are large enough for hostile
-//! nesting; a stack overflow that happens anyway ends this process alone.
+//! nesting; a stack overflow that happens anyway ends only this process.
 
 use std::collections::{HashMap, VecDeque};
 

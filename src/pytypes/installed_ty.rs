@@ -1,9 +1,9 @@
 //! An installed ty, which checks instead of the embedded checker if the user's settings say so: `ty check` in each project.
 //!
-//! Owns its command line, its surroundings, what its exit codes mean, and the conversion of what it prints (`printed`). None of
-//! its formats has everything (findings/ty-position-in-a-notebook.sh): SARIF has the ranges, `full` the source lines and the cells
-//! of notebooks, `github` the notes. Each format that a check needs is a run of its own, at the same time. Does not own which
-//! projects there are (`ty`), or how long an answer is valid (`service`).
+//! Owns its command line, its environment, the meaning of its exit codes, and the conversion of what it prints (`printed`). None
+//! of its formats has everything (findings/ty-position-in-a-notebook.sh): SARIF has the ranges, `full` the source lines and the
+//! cells of notebooks, `github` the notes. Each format that a check needs is a run of its own, at the same time. Does not own
+//! which projects there are (`ty`), or how long an answer is valid (`service`).
 
 mod printed;
 

@@ -70,7 +70,7 @@ const MAX_INCONCLUSIVE: usize = 2;
 /// How often the supervisor checks an engine.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How often a check looks whether the one before it has ended.
+/// How often a check tests whether the one before it has ended.
 const TURN_INTERVAL: Duration = Duration::from_millis(20);
 
 impl TypeService {

@@ -225,7 +225,7 @@ fn neighbours(snapshot: &Snapshot, key: &str, entity: crate::store::EntityId) ->
     Ok(nodes.collect())
 }
 
-/// The strength of a relationship: what must be known to work on one of the two, comes first.
+/// The strength of a relationship: the other entity comes first if one must know it to work on this one.
 fn strength(rel: &str) -> u32 {
     match rel.to_lowercase().replace('-', "_").as_str() {
         "depends_on" | "blocks" | "blocked_by" | "requires" | "needs" | "supersedes" | "superseded_by" => 3,

@@ -84,7 +84,7 @@ fn known_kind(snapshot: &Snapshot, typed: &str) -> Result<String> {
         .hint(near.unwrap_or_else(|| format!("There are: {}.", known().collect::<Vec<_>>().join(", ")))))
 }
 
-/// (tag, how many carry it), in byte order: of entities, of those of one kind, or of documents.
+/// (tag, how many carry it), in byte order: counts entities, entities of one kind, or documents.
 pub fn tags(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<(String, u64)>> {
     let of = of.map(|typed| known_kind(snapshot, typed)).transpose()?;
     match of.as_deref() {
@@ -124,7 +124,7 @@ pub fn untagged(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<Untagged>> 
         .collect())
 }
 
-/// The entities that answer `text`, best first: by the same search as `query`, among their chunks alone, one hit each.
+/// The entities that answer `text`, best first: by the same search as `query`, among only their chunks, one hit each.
 /// An id that is asked for by itself comes first. Of kind `document`: the other Markdown files, by their paths.
 pub fn search(
     snapshot: &Snapshot,

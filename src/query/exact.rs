@@ -39,8 +39,8 @@ pub struct Pattern<'a> {
 /// Texts in flight between the reader and the searchers.
 const IN_FLIGHT: usize = 64;
 
-/// With the substring index every matching line is counted if no more text than this is to be searched; else the search
-/// ends with the page, for counting would take longer than answering.
+/// With the substring index every matching line is counted if no more text than this is to be searched; otherwise the
+/// search ends with the page, because counting would take longer than answering.
 const COUNTED_BYTES: u64 = 16 << 20;
 /// No more text than this is searched for a literal by the thread that reads it: starting others takes longer.
 const SEARCHED_WHILE_READ: u64 = 1 << 20;

@@ -104,6 +104,6 @@ pub struct Hit {
     pub similar_in: Option<String>,
     /// The index of its repository, where several were searched.
     pub source: usize,
-    /// The commit of its source that speaks most for the file.
+    /// The commit of its source that is the strongest evidence for the file.
     pub commit: Option<CommitId>,
 }

@@ -37,9 +37,9 @@ pub struct Mentions {
     pub name: String,
     /// By path, line and column; where they are of many files, those of the nearest files first.
     pub found: Vec<Mention>,
-    /// References through an import that could not be followed to a definition, and stay.
+    /// References through an import that could not be followed to a definition; they stay in `found`.
     pub unfollowed: usize,
-    /// References of which only the name suggests that they are, and stay.
+    /// Occurrences that only the name suggests to be references; they stay in `found`.
     pub guessed: usize,
     /// Words in templates and in other text that is not code, which may be references.
     pub outside: usize,

@@ -75,8 +75,8 @@ pub fn folders(snapshot: &Snapshot) -> Result<Vec<Folder>> {
     Ok(found)
 }
 
-/// The definitions that most files reference. Names alone say little: in Rust, `map` is one of an iterator in most files. So some
-/// references of each name are resolved.
+/// The definitions that most files reference. Names by themselves say little: in Rust, `map` is an iterator's in most files. So
+/// some references of each name are resolved.
 pub fn central(snapshot: &Snapshot) -> Result<Vec<Central>> {
     const KINDS: &[&str] = &[
         "class",

@@ -37,8 +37,8 @@ pub struct Referred {
     pub is_certain: bool,
 }
 
-/// Resolves a name at a position of a file: to itself, if it is defined there. Of several readings of the position the first counts that
-/// refers to something.
+/// Resolves a name at a position of a file: to itself, if it is defined there. If the position has several readings, the first that
+/// refers to something counts.
 pub fn definitions_at(snapshot: &Snapshot, path: &str, line: u32, readings: &[Named]) -> Result<Referred> {
     let own: Vec<Definition> =
         snapshot.definitions_between(path, 0, line)?.into_iter().filter(|one| one.line == line).collect();

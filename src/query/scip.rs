@@ -96,7 +96,7 @@ pub fn subject(snapshot: &Snapshot, path: &str, line: u32, column: u32) -> Resul
         subject.own.push(one.symbol_id);
         subject.ids.extend(ids);
         if !one.is_local {
-            // At its definition a constructor is not called, and alone.
+            // At its own definition, a constructor is not a reference to its type.
             let of_type = constructed(&one.symbol).filter(|_| !is_definition(one.roles)).map(str::to_owned);
             for kin in [of_type.clone(), counterpart(&one.symbol)].into_iter().flatten() {
                 subject.kin.extend(snapshot.scip_symbols(&kin)?);

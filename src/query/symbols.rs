@@ -84,7 +84,7 @@ impl From<Page<Occurrence>> for Found {
 
 /// Every occurrence of a name: definitions first, likely ones before others, then references, those near the
 /// definitions first, in path and line order. Without a limit: the definitions and the nearest references. Prefix and
-/// fuzzy: definitions alone, of the best names first. `Class.method`, `Class#method` and `module::name` ask for
+/// fuzzy: only definitions, of the best names first. `Class.method`, `Class#method` and `module::name` ask for
 /// definitions inside that container, and leave out references that are known to mean another. Where the index may lack
 /// `other_files`, nothing but the definitions themselves decides their order.
 pub fn occurrences(

@@ -170,7 +170,7 @@ impl History {
     pub fn differences(&self, base: &Base, snapshot: &Snapshot, budget: &Budget) -> Result<Differences> {
         let stats = snapshot.stored_stats()?;
         let mut stats: HashMap<&str, Stat> = stats.iter().map(|(path, stat, _)| (path, stat)).collect();
-        // Nothing is known of what is there and not indexed.
+        // Nothing is known of files that exist and are not indexed.
         for left_out in snapshot.skipped()? {
             stats.remove(left_out.path.as_str());
         }
@@ -340,14 +340,14 @@ fn may_define(path: &str) -> bool {
     RepoPath::new(path).is_some_and(|path| !DATA.contains(&extract::language_of(&path))) || !name.contains('.')
 }
 
-/// Whether a file is there, for git: neither it nor a folder on the way to it is a symbolic link.
+/// Whether a file exists for git: neither it nor a folder above it is a symbolic link.
 fn is_file(root: &Path, path: &str) -> bool {
     let kind = |path: &str| root.join(path).symlink_metadata().map(|found| found.file_type());
     let mut folders = path.match_indices('/').map(|(end, _)| &path[..end]);
     folders.all(|folder| kind(folder).is_ok_and(|kind| kind.is_dir())) && kind(path).is_ok_and(|kind| kind.is_file())
 }
 
-/// The repositories in folders below the root, each of which has a history of its own.
+/// The repositories in folders below the root; each has its own history.
 struct NestedRepositories<'r> {
     root: &'r Path,
     /// By folder.
@@ -355,7 +355,7 @@ struct NestedRepositories<'r> {
 }
 
 impl NestedRepositories<'_> {
-    /// Git does not see a repository in a folder of which it tracks files.
+    /// Git does not see a repository in a folder if it tracks files of that folder.
     fn hold(&mut self, path: &str, staged: &Staged) -> bool {
         path.match_indices('/').any(|(end, _)| {
             let folder = &path[..end];

@@ -1,6 +1,6 @@
-//! The update in flight: what it covers, what it has listed, and what reads see of it and ask of it.
+//! The update in flight: what it covers, what it has listed, what reads see of it and what they request from it.
 //!
-//! Owns how callers learn of its progress and its end, the queue of what they ask for (entities or files before the rest, and the
+//! Owns how callers learn of its progress and its end, the queue of their requests (for entities or files before the rest, and for the
 //! processors for a while), how long pauses may be, and the listings that reads share. Does not own when an update starts (`schedule`),
 //! when the tree is walked, nor the order of the work (`rounds`).
 

@@ -24,7 +24,7 @@ const MAX_BLOB: u64 = 2 << 20;
 /// Commits that are compared with their parents at once: first, and at most. Most lines end among the first.
 const FIRST: usize = 32;
 const AT_ONCE: usize = 256;
-/// Commits that one process of git compares, at least.
+/// The fewest commits that one process of git compares.
 const PER_PROCESS: usize = 16;
 /// Commits between two looks at the budget.
 const CHECK: usize = 4_096;
@@ -98,8 +98,8 @@ impl History {
     }
 }
 
-/// The commits whose file differs from that of their first parent, in order, as far as the commits that changed it say: a merge of which
-/// one parent has all changes of the others has the version of that parent. Any other merge has a version of its own.
+/// The commits whose file differs from their first parent's, in order, as far as the commits that changed it show: if one parent of a
+/// merge has all changes of the others, the merge has that parent's version. Any other merge has its own version.
 fn changed_commits(ancestry: &Ancestry, touching: &HashSet<String>, budget: &Budget) -> Result<Vec<usize>> {
     // The versions that led to each version, as bits.
     let mut sets: Vec<Vec<u64>> = vec![Vec::new()];

@@ -17,8 +17,9 @@ const RETRY: Duration = Duration::from_millis(5);
 const UPDATE: &str = "update.lock";
 const BUILD: &str = "build.lock";
 const ASKING: &str = "asking.lock";
-/// Locks that are only looked at are free again within this time, and that of processes that ask once one has cleaned up.
+/// A lock that another process only checks is free again within this time.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long a process that asks waits while another one cleans up.
 const CLEANING: Duration = Duration::from_secs(2);
 
 pub(crate) struct UpdateLock {
@@ -86,12 +87,12 @@ impl BuildLock {
     }
 }
 
-/// Whether another process builds the index or makes its vectors.
+/// Whether another process builds the index or computes its vectors.
 pub(super) fn is_being_built(folder: &Path) -> bool {
     is_held(folder, BUILD)
 }
 
-/// Whether another process updates the index, and goes on for that time.
+/// Whether another process updates the index, and still does after `time`.
 pub(super) fn is_being_updated_for(time: Duration, folder: &Path) -> bool {
     let begun = Instant::now();
     while is_held(folder, UPDATE) {
@@ -111,14 +112,15 @@ fn is_held(folder: &Path, name: &str) -> bool {
 pub(crate) struct AskingLock(#[expect(dead_code, reason = "the lock lives as long as the file is open")] File);
 
 impl AskingLock {
-    /// `first` is done while no other process holds it.
+    /// Calls `first` if no other process holds the lock.
     pub(super) fn take(folder: &Path, first: impl FnOnce()) -> Result<Self> {
         let file = open(folder, ASKING)?;
         if acquire(&file, &Budget::lasting(LOOK)).is_ok() {
             first();
             file.unlock().map_err(|error| failed(&error))?;
         }
-        // The process that builds looks whether it is held. Without the lock it does not pause, and nothing else is lost.
+        // The process that builds checks whether it is held. Without the lock, that process does not pause; nothing else
+        // is lost.
         let begun = Instant::now();
         while matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) && begun.elapsed() < CLEANING {
             std::thread::sleep(RETRY / 5);

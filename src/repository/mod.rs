@@ -10,7 +10,7 @@
 //! | [`lock`] | which process updates, builds or rebuilds |
 //! | [`state`], [`folders`] | what the user selected: document folders, the embedding model |
 //! | [`watch`] | which paths may have changed; that all earlier events have arrived (the cookie) |
-//! | [`in_flight`] | what reads see of a running update, and ask of it |
+//! | [`in_flight`] | what reads see of a running update, and request from it |
 //! | [`seed`], [`provisional`], [`damage`] | indexes that answer instead of this one, and the one that was damaged |
 //! | [`files`], [`history`], [`line_history`] | files as callers name them, as they were at a commit, and which commits touched lines |
 

@@ -30,7 +30,7 @@ pub(crate) struct Repository {
     pub root: PathBuf,
     pub kind: RootKind,
     pub sources: Arc<Sources>,
-    /// Opened when it is first needed: what reads the disk alone makes no index.
+    /// Opened when it is first needed: a request that only reads the disk makes no index.
     index: OnceLock<Index>,
     opening: Mutex<()>,
     /// Where the database is expected. If none can be made there, it is in a folder of the user.
@@ -59,7 +59,7 @@ pub(crate) struct Index {
     pub identity: Option<FileIdentity>,
     /// Database from which the empty index starts.
     pub seed: Option<Seed>,
-    /// If the index is of this process alone.
+    /// If only this process uses the index.
     provisional: Option<Provisional>,
 }
 
@@ -167,7 +167,7 @@ impl Repository {
         self.index.get().ok_or_else(|| Error::internal("the index is not open"))
     }
 
-    /// A repository of which this process only asks.
+    /// Lets this process only query the repository.
     pub(crate) fn only_asking(self) -> Self {
         Self { only_asks: true, ..self }
     }
@@ -176,12 +176,12 @@ impl Repository {
         self.index.get()?.provisional.as_ref()
     }
 
-    /// Whether the index is one of this process alone, which answers while another process builds the index.
+    /// Whether only this process uses the index: it answers while another process builds the repository's.
     pub(crate) fn is_provisional(&self) -> bool {
         self.provisional().is_some()
     }
 
-    /// Removes an index of this process alone.
+    /// Removes an index that only this process uses.
     pub(crate) fn end_provisional(&self) {
         let Some(provisional) = self.provisional() else { return };
         self.life.cancel();

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::platform::own_folder;
 use crate::store::{Mode, Store};
 
-/// The folder of all of them, in that of the index.
+/// The folder of all provisional indexes, in the folder of the index.
 const FOLDER: &str = "asking";
 /// An update of another process that takes longer than this is not waited for.
 const LONG_UPDATE: Duration = Duration::from_millis(300);

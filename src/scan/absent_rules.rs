@@ -1,4 +1,4 @@
-//! Ignore files that a sparse checkout leaves out: git reads them from its index while their folders are there.
+//! Ignore files that a sparse checkout leaves out: git reads them from its index while their folders exist.
 //!
 //! Owns which of them are needed, and their contents, for which git is asked once. Does not own the index (`tracked`), how git is
 //! run (`git_objects`), nor what patterns mean (`patterns`).
@@ -24,8 +24,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Folders on disk that a sparse checkout leaves out, in which ignore files are looked for.
 const MAX_FOLDERS: usize = 10_000;
 
-/// Contents by the name of the object: the id of a blob, or that of a tree with the path of a file in it. They never change. `None`: git
-/// does not have it.
+/// Contents by the name of the object: the id of a blob, or the id of a tree with the path of a file in it. They never change. `None`:
+/// git does not have it.
 type Contents = HashMap<String, Option<Arc<[u8]>>>;
 
 /// Where the contents come from.

@@ -1,8 +1,8 @@
 //! Git's ignore rules: the work trees below a root, and the files that decide in each of their folders.
 //!
-//! Owns the order of these files: `.rgignore` and `.ignore` as ripgrep has them, then git's, of which the nearest folder's comes
-//! first, and nothing above the top of its own work tree counts but the user's. Does not own the patterns of one file
-//! (`patterns`) nor git's settings (`git_config`).
+//! Owns the order of these files: `.rgignore` and `.ignore` as in ripgrep, then git's, from the nearest folder up to the top of
+//! the work tree, then `info/exclude` and the user's. Does not own the patterns of one file (`patterns`) nor git's settings
+//! (`git_config`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -133,7 +133,7 @@ impl Tree {
         let is_sparse = layout.config.is_true("core.sparsecheckout");
         let files = layout.files();
         problems.extend(layout.problems);
-        // What the root's work tree tracks is read for the root alone.
+        // What the root's work tree tracks is read only for the root.
         let below = if folder.is_empty() { inside.as_slice() } else { &[] };
         let absent = match &layout.directories {
             Some(directories) if is_sparse => {
@@ -243,8 +243,8 @@ impl FolderRules {
         Self { is_ignored, ..self }
     }
 
-    /// Adds the ignore files of a folder at the relative path `folder`, of which those named exist on disk. `before` are the bytes
-    /// before such a path in one that is decided on.
+    /// Adds the ignore files of the folder at the relative path `folder`; `names` are those that exist on disk. `before` is the
+    /// number of bytes before such a path in one that is decided on.
     pub(super) fn add_files(
         &mut self,
         root: &Path,

@@ -43,7 +43,7 @@ pub struct FoundFile {
     pub stat: Stat,
 }
 
-/// A file (or a folder that cannot be read) that is there but is not to be read.
+/// A file (or a folder that cannot be read) that exists but must not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedEntry {
     /// Path on disk; where that is not UTF-8, with U+FFFD instead and control characters escaped.

@@ -94,7 +94,7 @@ impl Resolver {
         self
     }
 
-    /// Folders of which Python sources may be read.
+    /// Folders whose Python sources may be read.
     #[must_use]
     pub fn with_python(mut self, folders: &[PathBuf]) -> Self {
         self.python = folders.iter().filter_map(|folder| canonical(folder).ok()).collect();

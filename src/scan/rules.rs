@@ -1,6 +1,6 @@
 //! The rules that leave a file out by its path or size: secrets, generated and minified files, oversize, exclusions.
 //!
-//! Owns the tables of names, but for those of `secrets`. Does not own ignore files (`ignored`) nor rules that need the
+//! Owns the tables of names, except those in `secrets`. Does not own ignore files (`ignored`) nor rules that need the
 //! content (`extract`).
 
 use std::ffi::OsStr;
@@ -27,7 +27,7 @@ pub struct Rules {
     named: Vec<RepoPath>,
     /// The rules are for a folder outside the repository.
     is_outside: bool,
-    /// Extensions of documents, of which most bytes are no text.
+    /// Extensions of documents: most bytes in them are not text.
     documents: Vec<&'static str>,
     /// Git's tracked list as last read: reading it again takes longer than asking for one file.
     tracked: Arc<Mutex<tracked::Cache>>,
@@ -120,7 +120,7 @@ impl Rules {
         documents.max(self.settings.max_file_size)
     }
 
-    /// Whether a file of a commit, which may not be on disk, is left out by its path and size alone.
+    /// Whether a file of a commit, which may not be on disk, is left out because of its path or size.
     pub fn leaves_out(&self, path: &RepoPath, size: u64) -> bool {
         let is_private = || Path::new(path.as_str()).iter().any(is_private_name);
         is_private() || self.excludes(Path::new(path.as_str()), false) || self.skip(path, size).is_some()

@@ -17,7 +17,7 @@ const MAX_WAIT: Duration = Duration::from_secs(25);
 /// Paths in one answer. After more changes, a reader looks at everything.
 const MAX_PATHS: usize = 200;
 
-/// The state that a reader knows. The first request of a reader has nothing but the file, and is answered at once.
+/// The state that a reader knows. The first request of a reader names only the file, and is answered at once.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownState {

@@ -1,5 +1,5 @@
 //! Consistency checks, and a canonical dump of the database: everything that the repository's content determines,
-//! without row ids, times of indexing and counts of changes. Two indexes of the same tree dump alike.
+//! without row ids, times of indexing and counts of changes. Two indexes of the same tree have equal dumps.
 
 use super::statements::statements;
 use super::{Snapshot, Store, locked, schema, terms};
@@ -40,24 +40,24 @@ statements! {
     COMMIT_FILES = "SELECT json_array('commit file', hash, path, status, from_path) FROM commit_files ORDER BY hash, path";
     COMMIT_PATHS = "SELECT json_array('commit path', path) FROM commit_paths ORDER BY path";
     ROWS_OF_COMMIT_FTS = "SELECT json_array('commit fts rows', count(*)) FROM commits_fts_docsize";
-    /// How often each word is in the FTS: this shows duplicate rows, and rows of deleted chunks.
+    /// The number of rows of the FTS: duplicate rows and rows of deleted chunks change it.
     ROWS_OF_FTS = "SELECT json_array('fts rows', count(*)) FROM chunks_fts_docsize";
     ROWS_OF_CHUNKS = "SELECT json_array('chunk rows', count(*)) FROM chunks";
     /// Invariants that no constraint of the schema enforces.
-    DOUBLED = "SELECT 'the name ' || json_quote(name) || ' is there twice' FROM names GROUP BY name HAVING count(*) > 1 LIMIT 9";
-    LEFT_BEHIND = "SELECT 'file ' || (id >> 20) || ' is gone, its symbols or references are not'
+    DOUBLED = "SELECT 'the name ' || json_quote(name) || ' is stored more than once' FROM names GROUP BY name HAVING count(*) > 1 LIMIT 9";
+    LEFT_BEHIND = "SELECT 'file ' || (id >> 20) || ' is gone, but its symbols or references are not'
         FROM (SELECT id FROM symbol_rows UNION ALL SELECT id FROM reference_rows)
         WHERE id >> 20 NOT IN (SELECT id FROM files) LIMIT 9";
-    STRAY_VECTORS = "SELECT 'chunk ' || v.chunk_id || ' has a vector and is not there, or not embedded'
+    STRAY_VECTORS = "SELECT 'chunk ' || v.chunk_id || ' has a vector, but does not exist or is not embedded yet'
         FROM vectors v JOIN embedding_spaces s ON s.id = v.space_id
         WHERE v.chunk_id > s.embedded OR v.chunk_id NOT IN (SELECT id FROM chunks) LIMIT 9";
-    MISCOUNTED_VECTORS = "SELECT 'there are ' || v.count || ' vectors where ' || s.vector_count || ' are counted'
+    MISCOUNTED_VECTORS = "SELECT 'there are ' || v.count || ' vectors, but the stored count is ' || s.vector_count
         FROM embedding_spaces s JOIN (SELECT e.id, count(v.chunk_id) AS count
             FROM embedding_spaces e LEFT JOIN vectors v ON v.space_id = e.id GROUP BY e.id) v ON v.id = s.id
         WHERE v.count <> s.vector_count";
 }
 
-/// Without the rank, FTS5 compares its index with itself alone: findings/fts5-lost-row.sh.
+/// Without the rank, FTS5 does not compare its index with the content: findings/fts5-lost-row.sh.
 const CHECK_COMMITS: &str = "INSERT INTO commits_fts (commits_fts, rank) VALUES ('integrity-check', 1)";
 
 impl Snapshot<'_> {

@@ -14,7 +14,7 @@ pub(super) struct Bitmap {
     len: usize,
 }
 
-/// The position of a bit: the number of its block, its word in that, and the bit alone.
+/// The position of a bit: the number of its block, its word in the block, and a word with only this bit.
 fn bit_position(id: ChunkId) -> (i64, usize, u64) {
     let within = id.0.rem_euclid(BITS).cast_unsigned();
     (id.0.div_euclid(BITS), usize::try_from(within / 64).unwrap_or_default(), 1 << (within % 64))

@@ -45,10 +45,10 @@ statements! {
     KINDS = "SELECT id, name FROM kinds";
 }
 
-/// Chunks whose positions are looked up to bring them into order, at least. For more than a walk over all of them, up to the
-/// last that is wanted, would visit, that walk is quicker.
+/// Up to this many chunks are sorted by looking up their positions. For more, a walk over all chunks up to the last wanted
+/// one can be faster.
 const LOOKED_UP: usize = 1_000;
-/// How many chunks such a walk visits in the time that the look-up of one takes.
+/// How many chunks the walk visits in the time that one look-up takes.
 const VISITS_OF_LOOK_UP: u64 = 8;
 
 /// Chunks that are visited to find the first of many.
@@ -82,7 +82,7 @@ impl ChunkName {
     }
 }
 
-/// Numbers for the chunks of a file: those that their text had before, then numbers above all there are. So a vector
+/// Numbers for the chunks of a file: those that their text had before, then numbers higher than any in use. So a vector
 /// stays with its text, and chunks with higher ids are newer.
 pub(super) struct ChunkNumbers {
     by_hash: HashMap<Vec<u8>, Vec<i64>>,
@@ -172,8 +172,8 @@ impl Snapshot<'_> {
         Ok(positions.into_iter().take(most).map(|(.., id)| id).collect())
     }
 
-    /// The first `most` chunks in path order that match a query, if there are more and they are so many that they are among
-    /// the first of all: then only these are compared with the query. `None` otherwise.
+    /// The first `most` chunks in path order that match a query, if a bounded walk over the first chunks finds more than
+    /// that: only the visited ones are compared with the query. `None` otherwise.
     pub fn first_of_many(&self, query: &FtsQuery, most: usize) -> Result<Option<Vec<ChunkId>>> {
         let mut walk = self.connection.prepare_cached(IN_PATH_ORDER)?;
         let mut walk = walk.query([])?;

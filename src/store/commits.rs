@@ -86,7 +86,7 @@ pub struct StoredCommit {
     pub hash: String,
     /// Seconds since 1970.
     pub time: i64,
-    /// The time, or later: that of a child is later than those of its parents.
+    /// The time, moved so that a child is later than its parents.
     pub corrected_time: i64,
     pub author: String,
     pub subject: String,
@@ -306,7 +306,8 @@ impl Snapshot<'_> {
         Ok(files)
     }
 
-    /// The newest commits of at most so many files each. Paths are those of today, as far as renames were recorded.
+    /// The newest commits that changed at most `most_files` files each. Paths are the present ones, as far as renames
+    /// were recorded.
     fn read_committed_files(&self, most_commits: usize, most_files: usize) -> Result<CommittedFiles> {
         let params = named_params! { ":files": limit(most_files), ":most": limit(most_commits) };
         let mut commits = self.rows(SMALL, params, |row| {
@@ -363,7 +364,7 @@ fn moved(rows: &[(i64, i64, bool)], names: &HashMap<i64, String>) -> HashMap<i64
     for of_commit in rows.chunk_by(|a, b| a.0 == b.0) {
         let mut added: HashMap<&str, Option<i64>> = HashMap::new();
         for (_, path, _) in of_commit.iter().filter(|row| row.2) {
-            // Of several none is the one.
+            // If several have the name, none is chosen.
             added.entry(name(path).unwrap_or_default()).and_modify(|one| *one = None).or_insert(Some(*path));
         }
         for (_, path, _) in of_commit.iter().filter(|row| !row.2) {
@@ -389,7 +390,7 @@ fn current_path(path: i64, current: &HashSet<i64>, renames: &HashMap<i64, i64>) 
 }
 
 impl Batch<'_> {
-    /// Adds commits; those that are there stay as they are.
+    /// Adds commits; those that are stored stay as they are.
     pub fn add_commits(&mut self, commits: &[NewCommit]) -> Result<()> {
         let connection = self.connection;
         let (mut add, mut index) = (connection.prepare_cached(ADD)?, connection.prepare_cached(INDEX)?);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::{FileId, Snapshot, locked};
 
-/// Patterns that are cached: each takes some tens of bytes per file.
+/// Patterns that are cached: each takes tens of bytes per file.
 const REMEMBERED: usize = 8;
 
 /// One text of a file. Another build of the index has other ids, so the cache does not outlive it.

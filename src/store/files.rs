@@ -263,7 +263,7 @@ impl Snapshot<'_> {
 
 impl Batch<'_> {
     /// Replaces all rows of one file. A file whose content and extractor are already stored is only touched, so that
-    /// two processes that read the same save write it once. Says whether anything but the stat changed.
+    /// two processes that read the same save write it once. Returns whether anything except the stat changed.
     pub fn replace_file(&mut self, row: &FileRow) -> Result<bool> {
         let known = self.id_and_hash(row.path)?;
         if let Some((_, hash, extractor, chunking)) = &known
@@ -328,7 +328,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// The file is the same, its stat is not.
+    /// Stores a new stat of an unchanged file.
     pub fn touch_file(&self, path: &RepoPath, stat: &Stat, seen_ns: i64) -> Result<()> {
         self.connection.prepare_cached(TOUCH)?.execute(named_params! {
             ":path": path.as_str(), ":size": stat.size.cast_signed(), ":mtime_ns": stat.mtime_ns,

@@ -78,7 +78,7 @@ impl Snapshot<'_> {
 }
 
 impl Snapshot<'_> {
-    /// The texts of files of which nothing is kept.
+    /// The texts of the files for which nothing is kept.
     pub fn unkept_texts<'f>(&self, files: &'f [NamingFile]) -> Result<Vec<(&'f NamingFile, String)>> {
         let mut unkept: Vec<&NamingFile> = files.iter().collect();
         {

@@ -61,7 +61,7 @@ impl LoadedVectors {
     }
 }
 
-/// A search for the chunks nearest to a vector. It reads memory alone, so that another thread can run it.
+/// A search for the chunks nearest to a vector. It reads only memory, so that another thread can run it.
 pub struct VectorSearch {
     vectors: Vectors,
     vector: Vec<i8>,
@@ -154,7 +154,7 @@ impl Snapshot<'_> {
         }
     }
 
-    /// The first `limit` of those whose chunks are there, equally near ones by path and position.
+    /// The first `limit` of those whose chunks exist; equally near ones in order of path and position.
     fn in_order(&self, near: &[NearChunk], limit: usize) -> Result<Vec<NearChunk>> {
         let existing = self.existing_chunks(near.iter().map(|near| near.id))?;
         let mut found = Vec::with_capacity(limit);
@@ -207,7 +207,7 @@ impl Snapshot<'_> {
             Ok(Some(begun))
         } else if loaded.stays.load(Ordering::Relaxed) && is_much()? {
             load_in_background(self.caches, space);
-            // What is said of it is said of the space that is asked for first: that of the static embeddings.
+            // It describes the space that is searched first: that of the static embeddings.
             if self.reached.get().is_none_or(|(known, _)| known == space) {
                 self.reached.set(Some((space, begun.embedded)));
             }

@@ -229,7 +229,7 @@ impl Store {
         open::is_of_another_build(path)
     }
 
-    /// Puts an empty index at `path`, complete from the first moment on. `clear` removes what is there.
+    /// Puts an empty index at `path`, complete from the first moment on. `clear` removes an existing one.
     ///
     /// The caller ensures that no other process does the same.
     pub fn make(path: &Path, clear: impl FnOnce() -> Result<()>) -> Result<()> {
@@ -265,7 +265,7 @@ impl Store {
         let mut connection = self.readers.lend(&self.path, budget)?;
         self.note_log();
         let watched = budget.clone();
-        // Some thousand virtual machine steps are well under a millisecond.
+        // A few thousand virtual machine steps take well under a millisecond.
         connection.progress_handler(4_000, Some(move || watched.is_spent()))?;
         let answer = in_snapshot(&connection, &self.caches, ask);
         connection.progress_handler(0, None::<fn() -> bool>)?;
@@ -440,8 +440,8 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-/// Whether a statement of ours names what the database does not have, or finds a value that none of ours wrote: its
-/// content is not that of an index of its version.
+/// Whether one of our statements names something that the database lacks, or finds a value that we never write: then
+/// the database is not an index of its version.
 fn is_of_other_content(error: &rusqlite::Error) -> bool {
     use rusqlite::Error as Sql;
     match error {

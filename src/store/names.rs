@@ -24,7 +24,7 @@ statements! {
     KIND = "INSERT INTO kinds (name) VALUES (?1)";
 }
 
-/// Names kept between batches, at most, where the rest can be asked for: one takes its text and 24 bytes.
+/// The most names kept between batches if the rest can be queried: one takes its text and 24 bytes.
 const NAMES_CACHED: usize = 1_000_000;
 
 /// Names and kinds that the writer knows.

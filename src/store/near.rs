@@ -199,7 +199,7 @@ impl Vectors {
     }
 }
 
-/// In how many bits the best `most` differ at most, where so many do in each; fewer than [`OUT_OF_SCOPE`].
+/// The most bits in which the best `most` differ, given the differing bits of each; less than [`OUT_OF_SCOPE`].
 fn farthest(differ_in: &[u16], dimension: usize, most: usize) -> u16 {
     let mut counts = vec![0_usize; dimension + 1];
     for far in differ_in {

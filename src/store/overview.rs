@@ -11,7 +11,7 @@ statements! {
     LATEST = "SELECT path, mtime_ns FROM files WHERE path NOT LIKE '/%' ORDER BY mtime_ns DESC, path LIMIT :limit";
     QUALIFIED_MODULES = "SELECT DISTINCT s.name FROM files f CROSS JOIN symbols s ON s.id BETWEEN f.id << 20 AND (f.id << 20) + 1048575
         WHERE f.language = 'elixir' AND s.kind IN ('module', 'protocol') AND instr(s.name, '.') ORDER BY s.name";
-    /// Counts by the index alone: a row of `reference_rows` belongs to one file and kind.
+    /// Counts only by the index: a row of `reference_rows` belongs to one file and kind.
     REFERENCED = "SELECT n.name, c.found FROM
         (SELECT name_id, count(*) AS found FROM reference_rows GROUP BY name_id ORDER BY found DESC LIMIT :limit) c
         JOIN names n ON n.id = c.name_id ORDER BY c.found DESC, n.name";

@@ -51,7 +51,7 @@ pub struct Subtype {
     pub path: String,
     pub kind: String,
     pub line: u32,
-    /// The heir's own name if its definition is elsewhere.
+    /// The subtype's own name, if its definition is elsewhere.
     pub name: Option<String>,
     pub symbol: Option<SymbolId>,
 }

@@ -160,7 +160,7 @@ impl Snapshot<'_> {
         self.rows(SAME, named_params! { ":symbol": symbol }, |row| row.get(0))
     }
 
-    /// The ids and texts of symbols that begin with another and go on, in all SCIP files. None is local.
+    /// The ids and texts of symbols that begin with another symbol and are longer, in all SCIP files. None is local.
     pub fn scip_symbols_below(&self, symbol: &str) -> Result<Vec<(i64, String)>> {
         let to = format!("{symbol}\u{10ffff}");
         self.rows(BELOW, named_params! { ":from": symbol, ":to": to }, |row| Ok((row.get(0)?, row.get(1)?)))

@@ -76,7 +76,7 @@ impl Frequencies {
         if chunks.len() > most {
             return;
         }
-        // Ids that are larger are not kept: no index has had so many chunks.
+        // Larger ids are not kept: no index has had that many chunks.
         let ids: Option<Box<[u32]>> = chunks.iter().map(|chunk| u32::try_from(chunk.0).ok()).collect();
         let Some(ids) = ids else { return };
         if self.kept + ids.len() > most || self.matching.len() >= REMEMBERED {

@@ -42,7 +42,7 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Renames the complete database `new` to `database`. `clear` removes what is there, its log included.
+/// Renames the complete database `new` to `database`. `clear` removes an existing one, with its log.
 pub(super) fn replace(database: &Path, new: &Path, clear: impl FnOnce() -> Result<()>) -> Result<()> {
     if fs::metadata(with_suffix(new, "-wal")).is_ok_and(|log| log.len() > 0) {
         return Err(Error::new(ErrorKind::Busy, format!("{} is still being written", new.display()))

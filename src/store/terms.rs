@@ -52,7 +52,7 @@ pub(super) const OPTIMIZE: &str = "INSERT INTO chunks_fts (chunks_fts) VALUES ('
 const FORGET_ALL: &str = "INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')";
 
 /// Compares the FTS with the terms that it should have: in a transaction that is rolled back, `chunk_text` shows all
-/// that is indexed. Without the rank, FTS5 compares its index with itself alone: findings/fts5-lost-row.sh.
+/// that is indexed. Without the rank, FTS5 does not compare its index with the content: findings/fts5-lost-row.sh.
 const CHECK: &str = "
     DROP VIEW chunk_text;
     CREATE VIEW chunk_text AS

@@ -41,7 +41,7 @@ statements! {
 
 /// The number of bits of a slot.
 const SLOT_BITS: u32 = 12;
-/// Files of a segment, at most.
+/// The most files of a segment.
 pub const MAX_SLOTS: usize = 1 << SLOT_BITS;
 /// Rows that one transaction writes or removes: some milliseconds.
 const SLICE: usize = 4_000;
@@ -269,7 +269,7 @@ impl Snapshot<'_> {
         let mut statement = self.connection.prepare_cached(TO_GATHER)?;
         for &(id, _) in files {
             check()?;
-            // What was listed may have changed: the text must be that of the hash.
+            // The file may have changed since it was listed: its text and hash are from one snapshot.
             let mut rows = statement.query([id.0])?;
             let Some(row) = rows.next()? else { continue };
             let file = UnindexedText { id, hash: row.get(0)?, extractor: row.get(1)? };

@@ -1,8 +1,8 @@
 //! `embedding_spaces` and `vectors`: which chunks have a vector, and which are still to be embedded.
 //!
 //! A chunk whose text is unchanged keeps its id when its file is replaced, and so keeps its vector. A new chunk gets an
-//! id above all existing and all embedded ones. So one number per space says what is still to be embedded, and an id
-//! that had a vector never gets another text.
+//! id higher than those of all existing and all embedded chunks. So one number per space says what is still to be
+//! embedded, and an id that had a vector never gets another text.
 
 use rusqlite::{Row, named_params, params};
 
@@ -110,7 +110,7 @@ impl Snapshot<'_> {
         self.row(LAST_OF_MODEL, [model], space)
     }
 
-    /// Chunks that have no vector in this space yet, whether or not the space is there.
+    /// Chunks that have no vector in this space yet, even if the space does not exist.
     pub fn vectors_pending(&self, key: &SpaceKey) -> Result<u64> {
         self.vectors_missing(key, None, None)
     }

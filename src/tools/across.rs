@@ -175,7 +175,7 @@ impl ScopedCall<'_> {
         *indexing = Some((before + done, of + total));
     }
 
-    /// The daemons of which one may serve a repository. None serves a mirror.
+    /// The daemons, if one of them may serve a repository: none serves a mirror.
     fn daemons_of(&self, root: &Path) -> Option<&Arc<dyn Daemons>> {
         self.tools.daemons.as_ref().filter(|_| !self.published.contains_key(root))
     }
@@ -287,8 +287,8 @@ impl ScopedCall<'_> {
         usize::try_from(arguments?.get(name)?.as_u64()?).ok()
     }
 
-    /// Combines the lists of all repositories to one, sorted by `key`, of which each is asked for as much as the page may
-    /// need: the default limit and the maximum are those of the tool.
+    /// Combines the lists of all repositories into one, sorted by `key`. Each repository is asked for as many items as
+    /// the page may need; `default` and `most` are the tool's limits.
     pub fn list(
         &self,
         list: &str,
@@ -492,7 +492,7 @@ pub(super) fn admit(schema: &mut Value, tool: &Declaration) {
     if tool.name == "stats" {
         properties["repositories"] = json!({"type": "array", "items": {"type": "object"}});
         if let Some(required) = schema["required"].as_array_mut() {
-            // Of one repository alone.
+            // Of a single repository.
             required.retain(|name| !["root", "index_path", "watch_mode"].iter().any(|own| name == own));
         }
     }

@@ -153,7 +153,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         )?;
         let reason = super::joined([why_unfinished(unread.files), why_outside(unread.outside)]);
         let is_unknown = page.items.is_empty() && page.total == Some(0);
-        // References alone may be those of a definition in a file that is not searched.
+        // References without a definition may belong to one in a file that is not searched.
         let is_defined = || page.items.first().is_some_and(|first| first.role == "definition");
         let lacks_definition = arguments.kind.is_none() && offset == 0 && limit != Some(0) && !is_defined();
         let unsearched = if is_unknown || lacks_definition { unsearched::note_of_name(snapshot)? } else { None };

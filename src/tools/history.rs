@@ -75,7 +75,7 @@ impl CommitNote {
 
 const DEFAULT_LIMIT: usize = 20;
 const MAX_LIMIT: usize = 200;
-/// Commits of a definition, if it is not asked for alone.
+/// Commits of a definition, in an answer that is about more than its history.
 pub(super) const OF_SYMBOL: usize = 10;
 /// Files that change together with something.
 const TOGETHER: usize = 10;

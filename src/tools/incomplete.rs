@@ -1,7 +1,7 @@
 //! Reads that do not wait for a long update of the index.
 //!
-//! Owns what such a read does instead: it looks at files on disk, or has the files that it needs indexed first. Does not own
-//! which files those are, or what the index lacks (`unindexed`).
+//! Owns what such a read does instead: it looks at files on disk, or asks the update to index the files that it needs first.
+//! Does not own which files those are, or what the index lacks (`unindexed`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -176,7 +176,7 @@ fn chosen(options: &Options) -> Result<FolderOptions> {
         return Err(Error::invalid_argument(what).hint("Name some, or leave it out to read all that can be read."));
     }
     let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    // The state file knows signed numbers alone.
+    // The state file knows only signed numbers.
     let most = number(files).min(usize::MAX >> 1);
     Ok(FolderOptions { chunk_size: number(size), overlap: number(overlap), max_files: most, file_types: types })
 }

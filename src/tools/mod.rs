@@ -123,7 +123,7 @@ pub struct Declaration {
     /// May run for minutes: it is a job that the same call joins, reports progress through [`Call::progress`], and
     /// over MCP is answered `{status: "running", …}` after a while.
     pub long: bool,
-    /// Whether the index must be up to date before; some tools read the disk alone.
+    /// Whether the index must be up to date before; some tools only read the disk.
     pub asks_index: bool,
     /// Shown by `--tools core`.
     pub core: bool,
@@ -137,7 +137,7 @@ pub struct Declaration {
     pub(crate) run: fn(&Call, Map<String, Value>) -> Result<Value>,
 }
 
-/// A running call: its request, and what becomes known while it runs.
+/// A running call: its request, and what is learned while it runs.
 pub(crate) struct Call<'a> {
     workspace: &'a Arc<Workspace>,
     request: &'a Request,

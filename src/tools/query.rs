@@ -118,7 +118,7 @@ pub(crate) struct QueryHit {
     pub end_line: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol_name: Option<String>,
-    /// The commit; with explain, the one that speaks most for the file.
+    /// The commit; with explain, the strongest evidence for the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// RFC 3339: when it was committed.
@@ -262,7 +262,7 @@ pub(super) fn mirror_request(arguments: &Map<String, Value>) -> Result<MirrorReq
         .map_or(MirrorRequest::AnyText { of: "pattern" }, |literals| MirrorRequest::Files { literals, name: None }))
 }
 
-/// Reads the commit that speaks for a hit, if it is shown.
+/// Reads the commit that is evidence for a hit, if it is shown.
 pub(super) fn with_commit(corpus: &Corpus, hit: Hit, explain: bool) -> Result<(Hit, Option<StoredCommit>)> {
     let id = hit.commit.filter(|_| explain);
     let commit = id.map(|id| corpus.ask(hit.source, |source| source.stored_commit(id))).transpose()?;

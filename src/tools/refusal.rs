@@ -1,6 +1,6 @@
 //! Errors for invalid arguments: serde's messages, rewritten for callers of a tool.
 //!
-//! Owns the texts alone; the tool's own struct defines its arguments.
+//! Owns only the texts; the tool's own struct defines its arguments.
 
 use serde_json::{Map, Value};
 

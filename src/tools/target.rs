@@ -75,7 +75,7 @@ impl Located {
 }
 
 impl Target<'_> {
-    /// The position; that of the definition if the symbol is given by name. With `prefers_python`, definitions in Python
+    /// The position, or the definition's if the symbol is given by name. With `prefers_python`, definitions in Python
     /// are considered before all others.
     pub fn locate(&self, call: &Call, prefers_python: bool) -> Result<Subject> {
         if let (Some(file), Some(line), Some(column)) = (self.file, self.line, self.column) {

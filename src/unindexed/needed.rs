@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = 12 << 20;
 const PIECE: usize = 1_200;
 /// Up to this many bytes of a line that a boundary between pieces cuts belong to both pieces.
 const MAX_CUT: usize = 200;
-/// A file with a NUL in so many bytes has no text, or it is of an encoding that no query is looked for in here.
+/// A file with a NUL in this many bytes at its beginning is not text, or its encoding is not searched here.
 const BINARY_BYTES: usize = 8 << 10;
 /// Chunks that a search picks by their words.
 const PICKED_PIECES: usize = 200;
@@ -367,7 +367,7 @@ impl FileText<'_> {
 }
 
 impl NeededFiles {
-    /// One file alone.
+    /// A single file.
     pub fn file(path: Option<RepoPath>) -> Self {
         Self { files: path.into_iter().map(|path| (path, 0)).collect(), ..Self::default() }
     }
@@ -445,7 +445,7 @@ impl NeededFiles {
         let (most, picks) = if are_all_common { (MAX_FIRST, MAX_FIRST) } else { (MAX_PIECES, PICKED_PIECES) };
         let (mut rated, mut defining): (Vec<Rated>, Vec<Rated>) = (Vec::new(), Vec::new());
         for file in self.scanned.iter().filter(|file| admits(file.number)) {
-            // The path alone may have them.
+            // Only the path may have them.
             let of_path = (file.in_path != 0).then_some(Rated {
                 weight: sum(file.in_path),
                 is_whole: represents(file.in_path) == represented,

@@ -26,9 +26,9 @@ use crate::store::{Batch, SkippedFile, Store, StoredFile};
 use crate::threads::{STACK_BYTES, cores};
 
 /// Text of the outcomes between the readers and the writer, which waits for the disk at times: the readers continue until
-/// they are this far ahead. What a file becomes takes several times its text.
+/// they are this far ahead. An outcome takes several times the memory of its text.
 const BYTES_IN_FLIGHT: u64 = 8 << 20;
-/// A transaction ends after so many files or so much text, so that other writers and readers get their turn.
+/// A transaction ends after this many files or this much text, so that other writers and readers get their turn.
 const BATCH_FILES: usize = 500;
 const BATCH_BYTES: u64 = 16 << 20;
 /// How often the threads check whether reads need files or the processors.
@@ -60,7 +60,8 @@ impl<'u> Turn<'u> {
     }
 }
 
-/// Indexes what callers wait for between two batches, of the files that may be indexed then, and returns which these were.
+/// Between two batches, indexes the files that callers wait for, if they may be indexed then, and returns which it
+/// indexed.
 pub(super) type BetweenBatches<'b> = dyn Fn(&mut Tally, &dyn Fn(&RepoPath) -> bool) -> Result<HashSet<RepoPath>> + 'b;
 
 /// How far a plan was applied.
@@ -109,7 +110,7 @@ pub(super) fn apply(
         tasks.sort_by_key(|task| !(edited.contains(&task.path) || committed.contains(&task.path)));
     }
     tally.changed |= write_skipped(store, &cheap)?;
-    // Rows that are to be replaced are of no use to another path either.
+    // Rows that will be replaced are not reused for another path.
     let sources = if extraction.replaces_rows { &[] } else { cheap.gone.as_slice() };
     let moved = MovedFiles::new(sources, &extraction.settings.folders);
     let gone: HashSet<RepoPath> = cheap.gone.iter().map(|file| file.path.clone()).collect();
@@ -373,7 +374,7 @@ fn write(
     Ok(ApplyOutcome::Completely)
 }
 
-/// Writes the outcomes of a bundle. Says whether anything but a stat changed.
+/// Writes the outcomes of a bundle. Returns whether anything except a stat changed.
 fn write_bundle(
     batch: &mut Batch,
     bundle: Bundle,

@@ -1,12 +1,11 @@
 //! Bundles of files on their way from the threads that extract them to the writer.
 //!
-//! Owns what becomes of a file, how much is held in memory at once, and in a first build the order in which bundles are written and the ids of their chunks. Does not
-//! own how files are extracted and written (`apply`), nor how chunks are indexed (`store`).
+//! Owns the possible outcomes for a file, the limit on bytes in memory, and, in a first build, the order of bundles and the ids of their
+//! chunks. Does not own how files are extracted and written (`apply`), nor how chunks are indexed (`store`).
 //!
-//! In a first build, a thread that has extracted a bundle also indexes its chunks, of which the writer only copies the result. It
-//! reserves their ids first. As long as they are new ids when the bundle is written, and its files new files, the result is
-//! right; otherwise the writer indexes the chunks itself. To that end bundles are written in the order of their ids. Without a
-//! first build, each file is a bundle.
+//! In a first build, the thread that extracted a bundle reserves ids for its chunks and indexes them; the writer only copies the
+//! result. If, when the bundle is written, one of the ids is taken or one of the files is already indexed, the writer indexes the
+//! chunks itself. To keep this rare, bundles are written in the order of their ids. In other updates, each file is a bundle.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,11 +16,11 @@ use crate::locked::locked;
 use crate::model::{ContentHash, Extracted, RepoPath, Stat};
 use crate::store::{FileRow, IndexedChunks, SkippedFile};
 
-/// Text of a bundle, at most: FTS5 merges larger segments faster, and smaller ones take less memory.
+/// Maximum text of a bundle: FTS5 merges larger segments faster, and smaller ones take less memory.
 pub(super) const BUNDLE_BYTES: u64 = 2 << 20;
 const MIN_BUNDLE_BYTES: u64 = 64 << 10;
 const BUNDLE_FILES: usize = 250;
-/// Bundles for each thread, at least, so that none waits long for the last one.
+/// Bundles per thread, if that leaves them large enough. More bundles let the threads finish closer together.
 const BUNDLES_OF_THREAD: u64 = 8;
 
 /// Result for one file.
@@ -49,7 +48,7 @@ pub(super) enum Outcome {
     Skipped(SkippedFile),
     /// Gone since the listing.
     Vanished(RepoPath),
-    /// A caller needed the file first: its rows are newer than what was read since.
+    /// Indexed earlier because a caller needed it: its rows are at least as new as what the plan read.
     IndexedFirst,
 }
 
@@ -62,7 +61,7 @@ impl Outcome {
         }
     }
 
-    /// The file that it is about.
+    /// The file that the outcome is about.
     pub(super) fn subject(&self) -> Option<RepoPath> {
         match self {
             Self::Skipped(file) => RepoPath::stored(&file.path),
@@ -89,7 +88,7 @@ pub(super) struct Bundle {
     pub outcomes: Vec<Outcome>,
     /// Size of the files.
     pub bytes: u64,
-    /// The chunks of the outcomes that have rows.
+    /// The indexed chunks of the extracted files; only in a first build.
     pub indexed: Option<IndexedChunks>,
 }
 
@@ -107,12 +106,12 @@ impl Bundle {
 
 /// How outcomes are bundled.
 pub(super) struct Bundling {
-    /// Text of a bundle; `None`: each file is a bundle.
+    /// Text that fills a bundle, in bytes; `None`: each file is a bundle.
     most: Option<u64>,
     next: Mutex<Reserved>,
 }
 
-/// Numbers that no bundle has yet.
+/// The next free number of a bundle and id of a chunk.
 struct Reserved {
     bundle: u64,
     chunk: i64,
@@ -135,7 +134,7 @@ impl Bundling {
         self.most.is_none_or(|most| bundle.bytes >= most) || bundle.outcomes.len() >= BUNDLE_FILES
     }
 
-    /// Gives a bundle its number, and indexes its chunks.
+    /// Gives a bundle its number and, in a first build, indexes its chunks.
     pub(super) fn complete(&self, bundle: &mut Bundle) -> Result<()> {
         let rows = bundle.rows(false);
         let chunks: usize = rows.iter().map(|row| row.extracted.chunks.len()).sum();
@@ -155,8 +154,8 @@ impl Bundling {
         Ok(())
     }
 
-    /// Skips ids that other chunks took. Bundles with reserved ids get new ones when they are written; later reservations begin after
-    /// those.
+    /// Skips `by` ids, because other chunks took ids that were reserved. Bundles that reserved them get new ids when they are
+    /// written.
     pub(super) fn move_up(&self, by: i64) {
         locked(&self.next).chunk += by;
     }
@@ -174,7 +173,7 @@ impl InOrder {
         self.waiting.borrow_mut().insert(bundle.number, bundle);
     }
 
-    /// The next one, if it is there.
+    /// The next bundle, if it has arrived.
     pub(super) fn next(&self) -> Option<Bundle> {
         let bundle = self.waiting.borrow_mut().remove(&self.next.borrow())?;
         *self.next.borrow_mut() += 1;
@@ -191,7 +190,7 @@ pub(super) struct ByteBudget {
 
 struct BudgetState {
     bytes: u64,
-    /// Nothing that is taken is needed any more.
+    /// The writer has stopped: nothing waits for bytes any longer.
     is_closed: bool,
 }
 
@@ -200,7 +199,8 @@ impl ByteBudget {
         Self { bytes, taken: Mutex::new(BudgetState { bytes: 0, is_closed: false }), freed: Condvar::new() }
     }
 
-    /// Waits until so many bytes are free; what is larger than the budget gets it alone. `false`: the budget was closed.
+    /// Waits until `bytes` are free; more than the whole budget waits until all of it is free. `false`: the budget was
+    /// closed.
     pub(super) fn take(&self, bytes: u64) -> bool {
         let is_full = |taken: &mut BudgetState| !taken.is_closed && taken.bytes > 0 && taken.bytes + bytes > self.bytes;
         let waited = self.freed.wait_while(locked(&self.taken), is_full);

@@ -26,9 +26,9 @@ pub(super) struct Tally {
     pub done: HashSet<RepoPath>,
     /// The value of `Fact::Options` as these were read.
     pub options: Option<String>,
-    /// A row changed that an answer could show.
+    /// Whether a row changed that an answer could show.
     pub changed: bool,
-    /// So many files changed that what they left in the FTS is merged.
+    /// Whether so many files changed that the segments they left in the FTS are merged.
     pub is_bulk: bool,
 }
 

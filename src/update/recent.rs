@@ -21,7 +21,7 @@ const TIMEOUT: Duration = Duration::from_millis(700);
 /// A checkout writes all files within some time. What was saved so long after most files was edited.
 const AFTER_CHECKOUT_NS: i64 = 120 * 1_000_000_000;
 
-/// Whether what changed recently comes first in a tree of so many files.
+/// Whether recently changed files come first in a tree with this many files.
 pub(super) fn come_first(files: usize) -> bool {
     files >= FEW_FILES
 }

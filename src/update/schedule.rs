@@ -236,8 +236,8 @@ impl Updates {
         Ok(true)
     }
 
-    /// Waits until files can be added to the index: while that of a sibling worktree is copied, there is none. `false` if that
-    /// takes too long.
+    /// Waits until files can be added to the index: there is none while a sibling worktree's is copied. `false` if that takes
+    /// too long.
     pub fn await_copy(&self, budget: &Budget) -> Result<bool> {
         const POLL: Duration = Duration::from_millis(5);
         let begun = Instant::now();

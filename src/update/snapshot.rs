@@ -26,7 +26,7 @@ use crate::store::{Mode, Store, schema_version};
 use crate::wording::Command;
 
 const MAGIC: &str = "ixmcp snapshot 1";
-/// A clone has at least one in so many files of the snapshot unchanged.
+/// At least one in this many files of the snapshot is unchanged in a clone.
 const SHARED_BY_CLONES: u64 = 4;
 /// The header is one line.
 const MAX_HEADER: u64 = 4096;

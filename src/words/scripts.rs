@@ -13,7 +13,7 @@ use super::parts;
 
 /// Calls `visit` for each piece of a token, in lowercase without accents: words, and for a script without spaces every
 /// pair of adjacent letters, then the last letter alone, so that a piece begins at every letter. The flag marks such a
-/// final letter, which adds nothing to the piece before it.
+/// last letter, which the pair before it already contains.
 pub fn pieces(token: &str, visit: &mut dyn FnMut(&str, bool)) {
     let plain = plain(token);
     let mut rest = &*plain;
@@ -41,7 +41,7 @@ fn pairs(run: &str, visit: &mut dyn FnMut(&str, bool)) {
     }
 }
 
-/// Whether a word is a single letter of a script without spaces. It is found as the prefix of a piece.
+/// Whether a word is a single letter of a script without spaces. A search finds it as the prefix of a piece.
 pub fn is_letter(word: &str) -> bool {
     let mut letters = word.chars();
     letters.next().is_some_and(is_unspaced) && letters.next().is_none()
@@ -68,7 +68,7 @@ pub const fn is_unspaced(c: char) -> bool {
     )
 }
 
-/// The text without accents, with ligatures and width variants expanded. Case is kept.
+/// The text without accents, ligatures and width variants. Case is kept.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || text.chars().all(|c| matches!(form(c), Form::Plain)) {
         return Cow::Borrowed(text);

@@ -354,7 +354,7 @@ impl Workspace {
         })
     }
 
-    /// Whether answers come from an index of this process alone, because another process builds the index.
+    /// Whether answers come from an index that only this process uses, because another process builds the index.
     pub fn is_provisional(&self) -> bool {
         self.repository.is_provisional()
     }

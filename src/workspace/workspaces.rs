@@ -70,7 +70,7 @@ impl Workspaces {
         self.open(root, Workspace::only_asking)
     }
 
-    /// Removes the indexes of this process alone.
+    /// Removes the indexes that only this process uses.
     pub fn end_provisional(&self) {
         let slots: Vec<Arc<Slot>> = locked(&self.opened).values().cloned().collect();
         for workspace in slots.iter().filter_map(|slot| locked(slot).clone()) {

@@ -30,7 +30,8 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
             findings.push(if is_there && setup::is_ours(entry) {
                 Finding::new(Level::Ok, format!("{}: set up in {shown}", client.name))
             } else {
-                let message = format!("{}: {shown} starts {program}, which does not exist", client.name);
+                let message =
+                    format!("{}: {shown} starts {program}, which does not exist or is not `ixmcp mcp`", client.name);
                 let remedy = format!("Put ixmcp on PATH, or run `ixmcp setup {}`.", client.name);
                 Finding::new(Level::Warning, message).remedy(remedy)
             });

@@ -73,7 +73,7 @@ fn content(context: &DoctorContext, path: &Path, was_looked_through: bool) -> Re
     })?;
     let held = output::count(files, "file", "files");
     Ok(if !is_built && files == 0 {
-        // Commands that read the disk alone leave an empty one.
+        // Commands that only read the disk leave an empty one.
         none_yet()
     } else if !is_built {
         let message =

@@ -11,7 +11,7 @@ const TAKEN: &str = "The daemon works without it. Choose another port with the s
 
 pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let Some(address) = &context.session.config.daemon.tcp else {
-        return Ok(vec![Finding::new(Level::Ok, "off, by the settings")]);
+        return Ok(vec![Finding::new(Level::Ok, "off in the settings")]);
     };
     // A separate check reports problems of the daemon.
     let status = launch::status(&context.root, &context.session.sources.environment).ok().flatten();

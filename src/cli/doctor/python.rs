@@ -110,7 +110,7 @@ const SECONDS_A_DAY: i64 = 24 * 60 * 60;
 /// ty is released weekly; after this time, newer releases check considerably more.
 const OLD_DAYS: i64 = 180;
 
-/// Whether a folder is an environment whose interpreter or libraries are there.
+/// Whether a folder is an environment whose interpreter or libraries exist.
 fn has_libraries(folder: &Path) -> bool {
     folder.join("pyvenv.cfg").is_file() || folder.join("bin/python").exists() || folder.join("conda-meta").is_dir()
 }

@@ -24,14 +24,14 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let folders = context.ask(|snapshot| {
         let mut folders: HashSet<String> = HashSet::new();
         for (path, _) in snapshot.paths(None)? {
-            // Every folder above a file has a watch of its own.
+            // Every folder above a file has its own watch.
             folders.extend(path.match_indices('/').map(|(at, _)| path[..at].to_owned()));
         }
         Ok(folders.len() as u64 + 1)
     });
     let folders = folders.unwrap_or(1);
     let mut findings = Vec::new();
-    // Half of them are for everybody else.
+    // The other half is for other programs.
     if folders > watches / 2 {
         let message = format!("{folders} folders need one watch each, but the system allows {watches}");
         let remedy = format!(

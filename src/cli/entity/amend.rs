@@ -13,9 +13,9 @@ use crate::model::printable;
 /// One change of one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The field is this text alone.
+    /// The field is only this text.
     Set(String),
-    /// The field is this value alone: numbers, dates and truth values are written as such.
+    /// The field is only this value: numbers, dates and truth values are written as such.
     SetValue(String),
     /// The list has this item too; one value becomes a list of two.
     Add(String),

@@ -24,7 +24,7 @@ const MOST_REDIRECTS: usize = 5;
 const MOST_TRIES: usize = 5;
 const LARGEST: u64 = 2 << 30;
 const CONNECT: Duration = Duration::from_secs(20);
-/// A server that says nothing for so long is gone.
+/// A server that sends nothing for this long is gone.
 const SILENCE: Duration = Duration::from_secs(60);
 const TELL: Duration = Duration::from_secs(5);
 
@@ -123,7 +123,7 @@ impl Hub {
             if have > 0 {
                 request = request.header("Range", format!("bytes={have}-"));
             }
-            // To the hub alone, not to where it sends on.
+            // Only to the hub, not to servers that it redirects to.
             if let Some(token) = self.token.as_ref().filter(|_| url.starts_with(&format!("{}/", self.base))) {
                 request = request.header("Authorization", format!("Bearer {token}"));
             }
@@ -143,7 +143,7 @@ impl Hub {
                     receive(response, file, have, part, &mut described)?;
                     return Ok(Some(described));
                 }
-                // All of it is there, or too much.
+                // The whole file is already here, or more than it.
                 StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => return Ok(Some(described)),
                 StatusCode::NOT_FOUND => return Ok(None),
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {

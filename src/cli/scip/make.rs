@@ -29,7 +29,7 @@ pub(super) struct Arguments {
 /// A program that writes SCIP files.
 struct Indexer {
     name: &'static str,
-    /// Files or extensions of files in the root, one of which makes the indexer useful.
+    /// The indexer is useful if the root has one of these files, or a file with one of these extensions.
     files: &'static [&'static str],
     /// Arguments before the name of the file that it writes.
     arguments: &'static [&'static str],

@@ -81,8 +81,8 @@ enum Kind {
 }
 
 /// The kinds of styles by their ids: those are in the language of the program that wrote the file. A style has the kind of its name or
-/// its own outline level, or else that of the style it is based on. Styles that are based on that of the title are for what is below
-/// it, such as authors.
+/// its own outline level, or else the kind of the style it is based on. Styles that are based on the title's are for what is below it,
+/// such as authors.
 fn kinds_of_styles(styles: &str) -> Result<HashMap<String, Kind>, SkipReason> {
     #[derive(Default)]
     struct Style {
@@ -208,7 +208,7 @@ struct Paragraphs<'f> {
     in_text: bool,
     level: Option<u8>,
     is_code: bool,
-    /// A large first letter is a paragraph of its own, of which the next one is the rest.
+    /// The paragraph is a large first letter; the next paragraph continues it.
     is_drop_cap: bool,
     continues: bool,
     /// The reading (ruby) of the words that follow it in the file. It is written after them, so that it does not separate them from

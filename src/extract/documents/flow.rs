@@ -26,7 +26,7 @@ pub(super) struct Flow {
     picture: Option<Range<usize>>,
     /// Where the last paragraph of code ended, and the white space before another one.
     code: Option<(usize, Gap)>,
-    /// Whether the last word ends with a soft hyphen: the next line goes on with it.
+    /// Whether the last word ends with a soft hyphen: the next line continues it.
     is_divided: bool,
     heading: Option<(u8, usize)>,
     table: OpenTable,
@@ -56,7 +56,7 @@ struct Columns {
     written: usize,
     /// For each column, into how many more rows a cell above reaches.
     covered: Vec<usize>,
-    /// Whether the row has come apart: what follows is on a line of its own.
+    /// Whether the row was split: its rest is on its own line.
     is_broken: bool,
     /// Whether the table only places its cells on the page: an empty one means nothing.
     is_layout: bool,
@@ -126,7 +126,7 @@ impl Flow {
     pub fn verbatim(&mut self, text: &str) {
         for (at, line) in text.split('\n').enumerate() {
             if at > 0 {
-                // Of a line that ends here nothing has come since the last one did.
+                // Nothing has come since the last line ended.
                 self.part(if self.gap >= Gap::Line { Gap::Block } else { Gap::Line });
             }
             let shown = line.trim_end();
@@ -138,7 +138,7 @@ impl Flow {
         }
     }
 
-    /// A paragraph of [`Self::verbatim`] begins, which is one line or more of a piece of code. It goes on with the one before it.
+    /// A paragraph of [`Self::verbatim`] begins: one or more lines of a piece of code. It continues the paragraph before it.
     pub fn begin_code(&mut self) {
         if let Some((_, gap)) = self.code.filter(|(end, _)| *end == self.text.len()) {
             self.gap = gap;
@@ -187,7 +187,7 @@ impl Flow {
         self.columns.next += columns.min(MAX_COLUMNS);
     }
 
-    /// Rows begin into which no cell above reaches.
+    /// Rows begin that no cell above extends into.
     pub fn row_group(&mut self) {
         self.columns.covered.clear();
     }

@@ -92,7 +92,7 @@ fn unclosed(bytes: &[u8], message: &Message, depth: usize) -> Vec<String> {
     open
 }
 
-/// Whether a line is this, but for white space behind it.
+/// Whether a line is this, except for white space behind it.
 fn has_line(bytes: &[u8], line: &str) -> bool {
     memmem::find_iter(bytes, line).any(|at| {
         let begins = at == 0 || bytes[at - 1] == b'\n';
@@ -241,8 +241,8 @@ fn flowed<'m>(part: &MessagePart, text: Cow<'m, str>) -> Cow<'m, str> {
     out.into()
 }
 
-/// The name of an attachment, and its text where it has one. Archives and PDF are named alone: what they unpack to is
-/// bounded a file, and a mail may have hundreds.
+/// The name of an attachment, and its text where it has one. Archives and PDF are only named: the bound on what they
+/// unpack to is per file, and a mail may have hundreds.
 fn attach(message: &Message, part: &MessagePart, budget: &mut usize, flow: &mut Flow) {
     if let Some(name) = part.attachment_name() {
         flow.line();

@@ -48,7 +48,7 @@ struct Element {
 
 struct Part {
     text: String,
-    /// Whether it goes on where another run ends, in the middle of a word.
+    /// Whether it continues another run, in the middle of a word.
     is_run: bool,
 }
 

@@ -140,8 +140,8 @@ fn printed(output: &Value) -> String {
     }
 }
 
-/// Returns what a display shows as text: if its plain form only names an object, as that of `IPython.display.Markdown` does, or if
-/// there is none, that of another form. Before version 4 their names are not types.
+/// Returns what a display shows as text: its plain form, or another form if there is none or it only names an object, as for
+/// `IPython.display.Markdown`. Before version 4 their names are not types.
 fn displayed(output: &Value) -> String {
     let data = output.get("data").unwrap_or(output);
     let form = |names: [&str; 2]| names.iter().find_map(|name| data.get(name));

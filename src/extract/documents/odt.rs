@@ -95,7 +95,7 @@ impl Styles {
     }
 }
 
-/// Adds the text without its notes, whose numbers are in brackets, and comments, or these alone.
+/// Adds the text without its notes, whose numbers are in brackets, and comments; or only these.
 fn take(
     content: &str,
     of_notes: bool,
@@ -234,7 +234,7 @@ impl Paragraphs<'_, '_> {
             "s" | "tab" => self.flow.space(),
             "math" => self.state.formula = Some(Formula::default()),
             "object" => self.embedded(&attributes.get("href").unwrap_or_default()),
-            // Of a picture.
+            // For a picture.
             "title" | "desc" if self.state.frames > 0 => self.flow.space(),
             "ruby-text" => self.state.in_reading = true,
             "line-break" if self.state.cells > 0 => self.flow.space(),

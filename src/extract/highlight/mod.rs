@@ -339,7 +339,7 @@ impl<'a> Rules<'a> {
         if CONSTANTS.contains(&word) {
             return Class::Constant;
         }
-        // Nodes that are nothing but the name are looked through.
+        // Nodes around the name that contain nothing else are passed over.
         let mut inner = node;
         let mut outer = open.iter().rev().peekable();
         let mut in_type = false;
@@ -634,7 +634,7 @@ mod tests {
     #[test]
     fn every_grammar_highlights_a_text_of_its_own() {
         for language in languages::LANGUAGES.iter().filter(|language| language.grammar.is_some()) {
-            // Of a component, the script is highlighted.
+            // In a component, the script is highlighted.
             let text = match language.name {
                 "astro" => "---\na\n---\n",
                 "svelte" | "vue" => "<script>\na\n</script>\n",

@@ -38,7 +38,7 @@ macro_rules! arguments {
     };
 }
 
-/// A type up to the name of its variable. `unsigned` has a word after it: otherwise the type may go on.
+/// A type up to the name of its variable. `unsigned` must have a word after it: otherwise the type may continue.
 macro_rules! c_type {
     () => {
         r"(?:(?:static|extern|const|volatile|unsigned|signed|long|short)[ \t]+)*(?:(?:struct|union|enum)[ \t]+\w+|int|char|float|double|bool|void|[a-z]+[A-Z_0-9]\w*|[A-Z]\w*[a-z]\w*)[ \t*]+"
@@ -111,7 +111,7 @@ pub(super) static C: [Gap; 34] = [
         "",
     ),
     gap(concat!(r"\}[ \t]*(?:__\w+[ \t]+)*((?:", attribute!(), arguments!(), r"[ \t]*)+);"), ""),
-    // Macros that define a variable, of which those for each processor name its type first.
+    // Macros that define a variable. Those for per-processor variables name its type first.
     gap(r"^(?:static[ \t]+)?((?:DEFINE|DECLARE)_PER_CPU\w*\([^(),;]*,)[ \t]*\w+(?:\[[^\[\]]*\])*\)", "int"),
     gap(r"^(?:static[ \t]+)?int[ \t]{14,}\w+(?:\[[^\[\]]*\])*(\))", ""),
     gap(r"^(static[ \t]+)[A-Z][A-Z0-9_]*\([^(),;]*,[^();]*\)[ \t]*;", ""),
@@ -142,7 +142,7 @@ macro_rules! cpp_macros {
     };
 }
 
-/// A macro between the storage and the type of a declaration, which may go on after the line.
+/// A macro between the storage and the type of a declaration, which may continue after the line.
 const EXPORTED: Gap = gap(
     r"^(?:extern|static|inline)[ \t]+([A-Z][A-Z0-9_]*[ \t]+)[A-Za-z_]\w*[ \t]*(?:[*&][ \t]*|\s)[*& \t\n]*\w+\s*\(",
     "",
@@ -231,7 +231,7 @@ pub(super) static CPP: [Gap; 25] = [
 
 pub(super) static CSHARP: [Gap; 8] = [
     CONDITIONAL,
-    // What is left of conditionals: where a list goes on in a branch, it is whole with it.
+    // The directives that are left: without them, a list that continues in a branch is complete.
     gap(r"^[ \t]*#[ \t]*(?:if|elif|else|endif|region|endregion)[^\n]*", ""),
     Gap {
         pattern: r"(?:^|[{};])[ \t]*(extension\s*(?:<[^{};()]*>)?\s*\([^{};]*\)[^{};()]*\{)",
@@ -348,7 +348,7 @@ pub(super) static TYPESCRIPT: [Gap; 9] = [
     gap(r"(?:^|[;{}(])[ \t]*((?:await[ \t]+)?using)[ \t]+[A-Za-z_$][\w$]*[ \t]*(?::[^=;\n]*)?(?:=[^=>]|of\b)", "const"),
     // Variance.
     gap(r"[<,]\s*((?:in\s+out|in|out)\s)\s*[A-Za-z_]\w*\s*(?:[,>=]|extends\b)", ""),
-    // Signatures without semicolons, of which the next has type parameters.
+    // A signature without a semicolon, before one with type parameters.
     gap(
         r#"(?:[\w\])}"']|[^=]>)(\n)(?:\s*(?:/\*(?:[^*]|\*+[^*/])*\*+/|//[^\n]*\n))*\s*<(?:[ \t]*\n|(?:const\s+)?[A-Z])"#,
         ";",

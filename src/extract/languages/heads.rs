@@ -22,7 +22,7 @@ pub struct Heads {
     letters: &'static [u8],
     /// Pattern that must follow the name.
     after: Option<&'static str>,
-    /// Words of which a text must contain one to be compared although it parsed without errors.
+    /// A text that contains one of these words is compared even if it parsed without errors.
     always: &'static [&'static str],
 }
 

@@ -43,14 +43,14 @@ pub struct Language {
     pub grammar: Option<fn() -> tree_sitter::Language>,
     /// The `.scm` next to the language's file.
     pub query: &'static str,
-    /// Whether a text would overfill what the grammar's scanner sets aside for its state, which aborts the process, or
-    /// make it take time without measure.
+    /// Whether a text would overfill the buffer for the state of the grammar's scanner, which aborts the process, or
+    /// make it run without bound.
     pub(super) overfills: Option<fn(&str) -> bool>,
-    /// How lines show definitions, for where the grammar fails.
+    /// How lines show definitions, for texts that the grammar fails to parse.
     pub(super) heads: Option<&'static heads::Heads>,
     /// Valid syntax that the grammar does not know.
     pub(super) gaps: &'static [Gap],
-    /// Whether a declaration without a body ends with itself. In other languages its line does.
+    /// Whether a declaration without a body ends where its syntax ends. In other languages it ends with its line.
     pub(super) whole_heads: bool,
     /// Finds the parts of a text that the grammar reads, if it does not read all of it.
     pub(super) parts: Option<Parts>,
@@ -58,9 +58,9 @@ pub struct Language {
     pub(super) outside: Option<fn() -> &'static Self>,
     /// Patterns of local bindings: files of `scopes`, one after the other. Empty for a language without such patterns.
     pub(super) scopes: &'static [&'static str],
-    /// Read when the first file of the language comes.
+    /// Compiled for the first file of the language.
     pub(super) compiled: OnceLock<Compiled>,
-    /// Read when the words of its first text are asked for.
+    /// Compiled for the first text whose words are needed.
     pub(super) compiled_scopes: OnceLock<Option<super::local_scopes::Compiled>>,
 }
 

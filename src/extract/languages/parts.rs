@@ -1,7 +1,7 @@
 //! The parts of a text that one grammar reads: the scripts of Vue, Svelte and Astro components, the Objective-C of
 //! Objective-C++, and PHP without the data after it.
 //!
-//! Owns the ranges. Scripts are read as TypeScript, of which JavaScript is a part.
+//! Owns the ranges. Scripts are read as TypeScript, which includes JavaScript.
 
 use std::iter;
 use std::ops::Range;

@@ -2,7 +2,7 @@
 //!
 //! Owns the evidence for C++ and Objective-C in headers, for MATLAB in `.m`, and for types in JavaScript.
 
-/// The language of a header, by syntax that C lacks. Lines that C headers have for C++ compilers alone do not count.
+/// The language of a header, by syntax that C lacks. Lines that C headers have only for C++ compilers do not count.
 pub(super) fn of_header(text: &str) -> Option<&'static str> {
     const OBJC: [&str; 7] =
         ["@interface", "@protocol", "@property", "@class", "NS_ASSUME_NONNULL_BEGIN", "FOUNDATION_EXPORT", "#import "];
@@ -84,7 +84,7 @@ fn has_scope(line: &str) -> bool {
     }) && !line.contains('"')
 }
 
-/// Lines of code, trimmed: no comments, and not what `#ifdef __cplusplus` holds for C++ alone.
+/// Lines of code, trimmed: no comments, and not what `#ifdef __cplusplus` holds only for C++.
 fn code_lines(text: &str) -> impl Iterator<Item = &str> {
     // How many conditionals are open, and the one that is for C++.
     let (mut depth, mut skipped) = (0_usize, None);

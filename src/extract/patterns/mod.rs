@@ -328,7 +328,7 @@ mod tests {
         files
     }
 
-    /// tree-sitter sees the first designator alone.
+    /// tree-sitter sees only the first designator.
     #[test]
     fn a_field_that_repeats_is_matched_each_time() {
         let grammar: tree_sitter::Language = tree_sitter_c::LANGUAGE.into();

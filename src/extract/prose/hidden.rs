@@ -25,7 +25,7 @@ impl Hidden {
         matches!(byte, b'$' | b'{' | b'}')
     }
 
-    /// Reads the delimiter at `at`, after so many marks. Returns the byte behind what was read, and how many marks are left.
+    /// Reads the delimiter at `at`, after `marks` marks. Returns the byte behind what was read, and how many marks are left.
     pub(super) fn read(&mut self, text: &str, at: usize, marks: usize) -> (usize, usize) {
         if text.as_bytes()[at] == b'$' { self.dollar(text, at, marks) } else { self.brace(&text[at..], at, marks) }
     }

@@ -1,4 +1,4 @@
-//! More published repositories than can be mirrored: the server names the files that may match, and those alone are mirrored.
+//! More published repositories than can be mirrored: the server names the files that may match, and only those are mirrored.
 //!
 //! Owns what a call must want for that, and its limits. A mirror of a part of a repository is one like all others, with an id of its own.
 //! It keeps what was fetched for other calls until the repository is published again. Does not own which literals a pattern needs
@@ -114,7 +114,7 @@ impl Mirroring<'_> {
         gathered(&listed, &rows)
     }
 
-    /// Mirrors of repositories with the files that may match, or whole ones that are there.
+    /// Mirrors of repositories with the files that may match, or complete mirrors if they exist.
     fn mirror_parts(
         &mut self,
         candidates: Candidates,

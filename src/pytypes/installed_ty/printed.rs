@@ -139,7 +139,7 @@ impl Printed<'_> {
         }
     }
 
-    /// A note as one line: `file:line:column: kind: message`, of which only the message is always there.
+    /// Reads a note on one line: `file:line:column: kind: message`. Only the message is always present.
     fn note(&self, line: &str) -> Note {
         let (span, rest) = match position(line.trim_start()) {
             Some((file, line, column, rest)) => {

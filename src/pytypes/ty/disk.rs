@@ -49,8 +49,8 @@ impl Disk {
         (!is_package && PySourceType::try_from_path(relative).is_some()).then_some(relative)
     }
 
-    /// Refuses a source file of the repository that a link leads out of it, or whose name is that of a secret. Returns the path that
-    /// decides whether its text is one.
+    /// Refuses a source file of the repository that a link leads out of it, or that is a secret by its name. Returns the path that
+    /// decides whether its text is a secret.
     fn checked(&self, path: &SystemPath) -> io::Result<Option<String>> {
         let Some(relative) = self.own_source(path) else { return Ok(None) };
         let real = self.system.canonicalize_path(path)?;

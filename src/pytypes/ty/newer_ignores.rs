@@ -1,6 +1,6 @@
 //! Ignore comments that name a rule as newer releases of ty do.
 //!
-//! Owns which diagnostics such a comment suppresses: the checker knows the names of its own release alone, and reports others as
+//! Owns which diagnostics such a comment suppresses: the checker knows only the names of its own release, and reports others as
 //! unknown. Does not own the names (`rule_names`).
 
 use super::api::{

@@ -465,7 +465,7 @@ impl<'a> Finder<'a, '_, '_, '_> {
     }
 }
 
-/// `a.b.c` as written; `None` if it contains anything but names.
+/// `a.b.c` as written; `None` if it contains anything except names.
 fn dotted(attribute: &ast::ExprAttribute) -> Option<String> {
     let before = match &*attribute.value {
         ast::Expr::Name(name) => name.id.to_string(),

@@ -338,7 +338,7 @@ fn is_mangled(name: &str) -> bool {
 fn find_occurrences<'db>(db: &'db Database, own: File, at: TextSize, paths: &[String]) -> Option<RenameTarget<'db>> {
     let mut aliases = ImportAliasResolution::ResolveAliases;
     let mut wanted = references::search_target(db, db.program_file(own), at, aliases)?;
-    // `C` in `import Cart as C` is renamed alone; the name of a definition is renamed everywhere.
+    // For `import Cart as C`, only `C` is renamed, not `Cart`; the name of a definition is renamed everywhere.
     if !wanted.definitions.iter().any(|one| calls_itself(db, one, &wanted.name)) {
         aliases = ImportAliasResolution::PreserveAliases;
         wanted = references::search_target(db, db.program_file(own), at, aliases)?;

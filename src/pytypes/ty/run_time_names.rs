@@ -1,7 +1,7 @@
-//! Strings from which a program gets a name at run time, where the lookup is not next to the string.
+//! Strings that a program looks up as names at run time, in code that is not next to the string.
 //!
 //! Owns the recognition of such strings: constants and arguments that reach `getattr`, parametrized tests, keys of
-//! dispatch dictionaries, and class names in representations. That they name the symbol is never certain.
+//! dispatch dictionaries, and class names in representations. None of them certainly names the symbol.
 
 use std::collections::HashSet;
 
@@ -10,20 +10,20 @@ use super::api::{
 };
 use super::expressions::last_name;
 
-/// Facts about the symbol whose name strings may contain.
+/// The symbol that strings may name.
 pub(super) struct NamedSymbol<'w> {
     pub name: &'w str,
-    /// It is a function or class.
+    /// Whether it is a function or class.
     pub is_callable: bool,
     pub is_class: bool,
     pub is_fixture: bool,
-    /// The names of the functions whose parameter it is, in the searched file.
+    /// The functions in the searched file that have it as a parameter: the ranges of their names.
     pub functions: Vec<TextRange>,
 }
 
 const LOOKED_UP: &str = "the string may be looked up as a name at run time";
 const KEY: &str = "the key of a dictionary has this name, and so does its value";
-const CALLED: &str = "what a dictionary has under this key is called";
+const CALLED: &str = "the value under this key of a dictionary is called";
 const PARAMETRIZED: &str = "pytest passes the parameter by this name";
 const FIXTURE: &str = "pytest passes the fixture by this name";
 const REPRESENTED: &str = "the string is compared with a representation that contains the name of the class";
@@ -60,7 +60,7 @@ pub(super) fn find(tree: AnyNodeRef<'_>, symbol: &NamedSymbol<'_>) -> Vec<(TextS
     found
 }
 
-/// Variables of a file that contain names or functions by name.
+/// Variables of a file that contain names, or dictionaries of functions by name.
 struct Lookups<'w, 'a> {
     symbol: &'w NamedSymbol<'w>,
     /// Names of variables that are passed to functions that look up names.
@@ -178,7 +178,7 @@ impl Strings<'_, '_> {
         }
     }
 
-    /// Records all strings with the name in an expression.
+    /// Records all strings in an expression that equal the name.
     fn texts(&mut self, expression: &Expr, reason: &'static str) {
         let name = self.symbol.name;
         self.found.extend(literals(expression, |text| text == name).into_iter().map(|at| (at, reason)));
@@ -231,7 +231,7 @@ impl Strings<'_, '_> {
         }
     }
 
-    /// Records strings that contain the name of the class, compared with a representation.
+    /// Records strings that contain the name of the class and are compared with a representation.
     fn compared(&mut self, compare: &ast::ExprCompare) {
         let sides = operands(compare);
         if !sides.iter().any(is_representation) {
@@ -285,7 +285,7 @@ fn variable(expression: &Expr) -> Option<&str> {
     }
 }
 
-/// The positions of the string literals in an expression that are wanted.
+/// The positions of the wanted string literals in an expression.
 fn literals(expression: &Expr, is_wanted: impl Fn(&str) -> bool) -> Vec<TextSize> {
     struct Texts<'a>(Vec<&'a ast::ExprStringLiteral>);
     impl<'a> SourceOrderVisitor<'a> for Texts<'a> {

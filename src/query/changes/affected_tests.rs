@@ -103,7 +103,7 @@ impl Ranking {
         let scored = self.scores.iter().filter(|(path, _)| is_run(path));
         let mut all: Vec<(&String, f64)> = scored.map(|(path, score)| (path, *score)).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-        // What shares a word of its path alone is one of many.
+        // Tests that share only a word or two of their path are too many to list.
         all.into_iter().filter(|(_, score)| *score > 2.0 * SAME_WORD).take(most).map(|(path, _)| path.clone()).collect()
     }
 }

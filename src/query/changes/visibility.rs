@@ -1,7 +1,7 @@
 //! Whether a definition is public: whether code outside its package may refer to it.
 //!
-//! Owns each language's convention. It reads the line of the definition alone, so that what a file exports elsewhere, such as in a
-//! list at its end, is not seen: the result is a hint about what may depend on it.
+//! Owns each language's convention. It reads only the line of the definition, so it does not see what a file exports elsewhere,
+//! such as in a list at its end: the result is a hint about what may depend on it.
 
 use super::diff::Entry;
 use crate::query::relations::is_test;

@@ -43,7 +43,7 @@ pub(super) struct MatchedLine {
 pub(super) struct Finder {
     regex: Regex,
     multiline: bool,
-    /// The pattern has anchors of the whole text, so every line is searched as a text of its own.
+    /// The pattern has anchors of the whole text, so every line is searched as a separate text.
     line_by_line: bool,
     is_large: bool,
 }
@@ -96,8 +96,8 @@ impl Finder {
 
     fn lines(&self, text: &[u8], budget: &Budget) -> Result<Vec<MatchedLine>> {
         let mut found = Vec::new();
-        // `number` is that of the line that starts at `at`; before `crossed` lines are searched one at a time, or a
-        // match over many lines would be looked for again from each of them.
+        // `number` is the number of the line that starts at `at`. Up to `crossed`, lines are searched one at a time;
+        // otherwise a match over many lines would be looked for again from each of them.
         let (mut at, mut number, mut crossed) = (0, 1, 0);
         while at < text.len() {
             // Past the last line break there is no line.
@@ -114,7 +114,7 @@ impl Finder {
             let inside = if matched.end() <= at {
                 Some(matched)
             } else {
-                // A match that runs over the line's end may be none when the line is alone.
+                // A match that crosses the line's end may not be one when the line is searched by itself.
                 crossed = matched.end();
                 self.find(text, start..at, budget)?
             };
@@ -127,11 +127,11 @@ impl Finder {
 
     fn covered_lines(&self, text: &[u8], budget: &Budget) -> Result<Vec<MatchedLine>> {
         let mut found: Vec<MatchedLine> = Vec::new();
-        // `number` is that of the line that `counted` is in and that starts at `start`; `covered` ends the last line
-        // found so far: the next match may begin in it and reach further.
+        // `number` is the number of the line that starts at `start` and contains `counted`. `covered` ends the last
+        // line found so far: the next match may begin in it and reach further.
         let (mut at, mut number, mut start, mut counted, mut covered) = (0, 1, 0, 0, None);
         while at < text.len() {
-            // As in ripgrep, what is left is a text of its own: `\A` is where the search goes on.
+            // As in ripgrep, the rest is a separate text: `\A` matches where the search continues.
             let Some(matched) = self.find(&text[at..], 0..text.len() - at, budget)? else { break };
             let matched = Match::new(matched.pattern(), at + matched.start()..at + matched.end());
             // Past the last line break there is no line.
@@ -180,7 +180,7 @@ impl Finder {
         }
     }
 
-    /// The first match in `range`; where lines are alone, of the line that ends at `line_end`.
+    /// The first match in `range`; if lines are searched one by one, in the line that ends at `line_end`.
     fn search(&self, text: &[u8], range: Range<usize>, line_end: usize) -> Option<Match> {
         if !self.line_by_line {
             return self.regex.search(&Input::new(text).span(range));

@@ -12,7 +12,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use crate::store::TrigramNeed;
 use crate::words::trigrams::{letter, of_letters};
 
-/// Texts that one part may be, at most, and how long they may grow.
+/// The most texts that one part may be, and how long they may grow.
 const MOST_RUNS: usize = 16;
 const MAX_RUN: usize = 512;
 /// Letters that one position of the pattern may be, and characters of a class that are looked at.
@@ -91,7 +91,7 @@ fn trigrams_of(need: Need) -> TrigramNeed {
     }
 }
 
-/// Lists of literals of which a text must contain one.
+/// Lists of literals: a text must contain all of one list.
 fn lists_of(need: &Need, has_both: bool) -> Vec<Vec<String>> {
     match need {
         Need::Anything => vec![Vec::new()],
@@ -136,7 +136,7 @@ fn pieces(run: &[u8], has_both: bool) -> Vec<&[u8]> {
         }
         pieces.push(&part[start..]);
     }
-    // Indexes of other systems have letters and digits alone.
+    // Indexes of other systems have only letters and digits.
     pieces.retain(|piece| piece.windows(3).any(|three| three.iter().all(u8::is_ascii_alphanumeric)));
     pieces
 }

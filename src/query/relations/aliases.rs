@@ -19,7 +19,7 @@ use crate::store::{DefinitionNode, Import, Reference};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Alias {
     pub name: String,
-    /// The file that alone uses it; `None` if others may import it.
+    /// The only file that uses it; `None` if others may import it.
     pub only_in: Option<String>,
 }
 
@@ -53,7 +53,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Where a name is defined, and whether as a constructor of C++, whose name is that of its type.
+    /// Where a name is defined, and whether as a constructor of C++, which has the name of its type.
     pub fn positions_of(&mut self, name: &str) -> Result<HashMap<(String, u32, u32), bool>> {
         let named = self.library.named(name)?;
         Ok(named

@@ -149,7 +149,7 @@ fn callees(resolver: &mut Resolver, of: &DefinitionNode) -> Result<(Vec<(Called,
     let mut found: Vec<(Called, ResolutionRule)> = Vec::new();
     for used in references.iter().take(EXAMINED) {
         let Some(resolution) = resolver.resolve(used)? else { continue };
-        // Of several that have the name, none is known to be called.
+        // If several have the name, it is unknown which one is called.
         let Some(best) = resolution.targets.first().filter(|_| resolution.how != ResolutionRule::Ambiguous) else {
             continue;
         };

@@ -129,7 +129,7 @@ impl Resolver<'_> {
         self.follow(asked, &steps, None, index)
     }
 
-    /// The value of the expression that a text ends with, the first line of which is that of the query.
+    /// The value of the expression at the end of `text`, which begins on the line of the query.
     fn value_of(&mut self, asked: &NameQuery, text: &str) -> Result<Value> {
         let Some((steps, start)) = expressions::steps(text, &asked.file.language) else { return Ok(Value::UNKNOWN) };
         let column = u32::try_from(text[..start].chars().count() + 1).unwrap_or(u32::MAX);

@@ -107,7 +107,7 @@ fn is_function(one: &Definition) -> bool {
     matches!(one.kind.as_str(), "function" | "method" | "constructor")
 }
 
-/// The declarations and definitions of a function, of which some are known, among those of its name.
+/// All declarations and definitions of a function: those in `named` that belong to the known ones in `own`.
 fn declarations_of_function(
     own: &[Rc<DefinitionNode>],
     first: &Definition,
@@ -121,7 +121,7 @@ fn declarations_of_function(
         let is_same_file = other.path == first.path;
         // A source may be included by others, and its functions declared in a header.
         let is_private = is_private && !is_static(other);
-        // Of two bodies, each is a function of its own.
+        // If both have a body, they are two functions.
         let is_declaration = family.headers && !is_private && !(has_body && kinds::has_body(node) && !is_same_file);
         is_function(other)
             && other.container == first.container

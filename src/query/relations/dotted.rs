@@ -72,7 +72,7 @@ impl Resolver<'_> {
         Ok(found)
     }
 
-    /// The module of which the name after a path is the last part: `Shop.Store` of Elixir.
+    /// The module whose qualified name is a path and the name after it: `Shop.Store` in Elixir.
     pub(super) fn of_dotted_module(&mut self, asked: &NameQuery, path: &[String]) -> Result<Declarations> {
         let separator = languages::by_name(&asked.file.language).map_or(".", |language| language.separator);
         let dotted = path.iter().map(String::as_str).chain([asked.name]).collect::<Vec<_>>();

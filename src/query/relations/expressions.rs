@@ -158,7 +158,7 @@ fn in_parentheses(inner: &str, language: &str, mut after: Vec<Step>, open: usize
     (start == 0).then(|| finished(after, open))
 }
 
-/// The steps of a text that is one expression, with nothing but `&` and `*` before.
+/// The steps of a text that is one expression, with only `&` and `*` before it.
 pub(super) fn whole(text: &str, language: &str) -> Option<(Vec<Step>, usize)> {
     let text = text.trim();
     let bare = text.trim_start_matches(['&', '*']).trim_start();

@@ -250,7 +250,8 @@ fn calls(resolver: &mut Resolver, file: &Rc<ParsedFile>, subject: &DefinitionNod
     Ok(())
 }
 
-/// The names under which heirs may state a definition: its own, and the last parts of a qualified one, which aliases give.
+/// The names under which subtypes may state a definition: its own, and the last parts of the qualified names that aliases
+/// give.
 fn written_names(subject: &DefinitionNode) -> Vec<&str> {
     let name = subject.definition.name.as_str();
     let dots = name.match_indices('.').filter(|_| kinds::contains(&subject.definition.kind));

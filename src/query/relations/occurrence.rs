@@ -23,7 +23,7 @@ const SHARED: &[&str] = &["this", "self", "window", "globalThis", "global"];
 /// The name that Rust has for the type around the code.
 pub(crate) const ITSELF: &str = "Self";
 
-/// The kind of a reference of which it is not known how it is used.
+/// The kind of a reference whose use is unknown.
 const ANY_KIND: &str = "word";
 
 /// The definitions that are asked for.
@@ -86,7 +86,7 @@ impl Wanted {
             && found.targets.iter().all(|node| is_macro(node))
     }
 
-    /// Whether a resolution is a type of which a constructor of C++ is wanted.
+    /// Whether a resolution is a type whose constructor is wanted, in C++.
     fn has_constructor_of(&self, found: &Resolution) -> bool {
         let is_of = |target: &Rc<DefinitionNode>| {
             self.nodes
@@ -181,7 +181,7 @@ impl Resolver<'_> {
             return Ok(Reading::Other);
         }
         let Some(of) = of else {
-            // Nothing says of what it is; as the only one of its name it may be it.
+            // Nothing says what it belongs to. As the only definition of its name, it may be the one.
             let is_only = self.library.named(&used.name)?.len() == wanted.nodes.len();
             let is_script = file.family.spelling == Spelling::Script;
             return Ok(if is_only && !is_script { Reading::May } else { Reading::Other });

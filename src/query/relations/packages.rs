@@ -11,7 +11,7 @@ use super::modules::{Module, folder, joined, parts_of_path};
 use crate::error::Result;
 use crate::store::Snapshot;
 
-/// Files that are read of each kind: a workspace has some hundred packages.
+/// Files that are read of each kind: a workspace has a few hundred packages.
 const MAX_FILES: usize = 2_000;
 const MAX_BYTES: usize = 256 << 10;
 /// Folders in which a package keeps its sources, seen from where its name leads.

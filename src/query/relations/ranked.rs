@@ -45,7 +45,7 @@ impl Resolver<'_> {
                     ((is_of_tests, !kinds::has_body(&d), std::cmp::Reverse(shared(&file.path, path))), d)
                 })
                 .collect();
-            // Of a common name there are hundreds.
+            // A common name has hundreds.
             let order = |a: &RankedItem, b: &RankedItem| {
                 let (one, other) = (&a.1.definition, &b.1.definition);
                 a.0.cmp(&b.0).then_with(|| (&one.path, one.line).cmp(&(&other.path, other.line)))

@@ -7,15 +7,15 @@ use super::families::{Family, Spelling};
 /// The receiver of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Receiver {
-    /// None: a bare name.
+    /// No receiver: a bare name.
     Bare,
-    /// The object or type around it.
+    /// The object or type that the code belongs to: `self.`
     Itself,
-    /// A base of the type around it: `super().`
+    /// A base of the type that the code belongs to: `super().`
     Above,
     /// Names joined by dots or colons, first to last.
     Path(Vec<String>),
-    /// Fields of the object around it, first to last: `this.a.b.`
+    /// Fields of the object that the code belongs to, first to last: `this.a.b.`
     Fields(Vec<String>),
     /// A module of a script, loaded where it is used: `require("./a").`
     Module(String),
@@ -23,10 +23,10 @@ pub(super) enum Receiver {
     Expression,
 }
 
-/// Between a name and its member. Longer ones first.
+/// Written between a name and its member. An accessor comes before those that it ends with.
 const ACCESSORS: &[&str] = &["?->", "?.", "!!.", "!.", "&.", "->", "::", ".", "\\"];
 
-/// The receiver of the name that `before` ends at.
+/// The receiver of the name that follows `before`.
 pub(super) fn receiver(before: &str, family: &Family) -> Receiver {
     let Some((mut rest, innermost)) = without_accessor(before, family) else { return Receiver::Bare };
     let mut accessor = innermost;
@@ -56,7 +56,7 @@ pub(super) fn receiver(before: &str, family: &Family) -> Receiver {
 
 fn of_path(path: Vec<String>, accessor: &str, family: &Family) -> Receiver {
     let first = path[0].as_str();
-    // `self::f` is of the module, `self.f` of the object.
+    // `self::f` belongs to the module, `self.f` to the object.
     if family.spelling == Spelling::Rust && accessor == "::" && first == "self" {
         return Receiver::Path(path);
     }

@@ -73,7 +73,7 @@ pub(super) const OUTSIDE: Resolution = Resolution { how: ResolutionRule::Import,
 
 pub(super) type Declarations = Vec<Rc<DefinitionNode>>;
 
-/// Imports followed from file to file, and types from heir to base.
+/// Imports followed from file to file, and types from subtype to base.
 pub(super) const DEEPEST: usize = 6;
 
 /// Resolves references in one snapshot; what it has looked up serves the next one.
@@ -162,7 +162,7 @@ pub(super) enum Typed {
 /// The bases that a type states, with their targets.
 pub(super) type Bases = Rc<[(Heritage, Option<Resolution>)]>;
 
-/// The folder of a package: that of tests next to sources is the same.
+/// The folder of a package. Tests next to the sources have the same one.
 pub(crate) fn package_of(path: &str) -> &str {
     let folder = modules::folder(path);
     ["/java/", "/kotlin/", "/scala/"].iter().find_map(|root| folder.split_once(root)).map_or(folder, |(_, rest)| rest)

@@ -68,7 +68,7 @@ impl<'s> Resolver<'s> {
                 if self.is_assigned(asked)? {
                     return Ok(None);
                 }
-                // An heir may define what the type itself lacks, so that the only one of that name is a guess.
+                // A subtype may define what the type itself lacks, so the only definition of that name is a guess.
                 let mut found = self.loosely(asked, true)?;
                 if let Some(found) = found.as_mut().filter(|_| closed) {
                     found.how = ResolutionRule::Ambiguous;

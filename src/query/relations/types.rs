@@ -297,7 +297,7 @@ impl Resolver<'_> {
         let name = modules::parts(target).pop().unwrap_or_default();
         let text = self.library.text(path)?;
         let text = text.line(line);
-        // The heir's own name may have the base's in it: the base is what comes last.
+        // The subtype's own name may contain the base's: the base is the last match.
         let before = text.rfind(name.as_str()).map_or("", |at| &text[..at]);
         let receiver = receiver(before, file.family);
         self.resolve_asked(&NameQuery { file: &file, line, name: &name, kind: "inherits", depth: depth + 1 }, &receiver)

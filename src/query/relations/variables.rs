@@ -176,7 +176,7 @@ fn before(rest: &str, language: &str) -> Option<String> {
     is_type.then(|| held(word, arguments, language).unwrap_or_else(|| word.to_owned()))
 }
 
-/// The type that a pointer or an optional holds, whose members are those of that type: `Box<T>`, `std::unique_ptr<T>`.
+/// The type that a pointer or optional holds, and whose members it has: `Box<T>`, `std::unique_ptr<T>`.
 fn held(word: &str, arguments: &str, language: &str) -> Option<String> {
     let last = word.rsplit([':', '.']).next().unwrap_or_default();
     let holds = match language {

@@ -11,8 +11,8 @@ use crate::embed::{Embedder, Vector};
 /// Texts of an index that are compared.
 pub(super) const HERE: usize = 128;
 
-/// The mean cosine of a query that is with this similarity to texts of the index; `None` for a model whose cosines say
-/// nothing.
+/// The mean cosine of the query with texts of the index, which are `here`, and foreign texts; `None` for a model
+/// without calibration.
 pub(super) fn cosine(query: &Vector, model: &dyn Embedder, here: &[f64]) -> Option<f64> {
     let elsewhere = model.calibration()?.background().iter().map(|vector| f64::from(query.cosine(vector)));
     let all: Vec<f64> = here.iter().copied().chain(elsewhere).collect();
@@ -32,7 +32,7 @@ mod tests {
         let background = |here: &[f64]| cosine(&query, built_in(), here).unwrap();
         assert!(background(&[]).abs() < 0.2, "{}", background(&[]));
         assert!(background(&[0.4; HERE]) > background(&[0.2; HERE]) && background(&[0.4; HERE]) < 0.4);
-        // Of a few texts each may answer.
+        // If there are few texts, each may be the answer.
         assert!(background(&[0.9]) - background(&[]) < 0.05);
     }
 }

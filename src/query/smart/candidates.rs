@@ -36,11 +36,11 @@ const FEW: usize = 10;
 const DEFINITIONS: usize = 50;
 /// Types of one name that a plain word may be.
 const TYPES: usize = 10;
-/// Chunks by their vectors alone.
+/// Chunks that are found only by their vectors.
 pub(super) const NEAREST: usize = 100;
-/// Chunks by their vectors alone, with filters on the content of chunks.
+/// Chunks that are found only by their vectors, with filters on the content of chunks.
 pub(super) const NEAREST_FILTERED: usize = 1_000;
-/// Words that a name is written as, at most.
+/// The most words that a name is written as.
 const WORDS_OF_NAME: usize = 4;
 /// Weight of a word in a defined name, relative to its weight in the chunk.
 const IN_NAME: f64 = 1.0;
@@ -56,7 +56,7 @@ const VALUE: f64 = 0.3;
 /// A word or name to look for.
 struct SearchTerm {
     asked: FtsQuery,
-    /// Whether it is asked for in the scope alone.
+    /// Whether only the scope is searched for it.
     is_narrowed: bool,
     /// In how many chunks it occurs.
     chunks: usize,
@@ -89,7 +89,7 @@ pub(super) fn find(
         let chunks = by_words_and_names(corpus, query, ranking, scope, limit)?;
         return Ok(Candidates { chunks, read: HashMap::new() });
     };
-    // The comparison with all vectors reads memory alone, the rest the database.
+    // The comparison with all vectors reads only memory, the rest reads the database.
     let (near, mut found) = semantic.nearest_while(corpus, most, scope, || {
         let chunks = by_words_and_names(corpus, query, ranking, scope, limit)?;
         let first = if query.filters.leave_chunks_out() { &[][..] } else { &chunks[..chunks.len().min(MOST_LOADED)] };
@@ -276,7 +276,7 @@ fn holding(
         held.extend(in_names.into_iter().map(|id| (id, one.weight * IN_NAME, one.words)));
     }
     if held.is_empty() {
-        // Nothing but common words: chunks that have them all.
+        // Only common words: chunks that have them all.
         let all = FtsQuery::all(terms.iter().map(|one| one.asked.clone()));
         let Some(all) = all else { return Ok(Vec::new()) };
         let first = match corpus.only().filter(|_| scope.is_none()) {
@@ -326,7 +326,7 @@ fn holding(
             held.retain(|one| !is_as_good(one) || kept.contains(&one.0));
         }
     }
-    // Of those that hold as much as the last that is picked, the ids must not choose. Thousands hold less.
+    // Among those that hold as much as the last one picked, ids must not decide. Thousands hold less.
     let mut weights: Vec<f64> = held.iter().map(|(_, weight, _)| *weight).collect();
     let Some(last) = limit.checked_sub(1).filter(|last| *last < weights.len()) else {
         held.sort_by(most_first);
@@ -376,7 +376,7 @@ fn named(corpus: &Corpus, query: &ParsedQuery) -> Result<Vec<ChunkAt>> {
     for name in names {
         found.extend(corpus.chunks_defining(&name, DEFINITIONS)?);
     }
-    // Of a few words one may be a type, however common the word is.
+    // Among few words, even a common one may be a type.
     if query.is_of_few_words() {
         for term in query.terms.iter().filter(|term| !term.is_compound()) {
             found.extend(corpus.chunks_defining_kinds(&term.whole(), kinds::TYPES, TYPES)?);

@@ -26,7 +26,7 @@ const FILES: usize = 20;
 const MAX_NEAR: usize = 3;
 /// Fewer digits of an id may be a word.
 const LEAST_DIGITS: usize = 7;
-/// A word in more commits is as common as one in so many.
+/// A word in more commits counts as one in this many.
 const COMMON: usize = 20_000;
 /// Weights of the parts of a score: BM25, how much of the query the subject and the message hold, how near the subject is, and how
 /// much of the query the paths hold.

@@ -63,7 +63,7 @@ fn common_folder<'a>(mut paths: impl Iterator<Item = &'a str>) -> Option<String>
     Some(common.join("/")).filter(|folder| !folder.is_empty())
 }
 
-/// Whether two paths differ in numbers alone, and the first has the higher ones.
+/// Whether two paths differ only in numbers, and the first has the higher ones.
 fn is_newer(path: &str, other: &str) -> bool {
     let (own, own_numbers) = split(path);
     let (others, other_numbers) = split(other);

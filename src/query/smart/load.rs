@@ -14,11 +14,11 @@ use crate::error::Result;
 use crate::query::corpus::{ChunkAt, Corpus};
 use crate::store::{ChunkHit, Snapshot};
 
-/// Candidates whose texts are read at once, at least.
+/// The fewest candidates whose texts are read at once.
 const READ_AT_ONCE: usize = 64;
 
-/// The texts of the first candidates that no filter of chunks leaves out, of which some were read already; those that a
-/// qualified name refers to are marked.
+/// Loads the first candidates that pass the filters of chunks; `read` are the texts that were read before. Marks
+/// candidates that a qualified name refers to.
 pub(super) fn load(
     corpus: &Corpus,
     query: &ParsedQuery,

@@ -8,7 +8,7 @@ use crate::words;
 
 /// Fewer words are more likely a search for a name.
 const LEAST_WORDS: usize = 4;
-/// Hexadecimal digits of an id, of which some are decimal digits.
+/// The fewest hexadecimal digits of an id; some of them must be decimal.
 const LEAST_ID: usize = 6;
 
 /// Texts that only messages contain.

@@ -134,7 +134,7 @@ impl<'q> NameReader<'q> {
         for (at, term) in query.terms.iter().enumerate().filter(|(_, term)| term.text == lower || term.text == last_of)
         {
             let says = match query.shape {
-                // Of `Class.method` the method is asked for.
+                // In `Class.method`, the method is asked for.
                 QueryShape::Code => {
                     if at == last {
                         1.0

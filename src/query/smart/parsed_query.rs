@@ -56,7 +56,7 @@ const FEW_WORDS: usize = 3;
 /// Content words from which a query about documents is ranked by its words more than by its vector.
 const MANY_WORDS: usize = 8;
 
-/// Words of a subject before its colon, at most.
+/// The most words of a subject before its colon.
 const MOST_OF_AREA: usize = 3;
 /// Words before the colon that are kinds of changes, not areas.
 const CHANGES: &[&str] = &[
@@ -64,7 +64,7 @@ const CHANGES: &[&str] = &[
     "style", "test", "types",
 ];
 
-/// Parts of a qualified name, at most.
+/// The most parts of a qualified name.
 const MOST_QUALIFIED: usize = 5;
 
 /// Punctuation that no sentence and no qualified name has.
@@ -108,7 +108,7 @@ pub(super) struct ParsedQuery {
     pub verbatim: Option<String>,
     /// Filters that hits must pass.
     pub filters: Filters,
-    /// Filters that only raise the score of hits that pass: those of a text that looks pasted.
+    /// Filters that only raise the score of hits that pass. A query that looks pasted has only these.
     pub raises: Filters,
     /// Warnings about filters that match nothing.
     pub unmatched: Vec<String>,
@@ -116,7 +116,7 @@ pub(super) struct ParsedQuery {
     pub is_pasted: bool,
     /// The text without its named filters.
     pub rest: String,
-    /// Whether nothing but filters and exclusions was written.
+    /// Whether only filters and exclusions were written.
     has_no_text: bool,
 }
 
@@ -412,7 +412,7 @@ impl ParsedQuery {
         self.is_of_documents && !self.is_name() && words >= MANY_WORDS
     }
 
-    /// Whether it is words of which few say something: one of them may be the name of a type.
+    /// Whether it is prose with few words that say something: one of them may be the name of a type.
     pub fn is_of_few_words(&self) -> bool {
         let words = self.words.iter().filter(|word| !word.is_stop && !word.is_value).count();
         self.shape == QueryShape::Prose && words <= FEW_WORDS

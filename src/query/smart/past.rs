@@ -62,7 +62,7 @@ impl Past {
         parts.set(Part::Subjects, of.subjects[number]);
     }
 
-    /// The commit that speaks most for a file.
+    /// The commit that is the strongest evidence for a file.
     pub fn spoke(&self, source: usize, path: &str) -> Option<CommitId> {
         let (of, number) = self.file(source, path)?;
         of.spoke[number].map(|(_, commit)| commit)
@@ -74,7 +74,7 @@ impl Past {
         (number < of.votes.len()).then_some((of, number))
     }
 
-    /// The files for which the history speaks most: sources and paths.
+    /// The files for which the history is the strongest evidence: sources and paths.
     fn best(&self) -> Vec<(usize, &str)> {
         let mut all: Vec<(f64, usize, &str)> = Vec::new();
         for (at, of) in self.0.iter().enumerate() {
@@ -94,7 +94,7 @@ impl Past {
         all.into_iter().map(|(_, source, path)| (source, path)).collect()
     }
 
-    /// Chunks of the best files of which no chunk is a candidate.
+    /// Chunks of the best files, except those that have a candidate already.
     pub fn candidates(
         &self,
         corpus: &Corpus,

@@ -86,7 +86,7 @@ pub(super) fn rank(
     };
     ranked.iter_mut().for_each(score);
     sort(&mut ranked);
-    // Parts that read further tables are computed for the best alone, if they count.
+    // Parts that read further tables are computed only for the best, if they count.
     if rerank && weights.get(Part::Central) + weights.get(Part::Kind) != 0.0 {
         let mut central: HashMap<String, f64> = HashMap::new();
         for found in ranked.iter_mut().take(LOOKED_UP) {
@@ -282,7 +282,7 @@ fn by_words(query: &ParsedQuery, ranked: &mut [RankedCandidate]) {
     ranked.iter_mut().for_each(|found| found.parts.set(Part::Words, found.parts.get(Part::Words) / best));
 }
 
-/// How near the nearest name of each is, of the nearest one's; the less, the fewer words say something.
+/// How near the nearest name of each is, as a share of the nearest of all; less if fewer words say something.
 fn by_similarity_of_names(query: &ParsedQuery, ranked: &mut [RankedCandidate]) {
     let nearest = ranked.iter().map(|found| found.parts.get(Part::NameSimilarity)).fold(0.0, f64::max);
     let words = query.words.iter().filter(|word| word.weight > 0.0).count();

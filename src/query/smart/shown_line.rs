@@ -29,7 +29,7 @@ pub(super) fn choose(source: &Snapshot, query: &ParsedQuery, found: &RankedCandi
         let named = of_kind().find(|symbol| found.name.as_ref() == Some(&symbol.name));
         let first = named.or_else(|| of_kind().next().filter(|_| query.filters.are_of_kinds()));
         if let Some(first) = first.map(|symbol| symbol.line.max(chunk.start_line)) {
-            // Of `Class.method` the last name is asked for.
+            // In `Class.method`, the last name is asked for.
             let others = of_kind().filter(|_| !query.is_name()).map(|symbol| symbol.line.max(chunk.start_line));
             let better = |best: u32, line: u32| if score(line) > score(best) { line } else { best };
             return Ok(others.fold(first, better));

@@ -1,4 +1,4 @@
-//! Files that differ from others in their language alone: `locales/de/app.json` and `locales/fr/app.json`.
+//! Files that differ from others only in their language: `locales/de/app.json` and `locales/fr/app.json`.
 //!
 //! Owns finding them among the hits of a query, by the codes of ISO 639-1 in their paths. Does not own which of them comes first.
 

@@ -120,7 +120,7 @@ impl Weights {
         self.0[part as usize] = weight;
     }
 
-    /// Weights for these parts alone; the others have none.
+    /// Weights only for these parts; the others have none.
     pub fn only(&self, parts: &[Part]) -> Self {
         let mut alone = Self([0.0; Part::ALL.len()]);
         parts.iter().for_each(|&part| alone.set(part, self.get(part)));

@@ -57,7 +57,7 @@ pub(super) fn sort(snapshot: &Snapshot, definitions: Vec<Definition>) -> Result<
     Ok(ranked.into_iter().map(|(_, definition)| definition).collect())
 }
 
-/// Sorts definitions by their own facts alone, whatever other files reference.
+/// Sorts definitions only by their own facts, whatever other files reference.
 pub(super) fn sort_alone(definitions: Vec<Definition>) -> Vec<Definition> {
     ranked_alone(definitions).into_iter().map(|(_, definition)| definition).collect()
 }

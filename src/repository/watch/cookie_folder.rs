@@ -1,4 +1,4 @@
-//! The folder of cookies, in that of the index.
+//! The folder of cookies, in the folder of the index.
 //!
 //! Owns its name, and which cookies are left from processes that were killed. Does not own what a cookie means (`watch`).
 
@@ -14,7 +14,7 @@ const NAME: &str = "watch";
 /// No process waits for a cookie of this age any more.
 const OLD_COOKIE: Duration = Duration::from_secs(60);
 
-/// The path of the folder in that of the index.
+/// The path of the cookie folder, below the folder of the index.
 pub(super) fn of_index(index: &Path) -> PathBuf {
     index.join(NAME)
 }

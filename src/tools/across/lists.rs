@@ -22,7 +22,7 @@ const REFERENCES: usize = 20;
 /// Sort key of an item of a list.
 pub(super) type SortKey = [i64; 4];
 
-/// The lists of several repositories as one, of which `limit` items are shown from `offset` on.
+/// Combines the lists of several repositories, and shows `limit` items from `offset` on.
 pub(super) fn combined(
     across: &ScopedCall,
     lists: Vec<(PathBuf, (Vec<Value>, Value))>,

@@ -25,7 +25,7 @@ const VERSION: u32 = 2;
 const NEWEST: usize = 5_000;
 /// Commits that git logs at once, and that are stored at once.
 const BATCH: usize = 500;
-/// Files of a commit that are listed; of one that changed more, none is.
+/// Files of a commit that are listed. If it changed more, none is listed.
 const MAX_FILES: usize = 100_000;
 /// Characters of a subject and of a body that are stored.
 const MAX_SUBJECT: usize = 500;
@@ -79,7 +79,7 @@ impl Commits {
         Ok(head.is_some_and(|head| self.stored_state(budget).is_ok_and(|state| state == state_of(&head, &objects))))
     }
 
-    /// Says what the history of a shallow or partial clone lacks, or that of a folder; `None` if it is whole.
+    /// Says what the history of a shallow or partial clone, or of a folder, lacks; `None` if it is whole.
     pub fn limitation(&self) -> Option<&'static str> {
         let objects = self.objects()?;
         if objects.is_shallow() {

@@ -27,7 +27,7 @@ use crate::threads::cores;
 const BATCH: usize = 8;
 /// All chunks are embedded after so long without a query.
 const IDLE: Duration = Duration::from_secs(2);
-/// How often background work looks whether it may continue.
+/// How often background work checks whether it may continue.
 const POLL: Duration = Duration::from_millis(250);
 /// Hits that wait for their vectors; more are dropped.
 const MAX_WANTED: usize = 400;

@@ -31,10 +31,10 @@ use crate::wording;
 
 /// The SCIP file that indexers write by default.
 const DEFAULT: &str = "index.scip";
-/// The folder of loaded files, in that of the index.
+/// The folder of loaded files, in the folder of the index.
 const LOADED: &str = "scip";
 const EXTENSION: &str = "scip";
-/// Bytes of a SCIP file. That of a million lines of code has a third.
+/// Bytes of a SCIP file. A third is enough for a million lines of code.
 const MAX_BYTES: u64 = 256 << 20;
 /// Bytes of address space for reading one, for each of its bytes and at least.
 const MEMORY_PER_BYTE: u64 = 16;

@@ -14,11 +14,11 @@ use crate::repository::Repository;
 use crate::store::{ChunkId, ScopeOf, SpaceKey, Store, Unembedded};
 use crate::threads::cores;
 
-/// Chunks embedded and stored at once: a few milliseconds of writing, between which others write.
+/// Chunks embedded and stored at once: a few milliseconds of writing, then others can write.
 const BATCH: usize = 1_000;
 /// Chunks embedded and stored at once where a read waits.
 const SMALL_BATCH: usize = 400;
-/// About as many as are embedded while a read waits.
+/// About as many chunks as are embedded while a read waits.
 const MAX_PENDING: u64 = 12_000;
 /// How often a caller that waits for vectors looks.
 const POLL: Duration = Duration::from_millis(1);
@@ -55,8 +55,8 @@ impl StaticEmbeddings {
         }
     }
 
-    /// Embeds chunks without a vector for about so long, unless another thread is embedding, or there are so many that the
-    /// last ones, which the caller needs, would not be reached.
+    /// Embeds chunks without a vector for about `time`, unless another thread is embedding. If there are too many to reach
+    /// the last ones, which the caller needs, it embeds none.
     pub(in crate::update) fn embed_for(&self, time: Duration, budget: &Budget) -> Result<()> {
         let Some(_alone) = if_free(&self.embedding) else { return Ok(()) };
         if self.repository.read(budget, |snapshot| snapshot.vectors_pending(&self.space()))? > MAX_PENDING {

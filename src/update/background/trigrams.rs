@@ -19,11 +19,11 @@ use crate::threads::{WorkList, cores, on_threads};
 
 /// Text of one segment: its trigrams are held in memory, some bytes for each of the text.
 const SEGMENT_BYTES: u64 = 48 << 20;
-/// Files in no segment are searched one by one. So many of them, or this share of the size at which segments are used at all,
-/// are worth a new segment.
+/// Files in no segment are searched one by one. This many of them, or this share of the size from which on segments are used
+/// at all, are worth a new segment.
 const LOOSE_FILES: u64 = 500;
 const LOOSE_SHARE: u64 = 8;
-/// Segments below this share of the full size are small; so many of them are merged.
+/// Segments below this share of the full size are small; this many of them are merged.
 const SMALL_SHARE: u64 = 4;
 const MOST_SMALL: usize = 4;
 /// Many mirrors are searched at a time, and together even small ones have much text: they get trigrams from this fraction of the

@@ -18,7 +18,7 @@ pub(super) struct Glyphs {
     codes: Codes,
     is_bold: bool,
     is_vertical: bool,
-    /// An em in units of the font's size, which is 1 but for fonts that are drawn in units of their own.
+    /// An em in units of the font's size: 1, except for fonts that are drawn in their own units.
     em: f32,
     to_unicode: Option<CMap>,
     /// By code; of fonts whose codes are one byte.

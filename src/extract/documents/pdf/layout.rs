@@ -296,7 +296,7 @@ fn accented(before: &str, shown: &str) -> Option<String> {
     is_letter.then(|| format!("{letter}{mark}").nfc().collect())
 }
 
-/// Accents that are alone, and as marks on a letter.
+/// Standalone accents, and the same as marks on a letter.
 const ACCENTS: &[(char, char)] = &[
     ('`', '\u{300}'),
     ('\u{b4}', '\u{301}'),
@@ -352,7 +352,7 @@ fn leading(pages: &[Vec<Line>], body: u32) -> f32 {
     for gap in gaps.filter(|gap| *gap > 1.0) {
         *counts.entry(tenths(gap)).or_insert(0) += 1;
     }
-    // Of gaps that are as frequent, the least.
+    // The smallest of equally frequent gaps.
     let most = counts.iter().rev().max_by_key(|(_, count)| **count).map(|(gap, _)| *gap);
     #[expect(clippy::cast_precision_loss, reason = "gaps are small numbers")]
     let most = most.map(|gap| gap as f32 / 10.0);

@@ -30,7 +30,7 @@ use pages::{Page, Pages};
 use streams::Failure;
 
 const MOST_PAGES: usize = 5000;
-/// Glyphs in all, which a page of any use has some thousands of.
+/// Glyphs of the whole document; a full page has a few thousand.
 const MOST_GLYPHS: usize = 8_000_000;
 /// Notes and fields of one page.
 const MOST_ANNOTATIONS: usize = 10_000;

@@ -151,7 +151,7 @@ fn named_root(bytes: &[u8]) -> Option<(u32, u16)> {
     (words.next()? == "R").then_some((number, generation))
 }
 
-/// The file with a table behind it, in the form of a stream: that alone can name what is in other streams.
+/// The file with a table behind it, in the form of a stream: only such a table can name objects in other streams.
 fn with_table(
     bytes: &[u8],
     start: usize,

@@ -46,7 +46,7 @@ impl Annotation {
             || self.is_of_several_classes()
     }
 
-    /// Whether nothing but one class is left next to `None`, and which.
+    /// The only class next to `None`, if there is only one.
     pub fn only_class(&self) -> Option<&str> {
         let mut classes = without_none(&self.text);
         classes.next().filter(|_| classes.next().is_none())

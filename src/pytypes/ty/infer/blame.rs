@@ -132,7 +132,7 @@ pub(super) fn all_suspects(texts: &[FileState], trying: &BTreeSet<Key>, fault: &
     trying.iter().copied().filter(|key| clues.likelihood(texts, *key) >= LIKELY).collect()
 }
 
-/// How likely what is named, or around a diagnostic, is to have caused it, at least.
+/// The least likelihood for what a diagnostic names, or what is around it, to have caused it.
 const LIKELY: u8 = 4;
 
 /// Sorts these annotations: those that are most likely to have caused a diagnostic come first.

@@ -1,4 +1,4 @@
-//! Parameters of which only the name is known.
+//! Parameters about which only the name is known.
 //!
 //! Owns the class that all annotated parameters of that name have in common, if it is a class of the project. It counts
 //! only when there is no other evidence.
@@ -22,7 +22,7 @@ use crate::pytypes::values::Confidence;
 const MIN_NAMESAKES: usize = 3;
 
 impl InferenceRun<'_> {
-    /// Annotations for parameters that have nothing but namesakes.
+    /// Annotations for parameters whose only evidence is their namesakes.
     pub(super) fn namesakes(&self, texts: &[FileState]) -> BTreeMap<Key, Inference> {
         let db = self.trial.db();
         let of_file = |text: &FileState| {

@@ -478,7 +478,7 @@ impl ProjectRun<'_> {
         is_found.then(|| ranked[vanishes - 1])
     }
 
-    /// Whether a diagnostic is there without the first ones of some annotations.
+    /// Whether a diagnostic exists without the first ones of some annotations.
     fn persists(&mut self, ranked: &[Key], without: usize, fault: &Fault) -> bool {
         let mut removed = Vec::new();
         for (file, at) in &ranked[..without] {

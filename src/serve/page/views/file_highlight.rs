@@ -1,4 +1,4 @@
-//! The views `highlight` and `snippets` of the web page: the syntax classes of the words in lines of a file, or in single lines.
+//! The views `highlight` and `snippets` of the web page: the syntax classes of words, in lines of a file or in single lines.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ struct Answer {
     start_line: usize,
     /// Spans of each line: start, length and class of each, one after the other. Empty: the text is shown plain.
     lines: Vec<Vec<u32>>,
-    /// Whether the language is known and the text is small enough.
+    /// Whether the language has a grammar, and the text is neither too large nor too hostile for it.
     highlighted: bool,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn text_of(call: &Call, file: &str) -> Result<(String, String)> {
     let (path, bytes) = call.workspace().files.read(file)?;
     let (text, _) = extract::decoded(&bytes).ok_or_else(|| {
         Error::new(ErrorKind::UnsupportedFormat, format!("{} is not text", crate::model::printable(&path)))
-            .hint("Only text has lines.")
+            .hint("Choose a text file.")
     })?;
     let language = crate::model::RepoPath::stored(&path).map_or("text", |path| extract::language_of(&path));
     let masks = call.workspace().files.masks_secrets();
@@ -92,7 +92,7 @@ struct SnippetArguments {
     snippets: Vec<Snippet>,
 }
 
-/// A line and the file that it is from.
+/// A line, and the file that contains it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Snippet {
@@ -109,11 +109,11 @@ struct SnippetAnswer {
 const MAX_SNIPPETS: usize = 1_000;
 
 fn run_snippets(_: &Call, arguments: &SnippetArguments) -> Result<SnippetAnswer> {
-    let of = |snippet: &Snippet| {
+    let spans = |snippet: &Snippet| {
         let path = crate::model::RepoPath::stored(&snippet.file)?;
         let found = highlight::highlight(extract::language_of(&path), &snippet.text, 0..1)?;
         found.first().map(|line| highlight::flat(line))
     };
-    let lines = arguments.snippets.iter().take(MAX_SNIPPETS).map(|snippet| of(snippet).unwrap_or_default());
+    let lines = arguments.snippets.iter().take(MAX_SNIPPETS).map(|snippet| spans(snippet).unwrap_or_default());
     Ok(SnippetAnswer { lines: lines.collect() })
 }
