@@ -415,7 +415,7 @@ fn relatives(
         }
         if let Some(class) = class_members::class_of(db, one) {
             for (file, _) in families.foreign(class) {
-                refuse(format!("it overrides a member of a class outside the project: {}", file.path(db)));
+                refuse(format!("it overrides a member of a class outside the project: {}", path_of(db, file)));
             }
             found.is_member = true;
             let (named, quoted) = families.members(class);
