@@ -202,17 +202,22 @@ fn answer(
 /// The warning where no hit passes all filters.
 fn nothing_passes(query: &ParsedQuery) -> Option<String> {
     let filters = &query.filters;
-    match (filters.are_named(), filters.are_of_text()) {
-        (true, false) => Some(format!("No match passes the filters: {}.", printable(&filters.written()))),
+    if filters.are_named() {
+        let of_text = match (filters.require_phrases(), filters.exclude_words()) {
+            (true, true) => ", the quoted phrases and the excluded words",
+            (true, false) => ", the quoted phrases",
+            (false, true) => ", the excluded words",
+            (false, false) => "",
+        };
+        return Some(format!("No match passes the filters: {}{of_text}.", printable(&filters.written())));
+    }
+    let unquoted = "Without the quotes, any of the words matches.";
+    match (filters.require_phrases(), filters.exclude_words()) {
         (true, true) => {
-            let named = printable(&filters.written());
-            Some(format!("No match passes the filters: {named}, the quoted phrases and the excluded words."))
+            Some(format!("No match contains the quoted phrases and none of the excluded words. {unquoted}"))
         }
-        (false, true) => Some(
-            "No match contains the quoted phrases and none of the excluded words. Without the quotes, any of the words \
-             matches."
-                .to_owned(),
-        ),
+        (true, false) => Some(format!("No match contains the quoted phrases. {unquoted}")),
+        (false, true) => Some("Every match contains an excluded word.".to_owned()),
         (false, false) => None,
     }
 }

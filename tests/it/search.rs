@@ -1,5 +1,6 @@
 //! Smart search: what words find, what filters leave, and what comes first.
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
@@ -152,30 +153,57 @@ fn warned(repo: &Repo, text: &str) -> String {
     answer["warning"].as_str().unwrap_or_else(|| panic!("{text}: {answer}")).to_owned()
 }
 
+/// A transcript of queries without a hit.
+fn warnings(repo: &Repo, texts: &[&str]) -> String {
+    texts.iter().map(|text| format!("{text}\n  {}\n", warned(repo, text))).collect()
+}
+
 #[test]
 fn a_filter_that_matches_nothing_gives_no_hits_and_near_values() {
     let repo = Repo::new(TREE);
-    for (text, expected) in [
-        (
+    expect![[r#"
+        handle request lang:pyhton
+          `lang:pyhton` matches nothing: there is no such language. Did you mean python?
+        lang:pyhton
+          `lang:pyhton` matches nothing: there is no such language. Did you mean python?
+        handle request lang:kotlin
+          `lang:kotlin` matches nothing: no indexed file is in kotlin. There are: markdown, python, rust, text.
+        server kind:klass
+          `kind:klass` matches nothing: nothing is of that kind. Did you mean class?
+        kind:interface server
+          `kind:interface` matches nothing: nothing is of that kind. There are: class, function, method, variable, heading, document.
+        handle path:vendr
+          `path:vendr` matches nothing: no indexed path has it. Did you mean vendor?
+        handle path:nonexist
+          `path:nonexist` matches nothing: no indexed path has it.
+        handle path:[
+          `path:[` matches nothing: it is not a path pattern.
+        handle tag:hwto
+          `tag:hwto` matches nothing: nothing carries that tag. Did you mean howto?
+        lang:python kind:klass path:vendr
+          `kind:klass` matches nothing: nothing is of that kind. Did you mean class? `path:vendr` matches nothing: no indexed path has it. Did you mean vendor?
+        evict lang:python
+          No match passes the filters: lang:python.
+        lang:markdown path:vendor
+          No match passes the filters: lang:markdown path:vendor.
+    "#]].assert_eq(&warnings(
+        &repo,
+        &[
             "handle request lang:pyhton",
-            "`lang:pyhton` matches nothing: there is no such language. Did you mean python?",
-        ),
-        ("lang:pyhton", "Did you mean python?"),
-        ("handle request lang:kotlin", "`lang:kotlin` matches nothing: no indexed file is in kotlin. There are: "),
-        ("server kind:klass", "`kind:klass` matches nothing: nothing is of that kind. Did you mean class?"),
-        ("kind:interface server", "`kind:interface` matches nothing: nothing is of that kind. There are: class, "),
-        ("handle path:vendr", "`path:vendr` matches nothing: no indexed path has it. Did you mean vendor?"),
-        ("handle path:nonexist", "`path:nonexist` matches nothing: no indexed path has it."),
-        ("handle path:[", "`path:[` matches nothing: it is not a path pattern."),
-        ("handle tag:hwto", "`tag:hwto` matches nothing: nothing carries that tag. Did you mean howto?"),
-        ("lang:python kind:klass path:vendr", "`path:vendr`"),
-        // Each matches something, but not together, or not with these words.
-        ("evict lang:python", "No match passes the filters: lang:python."),
-        ("lang:markdown path:vendor", "No match passes the filters: lang:markdown path:vendor."),
-    ] {
-        let warning = warned(&repo, text);
-        assert!(warning.contains(expected), "{text}: {warning}");
-    }
+            "lang:pyhton",
+            "handle request lang:kotlin",
+            "server kind:klass",
+            "kind:interface server",
+            "handle path:vendr",
+            "handle path:nonexist",
+            "handle path:[",
+            "handle tag:hwto",
+            "lang:python kind:klass path:vendr",
+            // Each matches something, but not together, or not with these words.
+            "evict lang:python",
+            "lang:markdown path:vendor",
+        ],
+    ));
 }
 
 #[test]
@@ -204,14 +232,16 @@ lang: en
 #[test]
 fn phrases_and_exclusions_that_leave_nothing_are_not_dropped() {
     let repo = Repo::new(TREE);
-    for (text, expected) in [
-        ("\"request dispatch\"", "No match contains the quoted phrases"),
-        ("\"request user\" lang:markdown", "No match passes the filters: lang:markdown, the quoted phrases"),
-        ("request -request", "none of the excluded words"),
-    ] {
-        let warning = warned(&repo, text);
-        assert!(warning.contains(expected), "{text}: {warning}");
-    }
+    let searches = ["\"request dispatch\"", "\"request user\" lang:markdown", "request -request"];
+    expect![[r#"
+        "request dispatch"
+          No match contains the quoted phrases. Without the quotes, any of the words matches.
+        "request user" lang:markdown
+          No match passes the filters: lang:markdown, the quoted phrases.
+        request -request
+          Every match contains an excluded word.
+    "#]]
+    .assert_eq(&warnings(&repo, &searches));
 }
 
 #[test]
@@ -476,12 +506,17 @@ a
 b
 ",
     );
+    let mut refused = String::new();
     for arguments in [["-m", "regex", "a\\nb"], ["-m", "literal", "a\nb"], ["-m", "regex", "x|a\\nb"]] {
-        let said = repo.fails(&[&["query"], &arguments[..]].concat());
-        assert!(said.contains("multiline"), "{arguments:?}: {said}");
+        refused += &repo.fails(&[&["query"], &arguments[..]].concat());
         let found = repo.run(&[&["query", "-U"], &arguments[..]].concat());
         assert!(found.status.success(), "{arguments:?}");
     }
+    expect![[r#"
+        ixmcp: INVALID_ARGUMENT: argument `TEXT`: the pattern contains a line break, which no line contains. Set `--multiline`, so that a match may cover several lines.
+        ixmcp: INVALID_ARGUMENT: argument `TEXT`: the pattern contains a line break, which no line contains. Set `--multiline`, so that a match may cover several lines.
+        ixmcp: INVALID_ARGUMENT: argument `TEXT`: the pattern contains a line break, which no line contains. Set `--multiline`, so that a match may cover several lines.
+    "#]].assert_eq(&refused);
     repo.ok(&["query", "-m", "regex", "a\\s*$"]);
     repo.ok(&["query", "a\nb"]);
 }

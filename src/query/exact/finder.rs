@@ -57,8 +57,11 @@ impl Finder {
         let mut parser = parser.case_insensitive(!pattern.case_sensitive).multi_line(true).utf8(false).build();
         let mut parsed = parser.parse(&body).map_err(|error| unreadable(pattern, &error))?;
         if !pattern.multiline && wants_line_break(&parsed) {
-            return Err(refused(pattern, "the pattern contains a line break, which no line contains")
-                .hint("Set multiline, so that a match may cover several lines."));
+            return Err(refused(pattern, "the pattern contains a line break, which no line contains").hint((
+                "Set ",
+                Name("multiline"),
+                ", so that a match may cover several lines.",
+            )));
         }
         if pattern.word {
             let edge = Hir::look;

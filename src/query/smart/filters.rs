@@ -258,7 +258,7 @@ impl Filters {
 
     /// Whether there are phrases or exclusions.
     pub fn are_of_text(&self) -> bool {
-        !(self.excluded.is_empty() && self.phrases.is_empty())
+        self.require_phrases() || self.exclude_words()
     }
 
     /// The named filters as they were written.
@@ -280,6 +280,10 @@ impl Filters {
     /// Identifies the filters of files: equal names admit the same files of one index.
     pub fn name(&self) -> String {
         format!("{:?}", self.written)
+    }
+
+    pub fn require_phrases(&self) -> bool {
+        !self.phrases.is_empty()
     }
 
     pub fn exclude_words(&self) -> bool {
