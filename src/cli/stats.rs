@@ -29,7 +29,9 @@ fn print_all(answer: &Value) {
     let line = |of: &Value, name: &str| {
         let (files, chunks) = (number(of, "total_files"), number(of, "total_chunks"));
         let size = sync::size(number(of, "index_size_bytes"));
-        output::line(&format!("{files:>9} files  {chunks:>9} chunks  {size:>9}  {}", printable(name)));
+        let unit = |count, one, many| if count == 1 { one } else { many };
+        let (of_files, of_chunks) = (unit(files, "file ", "files"), unit(chunks, "chunk ", "chunks"));
+        output::line(&format!("{files:>9} {of_files}  {chunks:>9} {of_chunks}  {size:>9}  {}", printable(name)));
     };
     for repository in answer["repositories"].as_array().into_iter().flatten() {
         line(repository, repository["repo"].as_str().unwrap_or_default());

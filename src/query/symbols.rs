@@ -231,12 +231,22 @@ pub fn with_name(snapshot: &Snapshot, wanted: &str, in_file: Option<&str>) -> Re
 
 /// Defined names that are similar to a name that nothing has.
 pub fn similar_names(snapshot: &Snapshot, wanted: &str) -> Result<Vec<String>> {
-    let name = last_name(wanted);
-    let mistyped = near::Mistyped::new(name);
-    let mut near = snapshot.defined_names_where(|name| mistyped.distance_to(name))?;
-    near.sort_unstable();
-    near.truncate(SIMILAR);
-    Ok(near.into_iter().map(|(_, name)| name).collect())
+    let mistyped = near::Mistyped::new(last_name(wanted));
+    Ok(nearest(snapshot.defined_names_where(|name| mistyped.distance_to(name))?))
+}
+
+/// The most similar ones of the names that several indexes suggest.
+pub fn most_similar(wanted: &str, names: impl Iterator<Item = String>) -> Vec<String> {
+    let mistyped = near::Mistyped::new(last_name(wanted));
+    nearest(names.filter_map(|name| Some((mistyped.distance_to(&name)?, name))).collect())
+}
+
+/// Sorts names by their distance, and keeps the first.
+fn nearest(mut names: Vec<(usize, String)>) -> Vec<String> {
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(SIMILAR);
+    names.into_iter().map(|(_, name)| name).collect()
 }
 
 fn no_name() -> Error {

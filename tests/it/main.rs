@@ -64,6 +64,7 @@ mod lost_sql;
 mod mcp;
 mod models;
 mod naming;
+mod normalized;
 mod notes;
 mod odd_repositories;
 mod odd_worktrees;

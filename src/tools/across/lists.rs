@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::ScopedCall;
 use crate::error::{Error, Result};
 use crate::model::{first_of, printable};
+use crate::query::symbols;
 use crate::tools::{render, run};
 use crate::wording::{Name, Tool};
 
@@ -111,14 +112,12 @@ pub(super) fn symbols(across: &ScopedCall) -> Result<Value> {
             across.each_of(answered, |root, ()| Ok(across.ask_for(root, across.arguments, false).unwrap_or_default()));
         *across.remarks() = remarks;
         let answers = answers?;
-        let mut names: Vec<Value> = Vec::new();
-        for name in
-            answers.into_iter().flat_map(|(_, rest)| rest["suggestions"].as_array().cloned().unwrap_or_default())
-        {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let names = answers
+            .iter()
+            .flat_map(|(_, rest)| rest["suggestions"].as_array().into_iter().flatten())
+            .filter_map(|name| name.as_str().map(str::to_owned));
+        let wanted = across.arguments.get("symbol_name").and_then(Value::as_str).unwrap_or_default();
+        let names = symbols::most_similar(wanted, names);
         if !names.is_empty() {
             answer["suggestions"] = names.into();
         }
