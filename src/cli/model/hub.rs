@@ -164,7 +164,11 @@ impl Hub {
 
     /// There is no way to the hub: another try would not find one.
     fn cut_off(&self, error: &ureq::Error) -> Failed {
-        Failed::Refused(unreachable(format!("{} cannot be reached: {error}", self.base)))
+        let cause = match error {
+            ureq::Error::Io(error) => error.to_string(),
+            other => other.to_string(),
+        };
+        Failed::Refused(unreachable(format!("{} cannot be reached: {cause}", self.base)))
     }
 
     fn failed(&self, error: &ureq::Error) -> Failed {
