@@ -81,7 +81,7 @@ struct Sweep {
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let budget = Budget::unlimited();
     let address = |server: &Server| organisation(&session.sources.environment, server.to.as_deref());
-    let connect = |server: &Server, purpose| Connection::open(&address(server)?, purpose, &budget);
+    let connect = |server: &Server| Connection::open_as_administrator(&address(server)?, &budget);
     match &typed.verb {
         Verb::Init(server) => {
             let applied = organisation::initialize(&address(server)?, &budget)?;
@@ -94,7 +94,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         }
         Verb::Grant(typed) => {
             let GrantArguments { role, pattern, publish, trust, revoke, server } = typed;
-            let mut connection = connect(server, Purpose::Write)?;
+            let mut connection = connect(server)?;
             let is_changed = if *revoke {
                 organisation::revoke(&mut connection, role, pattern, &budget)?
             } else {
@@ -114,8 +114,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             })
         }
         Verb::Status(typed) => {
-            let published =
-                organisation::published(&mut connect(&typed.server, Purpose::Read)?, &typed.pattern, &budget)?;
+            let mut connection = Connection::open(&address(&typed.server)?, Purpose::Read, &budget)?;
+            let published = organisation::published(&mut connection, &typed.pattern, &budget)?;
             let described = |one: &organisation::Published| {
                 json!({
                     "repo": one.name, "commit": one.commit, "generation": one.generation,
@@ -137,7 +137,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             })
         }
         Verb::Sweep(typed) => {
-            let mut connection = connect(&typed.server, Purpose::Write)?;
+            let mut connection = connect(&typed.server)?;
             let swept = organisation::sweep(&mut connection, f64::from(typed.older_than), &budget)?;
             let json = json!({ "uploads": swept.uploads, "texts": swept.texts, "bytes": swept.bytes });
             session.show(&json, true, || {

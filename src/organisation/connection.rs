@@ -13,7 +13,7 @@ use tokio_postgres::{CancelToken, Client, Error as PgError, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{self, Server, Session};
-use super::errors::{error_of, not_inherited};
+use super::errors::{error_of, not_inherited, of_administrator};
 use super::stream::{Allowance, Limited, UntilClosed};
 use super::transaction::{Isolation, Transaction};
 use crate::budget::Budget;
@@ -124,6 +124,11 @@ impl Connection {
         let mut connection = Self::open_any(address, purpose, budget)?;
         connection.check_protocol(budget)?;
         Ok(connection)
+    }
+
+    /// Connects for a command of administrators.
+    pub fn open_as_administrator(address: &ServerAddress, budget: &Budget) -> Result<Self> {
+        Self::open(address, Purpose::Write, budget).map_err(of_administrator)
     }
 
     /// Whether the server answers, and has the schema of this program.
