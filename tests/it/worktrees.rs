@@ -8,6 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use expect_test::expect;
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::store::Fact;
@@ -17,6 +18,7 @@ use ixmcp::workspace::{Watching, Workspace, Workspaces};
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server, repeatedly};
+use crate::normalized::sizes;
 use crate::sound::{assert_same, dump, freshen, number, open, sources, sync, watched};
 use crate::wire::until;
 
@@ -115,13 +117,16 @@ fn a_nested_worktree_is_counted_and_not_type_checked() {
     let checked = repo.call("check", &json!({}));
     assert_eq!((&checked["files_checked"], &checked["total"]), (&json!(1), &json!(1)), "{checked}");
     assert_eq!(repo.call("stats", &json!({}))["skipped"], json!({ "worktree": 1 }));
-    let skipped = repo.ok(&["files", "--skipped"]);
-    assert!(skipped.contains(".claude/worktrees/x") && skipped.contains("worktree"), "{skipped}");
+    expect![[r#"
+        worktree          .claude/worktrees/x
+    "#]]
+    .assert_eq(&repo.ok(&["files", "--skipped"]));
     let found = repo.call("query", &json!({ "text": "int", "mode": "literal" }));
     assert_eq!(found["total"], 1, "{found}");
     let nested = repo.path().join(".claude/worktrees/x");
-    let own = repo.ok(&["--repo", nested.to_str().unwrap(), "call", "list_files"]);
-    assert!(own.contains("\"a.py\""), "the worktree has an index of its own: {own}");
+    let own: Value =
+        serde_json::from_str(&repo.ok(&["--repo", nested.to_str().unwrap(), "call", "list_files"])).unwrap();
+    assert_eq!(own["files"], json!(["a.py", "pyproject.toml"]), "the worktree has an index of its own");
 }
 
 /// Whether a process has ended.
@@ -181,6 +186,10 @@ fn many() -> Repo {
     )
 }
 
+fn paths_of_many() -> BTreeSet<String> {
+    (0..40).map(|at| format!("d{}/m{at}.py", at % 5)).collect()
+}
+
 #[test]
 fn a_new_worktree_begins_with_a_copy_of_the_newest_index_and_equals_a_build_from_nothing() {
     let repo = many();
@@ -200,7 +209,7 @@ fn a_new_worktree_begins_with_a_copy_of_the_newest_index_and_equals_a_build_from
     let second = add_worktree(&repo, &trees, "second");
     assert_eq!(stats_of(&repo, &second)["seeded_from"], first.to_str().unwrap());
     let workspace = open(&second);
-    assert!(paths(&workspace).contains(&"d2/m2.py".to_owned()) && !paths(&workspace).contains(&"new.md".to_owned()));
+    assert_eq!(paths(&workspace).into_iter().collect::<BTreeSet<_>>(), paths_of_many());
     assert_as_rebuilt(&workspace, "after the last step");
     // The sibling counts its own changes only.
     assert_eq!(repo.sync()["added"], 40);
@@ -273,13 +282,16 @@ fn a_new_worktree_answers_from_the_index_of_its_sibling_while_that_is_copied() {
     }
     let literal = ask("query", json!({ "text": "return g", "mode": "literal", "limit": 100 }));
     let found = files(&literal, "results");
-    assert!(found.contains("new.py") && found.contains("d1/m1.py") && !found.contains("d2/m2.py"), "{literal}");
-    assert_eq!(found.len(), 40);
+    let mut expected = paths_of_many();
+    expected.remove("d2/m2.py");
+    expected.insert("new.py".to_owned());
+    assert_eq!(found, expected);
 
     drop(lock);
     freshen(&workspace);
     let smart = ask("query", json!({ "text": "newest" }));
-    assert!(smart.get("indexing").is_none() && files(&smart, "results").contains("new.py"), "{smart}");
+    assert_eq!(smart.get("indexing"), None, "{smart}");
+    assert_eq!(smart["results"][0]["file_path"], "new.py", "{smart}");
     assert!(ask("stats", json!({}))["seeded_from"].is_string());
     assert_as_rebuilt(&workspace, "after the copy");
 }
@@ -476,14 +488,27 @@ fn doctor_lists_worktrees_and_deletes_indexes_of_forgotten_ones() {
         repo.ok(&["--repo", repo.path().join(name).to_str().unwrap(), "sync"]);
     }
     repo.sync();
-    let listed = repo.ok(&["doctor", "worktrees"]);
-    assert!(listed.contains(&format!("{}: no index", other.display())), "{listed}");
-    assert!(listed.contains("/kept: index ") && listed.contains("/lost: index "), "{listed}");
-    assert!(listed.contains(" kB") || listed.contains(" MB"), "{listed}");
+    let root = repo.path().canonicalize().unwrap();
+    let listed = || {
+        let printed = sizes(&repo.ok(&["doctor", "worktrees"]));
+        printed.replace(root.to_str().unwrap(), "REPOSITORY").replace(other.to_str().unwrap(), "OTHER")
+    };
+    expect![[r#"
+        worktrees  ok       OTHER: no index
+        worktrees  ok       REPOSITORY/kept: index SIZE
+        worktrees  ok       REPOSITORY/lost: index SIZE
+    "#]]
+    .assert_eq(&listed());
     // What `git worktree prune` does to a worktree that was moved away for a while.
     fs::remove_dir_all(repo.path().join(".git/worktrees/lost")).unwrap();
-    let forgotten = repo.ok(&["doctor", "worktrees"]);
-    assert!(forgotten.contains("forgotten") && !forgotten.contains("/lost: index"), "{forgotten}");
+    expect![[r#"
+        worktrees  ok       OTHER: no index
+        worktrees  ok       REPOSITORY/kept: index SIZE
+        worktrees  note     git has forgotten 1 worktree with an index (SIZE): REPOSITORY/lost
+                            Delete the folder .ixmcp in each of them.
+                            `ixmcp doctor --fix` does that
+    "#]]
+    .assert_eq(&listed());
     assert!(repo.path().join("lost/.ixmcp").exists(), "only --fix deletes");
     repo.ok(&["doctor", "worktrees", "--fix"]);
     assert!(!repo.path().join("lost/.ixmcp").exists() && repo.path().join("lost/d1/m1.py").exists());

@@ -23,8 +23,8 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     if !forgotten.is_empty() {
         let bytes: u64 = forgotten.iter().filter_map(|folder| index_size(folder)).sum();
         let names: Vec<String> = forgotten.iter().map(|folder| folder.display().to_string()).collect();
-        let indexes = output::count(forgotten.len() as u64, "index", "indexes");
-        let message = format!("git has forgotten the worktrees of {indexes} ({}): {}", size(bytes), names.join(", "));
+        let worktrees = output::count(forgotten.len() as u64, "worktree", "worktrees");
+        let message = format!("git has forgotten {worktrees} with an index ({}): {}", size(bytes), names.join(", "));
         findings.push(
             Finding::new(Level::Note, message)
                 .remedy("Delete the folder .ixmcp in each of them.")
