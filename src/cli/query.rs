@@ -134,7 +134,8 @@ fn print(hit: &QueryHit, marks: &Marks, paint: &Paint) {
     };
     output::line(&format!("{position}{symbol}{copies}"));
     for line in hit.preview.iter().flat_map(|preview| preview.split('\n')) {
-        output::line(&format!("    {}", paint.matches(line, &marks.within(line))));
+        let indentation = if line.is_empty() { "" } else { "    " };
+        output::line(&format!("{indentation}{}", paint.matches(line, &marks.within(line))));
     }
     if let Some(parts) = &hit.parts {
         let parts: Vec<String> = parts.iter().map(|(name, part)| format!("{name} {part:.3}")).collect();

@@ -4,6 +4,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
+use expect_test::expect;
+use serde_json::Value;
+
 use crate::harness::Repo;
 
 const SHOP: &str = "//- /shop.py\nclass Cart:\n    def checkout(self):\n        return pay_order(self)\n\n\ndef pay_order(cart):\n    return 1\n//- /notes.md\n# Paying\n\nOrders are\tpaid at checkout.\n";
@@ -37,6 +40,11 @@ pub fn run_on_terminal(repo: &Repo, variables: &[(&str, &str)], arguments: &[&st
     (output.status.code(), String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n"))
 }
 
+/// Makes the escape sequences of colours and links visible.
+fn escapes(shown: &str) -> String {
+    shown.replace('\u{1b}', "␛")
+}
+
 /// Output without colours and links.
 fn bare(shown: &str) -> String {
     let mut text = String::new();
@@ -53,6 +61,7 @@ fn bare(shown: &str) -> String {
 fn what_is_found_is_coloured_on_a_terminal_that_wants_it_and_is_the_same_text() {
     let repo = Repo::new(SHOP);
     repo.sync();
+    let mut transcript = String::new();
     for arguments in [
         &["query", "where are orders paid"][..],
         &["query", "-m", "regex", "pay_\\w+", "-C", "1"],
@@ -63,9 +72,7 @@ fn what_is_found_is_coloured_on_a_terminal_that_wants_it_and_is_the_same_text() 
     ] {
         let shown = on_terminal(&repo, &[], arguments);
         let piped = repo.ok(arguments);
-        assert!(shown.contains("\u{1b}[3"), "{arguments:?}: {shown:?}");
-        assert!(!shown.contains("\u{1b}]8"), "an unknown terminal gets no links: {shown:?}");
-        assert!(!piped.contains('\u{1b}'), "{piped:?}");
+        transcript += &format!("$ ixmcp {}\n{}", arguments.join(" "), escapes(&shown));
         assert_eq!(bare(&shown), piped, "{arguments:?}");
         for variables in [&[("NO_COLOR", "1")][..], &[("TERM", "dumb")], &[("CLICOLOR", "0")]] {
             assert_eq!(on_terminal(&repo, variables, arguments), piped, "{variables:?} {arguments:?}");
@@ -75,7 +82,49 @@ fn what_is_found_is_coloured_on_a_terminal_that_wants_it_and_is_the_same_text() 
         let always = [arguments, &["--color", "always"]].concat();
         assert_eq!(repo.ok(&always), shown, "{always:?}");
     }
-    assert!(on_terminal(&repo, &[], &[]).contains("\n\u{1b}[36mixmcp setup"), "so is what to do next");
+    // An unknown terminal gets no links.
+    expect![[r#"
+        $ ixmcp query where are orders paid
+        ␛[35mnotes.md␛[0m:␛[32m3␛[0m  [␛[36mPaying␛[0m]
+            ␛[1;31mOrders␛[0m are    ␛[1;31mpaid␛[0m at checkout.
+        ␛[35mshop.py␛[0m:␛[32m3␛[0m  [␛[36mCart.checkout␛[0m]
+                    return pay_␛[1;31morder␛[0m(self)
+        $ ixmcp query -m regex pay_\w+ -C 1
+        ␛[35mshop.py␛[0m:␛[32m3␛[0m  [␛[36mCart.checkout␛[0m]
+                def checkout(self):
+                    return ␛[1;31mpay_order␛[0m(self)
+
+        ␛[35mshop.py␛[0m:␛[32m6␛[0m  [␛[36mpay_order␛[0m]
+
+            def ␛[1;31mpay_order␛[0m(cart):
+                return 1
+        $ ixmcp symbol Cart.checkout --relations
+        ␛[35mshop.py␛[0m:␛[32m2␛[0m:9  method ␛[36mcheckout␛[0m
+          contained by 1
+            ␛[35mshop.py␛[0m:␛[32m1␛[0m  class Cart [container]
+          calls 1
+            ␛[35mshop.py␛[0m:␛[32m6␛[0m  function pay_order [file]
+        $ ixmcp files
+        ␛[35mnotes.md␛[0m
+        ␛[35mshop.py␛[0m
+        $ ixmcp refs shop.py:6:5
+        ␛[35mshop.py␛[0m:␛[32m3␛[0m:16  read  return pay_order(self)
+        ␛[35mshop.py␛[0m:␛[32m6␛[0m:5  definition  def pay_order(cart):
+        $ ixmcp doctor grammars
+        grammars   ␛[32mok      ␛[0m 47 languages
+    "#]]
+    .assert_eq(&transcript);
+    // So is what to do next.
+    let overview = on_terminal(&repo, &[], &[]);
+    let next = overview.split_once("\n\n").unwrap().1;
+    expect![[r#"
+        ␛[36mixmcp query WORDS…  ␛[0m search it
+        ␛[36mixmcp setup         ␛[0m let your agent use it
+        ␛[36mixmcp init          ␛[0m keep decisions and issues next to the code
+        ␛[36mixmcp ui            ␛[0m explore it and the calls of agents in a browser
+        ␛[36mixmcp --help        ␛[0m all commands
+    "#]]
+    .assert_eq(&escapes(next));
     let shown = on_terminal(&repo, &[], &["query", "-m", "literal", "pay_order", "-n", "1"]);
     let red = "\u{1b}[35mshop.py\u{1b}[0m:\u{1b}[32m3\u{1b}[0m  [\u{1b}[36mCart.checkout\u{1b}[0m]\n            return \u{1b}[1;31mpay_order\u{1b}[0m(self)\n";
     assert_eq!(shown.lines().take(2).map(|line| format!("{line}\n")).collect::<String>(), red);
@@ -113,7 +162,7 @@ x = 1
         (&["entity", "search", "zzz"], "no entity matches"),
     ];
     for (arguments, said) in found {
-        assert!(on_terminal(&repo, &[], arguments).contains(said), "{arguments:?}");
+        assert_eq!(bare(&on_terminal(&repo, &[], arguments)).trim_end(), said, "{arguments:?}");
         let output = repo.run(arguments);
         assert_eq!((output.status.code(), &*output.stdout), (Some(1), &b""[..]), "{arguments:?}");
         assert_eq!(String::from_utf8(output.stderr).unwrap().trim_end(), said, "{arguments:?}");
@@ -129,31 +178,104 @@ x = 1
 #[test]
 fn errors_of_a_command_that_prints_json_are_json() {
     let repo = Repo::new("//- /a.py\nx = 1\n");
-    for (arguments, code, hint) in [
-        (&["query", "", "--json"][..], "INVALID_ARGUMENT", ""),
-        (&["slice", "gone.py", "1", "--json"], "INVALID_PATH", ""),
-        (&["sql", "SELEKT", "--json"], "INVALID_ARGUMENT", ""),
-        (&["--json", "files"], "INVALID_ARGUMENT", "ixmcp query x --json"),
-        (&["entity", "create", "decison", "X", "--json"], "INVALID_ARGUMENT", "decision"),
+    let mut reported = String::new();
+    for arguments in [
+        &["query", "", "--json"][..],
+        &["slice", "gone.py", "1", "--json"],
+        &["sql", "SELEKT", "--json"],
+        &["--json", "files"],
+        &["entity", "create", "decison", "X", "--json"],
         // What no command takes.
-        (&["files", "--json", "--langauge", "rust"], "INVALID_ARGUMENT", "--language"),
-        (&["query", "--json"], "INVALID_ARGUMENT", "--help"),
-        (&["qurey", "x", "--json"], "INVALID_ARGUMENT", "query"),
-        (&["query", "x", "--limit", "many", "--json"], "INVALID_ARGUMENT", "--help"),
+        &["files", "--json", "--langauge", "rust"],
+        &["query", "--json"],
+        &["qurey", "x", "--json"],
+        &["query", "x", "--limit", "many", "--json"],
     ] {
         let output = repo.run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let reported: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        let error = &reported["error"];
-        assert_eq!(error["code"], code, "{arguments:?}: {reported}");
-        assert!(error["message"].as_str().is_some_and(|message| !message.is_empty()), "{arguments:?}: {reported}");
-        assert!(error["hint"].as_str().unwrap_or_default().contains(hint), "{arguments:?}: {reported}");
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        reported += &format!("{arguments:?}\n{answer:#}\n");
         assert!(!output.stderr.is_empty(), "{arguments:?}: a person reads it, too");
     }
+    expect![[r#"
+        ["query", "", "--json"]
+        {
+          "error": {
+            "code": "INVALID_ARGUMENT",
+            "hint": "Give a query.",
+            "message": "argument `TEXT` is empty"
+          }
+        }
+        ["slice", "gone.py", "1", "--json"]
+        {
+          "error": {
+            "code": "INVALID_PATH",
+            "hint": "`ixmcp files` lists the indexed files.",
+            "message": "gone.py does not exist"
+          }
+        }
+        ["sql", "SELEKT", "--json"]
+        {
+          "error": {
+            "code": "INVALID_ARGUMENT",
+            "hint": null,
+            "message": "SQL: near \"SELEKT\": syntax error in SELEKT at offset 0"
+          }
+        }
+        ["--json", "files"]
+        {
+          "error": {
+            "code": "INVALID_ARGUMENT",
+            "hint": "Put it after: `ixmcp query x --json`.",
+            "message": "--json precedes the command"
+          }
+        }
+        ["entity", "create", "decison", "X", "--json"]
+        {
+          "error": {
+            "code": "INVALID_ARGUMENT",
+            "hint": "Did you mean decision?",
+            "message": "there is no kind \"decison\""
+          }
+        }
+        ["files", "--json", "--langauge", "rust"]
+        {
+          "error": {
+            "code": "INVALID_ARGUMENT",
+            "hint": "a similar argument exists: '--language'",
+            "message": "unexpected argument '--langauge' found"
+          }
+        }
+        ["query", "--json"]
+        {
+          "error": {
+            "code": "INVALID_ARGUMENT",
+            "hint": "`ixmcp COMMAND --help` has the options of a command.",
+            "message": "the following required arguments were not provided: <TEXT>..."
+          }
+        }
+        ["qurey", "x", "--json"]
+        {
+          "error": {
+            "code": "INVALID_ARGUMENT",
+            "hint": "a similar subcommand exists: 'query'",
+            "message": "unrecognized subcommand 'qurey'"
+          }
+        }
+        ["query", "x", "--limit", "many", "--json"]
+        {
+          "error": {
+            "code": "INVALID_ARGUMENT",
+            "hint": "`ixmcp COMMAND --help` has the options of a command.",
+            "message": "invalid value 'many' for '--limit <LIMIT>': give a whole number of at least 1"
+          }
+        }
+    "#]]
+    .assert_eq(&reported);
     for arguments in [&["query", ""][..], &["query", "--limit"], &["query", "x", "--limit", "many", "--", "--json"]] {
         assert_eq!(repo.run(arguments).stdout, b"", "{arguments:?}");
     }
-    assert!(repo.ok(&["query", "--json", "--help"]).contains("Usage:"));
+    assert_eq!(repo.ok(&["query", "--json", "--help"]), repo.ok(&["query", "--help"]));
 }
 
 #[test]
@@ -176,11 +298,16 @@ Another body, which is long enough not to fit.
 ",
     );
     let output = repo.run(&["entity", "context", "iss-1", "--budget", "50"]);
-    let reported = String::from_utf8(output.stderr).unwrap();
-    assert!(reported.contains("1 neighbour did not fit"), "{reported}");
+    expect![[r#"
+        1 neighbour did not fit; raise --budget to see more
+    "#]]
+    .assert_eq(&String::from_utf8(output.stderr).unwrap());
     repo.ok(&["graph", "--output", "graph.txt"]);
-    let reported = String::from_utf8(repo.run(&["graph", "--output", "graph.txt"]).stderr).unwrap();
-    assert!(reported.contains("2 entities, 1 edge\n"), "{reported}");
+    let output = repo.run(&["graph", "--output", "graph.txt"]);
+    expect![[r#"
+        2 entities, 1 edge
+    "#]]
+    .assert_eq(&String::from_utf8(output.stderr).unwrap());
 }
 
 #[test]
@@ -189,14 +316,24 @@ fn paths_lead_to_their_files_where_links_are_followed() {
     repo.write("a b;c.py", "def odd(): ...\n");
     repo.sync();
     let root = repo.path().canonicalize().unwrap();
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let address = format!("file://{}{}/", host.trim(), root.to_str().unwrap());
+    let linked = |shown: &str| escapes(shown).replace(&address, "file://HOST/REPOSITORY/");
     let shown = on_terminal(&repo, &[("VTE_VERSION", "7200")], &["symbol", "odd"]);
-    let target = format!("{}/a%20b%3Bc.py\u{1b}\\", root.to_str().unwrap());
-    assert!(shown.starts_with("\u{1b}]8;;file://") && shown.contains(&target), "{shown:?}");
+    expect![[r#"
+        ␛]8;;file://HOST/REPOSITORY/a%20b%3Bc.py␛\␛[35ma b;c.py␛[0m:␛[32m1␛[0m:5␛]8;;␛\  function ␛[36modd␛[0m  def odd()
+    "#]].assert_eq(&linked(&shown));
     assert_eq!(bare(&shown), repo.ok(&["symbol", "odd"]));
     let off = on_terminal(&repo, &[("VTE_VERSION", "7200")], &["symbol", "odd", "--hyperlink", "never"]);
-    assert!(!off.contains("\u{1b}]8"), "{off:?}");
-    assert!(repo.ok(&["files", "--hyperlink", "always"]).contains(&target));
-    assert!(!repo.ok(&["files", "--json", "--hyperlink", "always", "--color", "always"]).contains("\\u001b"));
+    assert_eq!(off, on_terminal(&repo, &[], &["symbol", "odd"]));
+    expect![[r#"
+        ␛]8;;file://HOST/REPOSITORY/a%20b%3Bc.py␛\a b;c.py␛]8;;␛\
+        ␛]8;;file://HOST/REPOSITORY/notes.md␛\notes.md␛]8;;␛\
+        ␛]8;;file://HOST/REPOSITORY/shop.py␛\shop.py␛]8;;␛\
+    "#]]
+    .assert_eq(&linked(&repo.ok(&["files", "--hyperlink", "always"])));
+    let json = ["files", "--json", "--hyperlink", "always", "--color", "always"];
+    assert_eq!(repo.ok(&json), repo.ok(&["files", "--json"]));
 }
 
 #[test]
@@ -294,7 +431,8 @@ fn a_result_that_cannot_be_written_is_an_error() {
         let ended = repo.command(arguments).stdout(full).stderr(Stdio::piped()).output().unwrap();
         let stderr = String::from_utf8_lossy(&ended.stderr);
         assert_eq!(ended.status.code(), Some(2), "{arguments:?}: {stderr}");
-        assert!(stderr.contains("No space left"), "{arguments:?}: {stderr}");
+        let expected = "ixmcp: READ_ONLY: cannot write stdout: No space left on device (os error 28). The disk is full: free some space.\n";
+        assert_eq!(stderr, expected, "{arguments:?}");
     }
 }
 
@@ -311,13 +449,23 @@ title: One
 ---
 ",
     );
-    for place in ["nowhere/new", "src", "src/a.py/new"] {
-        for arguments in [&["snapshot", "save", place][..], &["graph", "--format", "dot", "--output", place]] {
-            let reported = repo.fails(arguments);
-            assert!(reported.contains("INVALID_PATH") && reported.contains(place), "{arguments:?}: {reported}");
-        }
-    }
-    assert!(repo.fails(&["snapshot", "save", "nowhere/new"]).contains("Create its folder"));
+    let commands = ["nowhere/new", "src", "src/a.py/new"]
+        .map(|place| [vec!["snapshot", "save", place], vec!["graph", "--format", "dot", "--output", place]]);
+    let commands: Vec<&[&str]> = commands.as_flattened().iter().map(Vec::as_slice).collect();
+    expect![[r#"
+        $ ixmcp snapshot save nowhere/new
+        ixmcp: INVALID_PATH: cannot write nowhere/new: No such file or directory (os error 2). Create its folder first, or choose another path.
+        $ ixmcp graph --format dot --output nowhere/new
+        ixmcp: INVALID_PATH: cannot write nowhere/new: No such file or directory (os error 2). Create its folder first, or choose another path.
+        $ ixmcp snapshot save src
+        ixmcp: INVALID_PATH: cannot write src: Is a directory (os error 21). Specify a file: this path is a folder.
+        $ ixmcp graph --format dot --output src
+        ixmcp: INVALID_PATH: cannot write src: Is a directory (os error 21). Specify a file: this path is a folder.
+        $ ixmcp snapshot save src/a.py/new
+        ixmcp: INVALID_PATH: cannot write src/a.py/new: Not a directory (os error 20). Check the path: a file with this path cannot exist.
+        $ ixmcp graph --format dot --output src/a.py/new
+        ixmcp: INVALID_PATH: cannot write src/a.py/new: Not a directory (os error 20). Check the path: a file with this path cannot exist.
+    "#]].assert_eq(&repo.failures(&commands, &[]));
 }
 
 #[test]
@@ -367,28 +515,99 @@ fn exit_codes_distinguish_found_nothing_and_error_for_every_command() {
 #[test]
 fn mistyped_words_are_answered_with_suggestions() {
     let repo = Repo::new(SHOP);
-    for (arguments, meant) in [
-        (&["qurey", "x"][..], "'query'"),
-        (&["symbl", "x"], "'symbol'"),
-        (&["entity", "serach", "x"], "'search'"),
-        (&["daemon", "sto"], "'stop'"),
-        (&["query", "--limt", "3", "x"], "'--limit'"),
-        (&["query", "-m", "regexp", "x"], "'regex'"),
-        (&["files", "--colour", "never"], "'--color'"),
-        (&["setup", "cursr"], "cursor"),
-        (&["man", "qery"], "query"),
-        (&["doctor", "sokcet"], "socket"),
-        (&["call", "get_symbl"], "get_symbol"),
-        (&["slice", "shpo.py", "1"], "shop.py"),
-    ] {
-        let reported = repo.fails(arguments);
-        assert!(reported.contains(meant), "{arguments:?}: {reported}");
-    }
+    expect![[r#"
+        $ ixmcp qurey x
+        error: unrecognized subcommand 'qurey'
+
+          tip: a similar subcommand exists: 'query'
+
+        Usage: ixmcp [OPTIONS] [COMMAND]
+
+        For more information, try '--help'.
+        $ ixmcp symbl x
+        error: unrecognized subcommand 'symbl'
+
+          tip: a similar subcommand exists: 'symbol'
+
+        Usage: ixmcp [OPTIONS] [COMMAND]
+
+        For more information, try '--help'.
+        $ ixmcp entity serach x
+        error: unrecognized subcommand 'serach'
+
+          tip: a similar subcommand exists: 'search'
+
+        Usage: ixmcp entity [OPTIONS] <COMMAND>
+
+        For more information, try '--help'.
+        $ ixmcp daemon sto
+        error: unrecognized subcommand 'sto'
+
+          tip: a similar subcommand exists: 'stop'
+
+        Usage: ixmcp daemon [OPTIONS] <COMMAND>
+
+        For more information, try '--help'.
+        $ ixmcp query --limt 3 x
+        error: unexpected argument '--limt' found
+
+          tip: a similar argument exists: '--limit'
+
+        Usage: ixmcp query --limit <LIMIT> <TEXT>...
+
+        For more information, try '--help'.
+        $ ixmcp query -m regexp x
+        error: invalid value 'regexp' for '--mode <MODE>'
+          [possible values: smart, literal, regex]
+
+          tip: a similar value exists: 'regex'
+
+        For more information, try '--help'.
+        $ ixmcp files --colour never
+        error: unexpected argument '--colour' found
+
+          tip: a similar argument exists: '--color'
+
+        Usage: ixmcp files --color <WHEN>
+
+        For more information, try '--help'.
+        $ ixmcp setup cursr
+        ixmcp: INVALID_ARGUMENT: there is no client "cursr". Did you mean cursor?
+        $ ixmcp man qery
+        ixmcp: INVALID_ARGUMENT: there is no command "qery". Did you mean query?
+        $ ixmcp doctor sokcet
+        ixmcp: INVALID_ARGUMENT: there is no check "sokcet". Did you mean socket?
+        $ ixmcp call get_symbl
+        ixmcp: INVALID_PARAMS: there is no tool "get_symbl". Did you mean get_symbol?
+        $ ixmcp slice shpo.py 1
+        ixmcp: INVALID_PATH: shpo.py does not exist. Did you mean shop.py?
+    "#]]
+    .assert_eq(&repo.failures(
+        &[
+            &["qurey", "x"],
+            &["symbl", "x"],
+            &["entity", "serach", "x"],
+            &["daemon", "sto"],
+            &["query", "--limt", "3", "x"],
+            &["query", "-m", "regexp", "x"],
+            &["files", "--colour", "never"],
+            &["setup", "cursr"],
+            &["man", "qery"],
+            &["doctor", "sokcet"],
+            &["call", "get_symbl"],
+            &["slice", "shpo.py", "1"],
+        ],
+        &[],
+    ));
     assert_eq!(repo.ok(&["search", "checkout"]), repo.ok(&["query", "checkout"]), "what people try first");
     assert!(repo.ok(&["index"]).starts_with("files "));
     let output = repo.run(&["symbol", "pay_ordr"]);
     let reported = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(reported.contains("pay_order"), "{reported}");
+    expect![[r#"
+        nothing is named pay_ordr
+        did you mean: pay_order
+    "#]]
+    .assert_eq(&reported);
 }
 
 #[test]
