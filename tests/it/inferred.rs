@@ -1,5 +1,6 @@
 //! `infer_types`: suggestions that it must not make although the file itself would stay valid.
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
@@ -7,6 +8,12 @@ use crate::harness::Repo;
 fn types(answer: &Value) -> Vec<String> {
     let all = answer["suggestions"].as_array().unwrap().iter();
     all.map(|one| format!("{} {}", one["name"].as_str().unwrap(), one["type"].as_str().unwrap())).collect()
+}
+
+/// Lists the symbols without a suggestion.
+fn left_out(answer: &Value) -> Vec<String> {
+    let all = answer["skipped"].as_array().unwrap().iter();
+    all.map(|one| format!("{}: {}", one["name"].as_str().unwrap(), one["reason"].as_str().unwrap())).collect()
 }
 
 #[test]
@@ -28,7 +35,7 @@ def f(box: Box, **rest: str) -> str:
     );
     let answer = repo.call("infer_types", &json!({ "file": "lib.py" }));
     assert_eq!(types(&answer), ["fill str"]);
-    assert!(answer["skipped"].to_string().contains("would cause a new diagnostic"), "{answer}");
+    assert_eq!(left_out(&answer), ["Box.fill.size: `int` would cause a new diagnostic"]);
     // Without that caller it is suggested.
     repo.remove("use.py");
     let answer = repo.call("infer_types", &json!({ "file": "lib.py" }));
@@ -60,7 +67,7 @@ def f(**rest: str) -> str:
     );
     let answer = repo.call("infer_types", &json!({ "file": "lib.py" }));
     assert_eq!(types(&answer), ["fill str"]);
-    assert!(answer["skipped"].to_string().contains("would cause a new diagnostic"), "{answer}");
+    assert_eq!(left_out(&answer), ["Box.fill.size: `int` would cause a new diagnostic"]);
 }
 
 #[test]
@@ -368,7 +375,7 @@ get(timeout=3)
     );
     let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "get", "min_confidence": "low" }));
     assert_eq!(types(&answer), ["timeout int | NotGiven", "limits Limits"], "{answer}");
-    assert!(answer["skipped"].to_string().contains("is a marker"), "{answer}");
+    assert_eq!(left_out(&answer), ["get.retries: its default is a marker, and no call passes another type"]);
 }
 
 #[test]
@@ -422,7 +429,11 @@ def f(**rest: str) -> Box:
     ));
     let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box" }));
     assert_eq!(types(&answer), ["__init__ None", "value int | str"], "{answer}");
-    assert!(answer["skipped"].to_string().contains("`int` would cause a new diagnostic"), "{answer}");
+    expect![[r#"
+        Box.value: `int | str` has a lower confidence than requested
+        Box.third: the type is partly unknown
+        Box.__init__.third: `int` would cause a new diagnostic"#]]
+    .assert_eq(&left_out(&answer).join("\n"));
     let asked = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box.third" }));
     assert_eq!(types(&asked), Vec::<String>::new(), "{asked}");
 }
@@ -505,12 +516,17 @@ class A:
     for symbol in ["A", "A.f", "A.f.x", "f", "y", "A.y"] {
         repo.call("infer_types", &json!({ "file": "a.py", "symbol": symbol }));
     }
-    for symbol in ["nope", "A.nope", "f.A", "A.f.z"] {
+    let said = ["nope", "A.nope", "f.A", "A.f.z"].map(|symbol| {
         let output = repo.run(&["infer", "a.py", symbol]);
-        assert!(!output.status.success());
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains("NOT_FOUND") && said.contains(symbol), "{said}");
-    }
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        output.stderr
+    });
+    expect![[r#"
+        ixmcp: NOT_FOUND: no class, function or variable `nope` in this file. Name it as Class.method. `ixmcp call symbols` lists them.
+        ixmcp: NOT_FOUND: no class, function or variable `A.nope` in this file. Name it as Class.method. `ixmcp call symbols` lists them.
+        ixmcp: NOT_FOUND: no class, function or variable `f.A` in this file. Name it as Class.method. `ixmcp call symbols` lists them.
+        ixmcp: NOT_FOUND: no class, function or variable `A.f.z` in this file. Name it as Class.method. `ixmcp call symbols` lists them.
+    "#]].assert_eq(&String::from_utf8(said.concat()).unwrap());
 }
 
 #[test]
@@ -682,7 +698,12 @@ same(3)
     let (high, answer) = at("high");
     assert_eq!(high, ["flag bool", "on bool"], "{answer}");
     assert!(answer["suggestions"].as_array().unwrap().iter().all(|one| one["confidence"] == "high"));
-    assert!(answer["skipped"].to_string().contains("`int` has a lower confidence than requested"), "{answer}");
+    expect![[r#"
+        same: a returned value has an unknown type
+        same.size: `int` has a lower confidence than requested
+        low: a returned value has an unknown type
+        low.name: `str` has a lower confidence than requested"#]]
+    .assert_eq(&left_out(&answer).join("\n"));
     let (medium, answer) = at("medium");
     assert_eq!(medium, ["flag bool", "on bool", "same int", "size int", "low str", "name str"], "{answer}");
     assert_eq!(suggestion(&answer, "on")["confidence"], "high");
@@ -926,6 +947,5 @@ def g():
 "#,
         "a.py",
     );
-    assert!(!found.contains(&"f str".to_owned()), "the builtin is hidden: {answer}");
-    assert!(found.contains(&"g str".to_owned()) && found.contains(&"name int".to_owned()), "{answer}");
+    assert_eq!(found, ["name int", "g str"], "the builtin is hidden: {answer}");
 }
