@@ -1,5 +1,6 @@
 //! Which settings apply to a Python file: several projects in one repository, scripts, notebooks.
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
@@ -295,24 +296,41 @@ def f(n: int) -> str:
     let positions: Vec<String> = references["references"].as_array().unwrap().iter().map(position).collect();
     assert_eq!(positions, [r#""book.ipynb" 2 1:17"#, r#""book.ipynb" 3 2:1"#, r#""lib.py" null 1:5"#]);
     assert_eq!(repo.ok(&["refs", "book.ipynb:cell 2:1:17"]), repo.ok(&["refs", "lib.py:1:5"]));
-    assert!(repo.ok(&["refs", "lib.py:1:5"]).contains("book.ipynb:cell 3:2:1"));
+    expect![[r#"
+        book.ipynb:cell 2:1:17  import  from lib import f
+        book.ipynb:cell 3:2:1  read  f("x")
+        lib.py:1:5  definition  def f(n: int) -> str:
+    "#]]
+    .assert_eq(&repo.ok(&["refs", "lib.py:1:5"]));
     assert!(repo.ok(&["type-at", "book.ipynb:cell3:2:1"]).starts_with("f: def f"));
     let refused = |given: &Value| {
         let output = repo.run(&["call", "type_at", "--args", &given.to_string()]);
         assert!(!output.status.success() && output.stdout.is_empty(), "{given}");
         String::from_utf8(output.stderr).unwrap()
     };
-    for (cell, line, column, why) in [
-        (1, 1, 1, "cell 1 is not a code cell; the code cells are 2, 3"),
-        (9, 1, 1, "cell 9 is not a code cell; the code cells are 2, 3"),
-        (2, 4, 1, "line 4 is past the end; cell 2 has 3 lines"),
-        (2, 1, 99, "column 99 is past the end of line 1"),
+    let mut reasons = String::new();
+    for (file, cell, line, column) in [
+        ("book.ipynb", 1, 1, 1),
+        ("book.ipynb", 9, 1, 1),
+        ("book.ipynb", 2, 4, 1),
+        ("book.ipynb", 2, 1, 99),
+        ("lib.py", 1, 1, 1),
     ] {
-        let at = json!({ "file": "book.ipynb", "cell": cell, "line": line, "column": column });
-        assert!(refused(&at).contains(why), "{at}");
+        let at = json!({ "file": file, "cell": cell, "line": line, "column": column });
+        reasons += &format!("{at}\n{}", refused(&at));
     }
-    let outside = json!({ "file": "lib.py", "cell": 1, "line": 1, "column": 1 });
-    assert!(refused(&outside).contains("argument `cell`: only notebooks have cells"));
+    expect![[r#"
+        {"cell":1,"column":1,"file":"book.ipynb","line":1}
+        ixmcp: NOT_FOUND: cell 1 is not a code cell; the code cells are 2, 3. Lines and columns are 1-based; columns count characters.
+        {"cell":9,"column":1,"file":"book.ipynb","line":1}
+        ixmcp: NOT_FOUND: cell 9 is not a code cell; the code cells are 2, 3. Lines and columns are 1-based; columns count characters.
+        {"cell":2,"column":1,"file":"book.ipynb","line":4}
+        ixmcp: NOT_FOUND: line 4 is past the end; cell 2 has 3 lines. Lines and columns are 1-based; columns count characters.
+        {"cell":2,"column":99,"file":"book.ipynb","line":1}
+        ixmcp: NOT_FOUND: column 99 is past the end of line 1. Lines and columns are 1-based; columns count characters.
+        {"cell":1,"column":1,"file":"lib.py","line":1}
+        ixmcp: INVALID_ARGUMENT: argument `cell`: only notebooks have cells. Omit it.
+    "#]].assert_eq(&reasons);
     // An invalid notebook.
     repo.write("book.ipynb", "{ \"cells\": 1 }");
     let answer = repo.call("check", &json!({}));

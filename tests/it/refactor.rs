@@ -1,5 +1,6 @@
 //! Renaming by types, and the project summary.
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::cursors::{Cursors, Mark};
@@ -104,24 +105,42 @@ outer($0size=2)
     let repo = Repo::new(&fixture.files);
     let [parameter, global, method, module] = [0, 1, 2, 3].map(|group| fixture.start(group));
     let reasons = |start: &Mark, new_name: &str| renamed(&repo, start, new_name).unwrap_err().join("\n");
-    let inner = &fixture.lines(4)[0];
     // The parameter would capture the global that `inner` refers to, and vice versa.
-    for (start, new_name, reason) in [
-        (parameter, "limit", inner.as_str()),
-        (global, "size", inner),
-        (global, "outer", "an existing"),
-        (method, "parse", "outside the project"),
-        (module, "js", "outside the project"),
-    ] {
-        let reasons = reasons(start, new_name);
-        assert!(reasons.contains(reason), "{start} as {new_name}: {reasons}");
+    let mut refused = String::new();
+    for (start, new_name) in
+        [(parameter, "limit"), (global, "size"), (global, "outer"), (method, "parse"), (module, "js")]
+    {
+        refused += &format!("{start} as {new_name}:\n{}\n", reasons(start, new_name));
     }
-    for wrong in ["class", "a b", "1x", ""] {
+    expect![[r#"
+        a.py:6:11 as limit:
+        a.py:8 an existing `limit` would refer to the renamed symbol
+        a.py:3:1 as size:
+        a.py:8 `size` would refer to something else here
+        a.py:3:1 as outer:
+        a.py:6 an existing `outer` would refer to the renamed symbol
+        a.py:8 it would cause a new diagnostic: Operator `+` is not supported between objects of type `def outer(size: int) -> int` and `int` (unsupported-operator)
+        a.py:18 an existing `outer` would refer to the renamed symbol
+        a.py:14:9 as parse:
+        a.py:14 it overrides a member of a class outside the project: stdlib/json/decoder.pyi
+        a.py:1:8 as js:
+        stdlib/json/__init__.pyi:1 it is defined outside the project
+    "#]].assert_eq(&refused);
+    let calls = ["class", "a b", "1x", ""].map(|wrong| {
         let mut arguments = global.arguments();
         arguments["new_name"] = json!(wrong);
-        let reported = repo.fails(&["call", "rename_symbol", "--args", &arguments.to_string()]);
-        assert!(reported.contains("INVALID_ARGUMENT"), "{wrong:?}");
-    }
+        ("rename_symbol", arguments)
+    });
+    expect![[r#"
+        $ ixmcp call rename_symbol --args '{"column":1,"file":"a.py","line":3,"new_name":"class"}'
+        ixmcp: INVALID_ARGUMENT: argument `new_name`: "class" is not a valid Python identifier. Give an identifier that is not a keyword.
+        $ ixmcp call rename_symbol --args '{"column":1,"file":"a.py","line":3,"new_name":"a b"}'
+        ixmcp: INVALID_ARGUMENT: argument `new_name`: "a b" is not a valid Python identifier. Give an identifier that is not a keyword.
+        $ ixmcp call rename_symbol --args '{"column":1,"file":"a.py","line":3,"new_name":"1x"}'
+        ixmcp: INVALID_ARGUMENT: argument `new_name`: "1x" is not a valid Python identifier. Give an identifier that is not a keyword.
+        $ ixmcp call rename_symbol --args '{"column":1,"file":"a.py","line":3,"new_name":""}'
+        ixmcp: INVALID_ARGUMENT: argument `new_name`: "" is not a valid Python identifier. Give an identifier that is not a keyword.
+    "#]].assert_eq(&repo.refusals(&calls, &[]));
     assert_eq!(renamed(&repo, parameter, "width").unwrap(), fixture.positions(0));
 }
 
@@ -274,7 +293,18 @@ go = "a:b"
     let answer = repo.call("analyze_project", &json!({}));
     assert_eq!((&answer["totals"]["modules"], &answer["imports"]["edges"]), (&json!(4), &json!(1)), "{answer}");
     assert_eq!(answer["entry_points"], json!([{ "name": "go", "target": "a:b" }]));
-    assert!(answer["diagnostics"].to_string().contains("invalid-syntax"), "{answer}");
+    expect![[r#"
+        [
+          {
+            "code": "invalid-syntax",
+            "count": 4
+          },
+          {
+            "code": "io",
+            "count": 1
+          }
+        ]"#]]
+    .assert_eq(&format!("{:#}", answer["diagnostics"]));
     let nothing = Repo::new("//- /a.rs\nfn main() {}\n").call("analyze_project", &json!({}));
     assert_eq!((&nothing["totals"]["modules"], &nothing["packages"]), (&json!(0), &json!([])));
 }

@@ -71,8 +71,13 @@ fn check_filters_by_file_and_severity() {
     assert_eq!(repo.call("check", &json!({ "file": "main.py", "severity": "error" }))["total"], 1);
     assert_eq!(repo.call("check", &json!({ "severity": "warning" }))["total"], 0);
     repo.write("notes.txt", "no code");
-    assert!(repo.fails(&["call", "check", "--args", r#"{"file": "notes.txt"}"#]).contains("INVALID_ARGUMENT"));
-    assert!(repo.fails(&["call", "check", "--args", r#"{"file": "gone.py"}"#]).contains("INVALID_PATH"));
+    let calls = ["notes.txt", "gone.py"].map(|file| ("check", json!({ "file": file })));
+    expect![[r#"
+        $ ixmcp call check --args '{"file":"notes.txt"}'
+        ixmcp: INVALID_ARGUMENT: argument `file`: only Python files have types to check. Name a .py, .pyi or .ipynb file, or a folder.
+        $ ixmcp call check --args '{"file":"gone.py"}'
+        ixmcp: INVALID_PATH: gone.py does not exist. `list_files` lists the indexed files.
+    "#]].assert_eq(&repo.refusals(&calls, &[]));
 }
 
 #[test]
@@ -165,8 +170,7 @@ fn a_call_shows_the_chosen_overload() {
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     assert_eq!(shown(&mut server, "    c$0onvert(\"7\""), "def convert(value: str, base: int = 10) -> int");
     assert_eq!(shown(&mut server, "    c$0onvert(7)"), "def convert(value: int) -> str");
-    let sub = shown(&mut server, "re.s$0ub(").as_str().unwrap().to_owned();
-    assert!(sub.starts_with("def sub(pattern: str | Pattern[str], repl: ") && !sub.contains('\n'), "{sub}");
+    expect!["def sub(pattern: str | Pattern[str], repl: str | ((Match[str], /) -> str), string: str, count: int = 0, flags: int = 0) -> str"].assert_eq(shown(&mut server, "re.s$0ub(").as_str().unwrap());
     // A function that is not called has all of them, as on hover in ty 0.0.94.
     let all = "def convert(value: int) -> str\ndef convert(value: str, base: int = 10) -> int";
     assert_eq!(shown(&mut server, "held = c$0onvert"), all);
@@ -200,12 +204,18 @@ fn positions_without_an_expression_are_not_found() {
     let repo = shop();
     let beyond = |line: u32, column: u32| json!({ "file": "main.py", "line": line, "column": column });
     let empty_line = here("from shop import Cart\n$0\n\ndef pay");
-    for nowhere in [here("# t$0otal is no reference"), empty_line, beyond(99, 1), beyond(1, 99)] {
-        let said = repo.run(&["call", "type_at", "--args", &nowhere.to_string()]).stderr;
-        let said = String::from_utf8(said).unwrap();
-        assert!(said.contains("NOT_FOUND"), "{nowhere}: {said}");
+    let mut refused = String::new();
+    for nowhere in [here("# t$0otal is no reference"), empty_line, beyond(99, 1), beyond(1, 99), beyond(0, 1)] {
+        let output = repo.run(&["call", "type_at", "--args", &nowhere.to_string()]);
+        refused += &String::from_utf8(output.stderr).unwrap();
     }
-    assert!(repo.fails(&["call", "type_at", "--args", &beyond(0, 1).to_string()]).contains("INVALID_ARGUMENT"));
+    expect![[r#"
+        ixmcp: NOT_FOUND: no expression at main.py:5:8. Point at a name. `symbols` lists those of the file.
+        ixmcp: NOT_FOUND: no expression at main.py:2:1. Point at a name. `symbols` lists those of the file.
+        ixmcp: NOT_FOUND: line 99 is past the end; the file has 15 lines. Lines and columns are 1-based; columns count characters.
+        ixmcp: NOT_FOUND: column 99 is past the end of line 1. Lines and columns are 1-based; columns count characters.
+        ixmcp: INVALID_ARGUMENT: argument `line`: cells, lines and columns are 1-based. Give 1 or more.
+    "#]].assert_eq(&refused);
 }
 
 #[test]
@@ -230,7 +240,8 @@ fn definitions_follow_imports_into_the_standard_library() {
     let builtin = repo.call("goto_definition", &here("return $0sum("));
     let file = builtin["definitions"][0]["file"].as_str().unwrap();
     let slice = json!({ "file_path": file, "start_line": builtin["definitions"][0]["line"], "end_line": 1_000_000 });
-    assert!(repo.call("get_slice", &slice)["content"].as_str().unwrap().contains("def sum("), "{file}");
+    let definition = repo.call("get_slice", &slice)["content"].as_str().unwrap().lines().next().unwrap().to_owned();
+    expect!["def sum(iterable: Iterable[bool | _LiteralInteger], /, start: int = 0) -> int:"].assert_eq(&definition);
 }
 
 #[test]
@@ -281,12 +292,18 @@ box.l$0?id()
     let file = found["definitions"][0]["file"].as_str().unwrap();
     assert_eq!(file, package.canonicalize().unwrap().join("__init__.py").to_str().unwrap());
     let slice = |file: &str| call("get_slice", &json!({ "file_path": file, "start_line": 1, "end_line": 1 }));
-    assert!(String::from_utf8(slice(file).stdout).unwrap().contains("def lid"));
+    let read: Value = serde_json::from_slice(&slice(file).stdout).unwrap();
+    assert_eq!(read["content"], "def lid(): ...\n");
     let neighbour = file.replace("__init__.py", "secret.txt");
     let gone = file.replace("__init__.py", "gone.py");
-    for outside in ["/etc/passwd", "/etc/x.py", &neighbour, &gone] {
-        assert!(String::from_utf8(slice(outside).stderr).unwrap().contains("INVALID_PATH"), "{outside}");
-    }
+    let refused = ["/etc/passwd", "/etc/x.py", &neighbour, &gone].map(|outside| slice(outside).stderr).concat();
+    let package = package.canonicalize().unwrap();
+    expect![[r#"
+        ixmcp: INVALID_PATH: /etc/passwd lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `index_files` first.
+        ixmcp: INVALID_PATH: /etc/x.py lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `index_files` first.
+        ixmcp: INVALID_PATH: PACKAGE/secret.txt lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `index_files` first.
+        ixmcp: INVALID_PATH: PACKAGE/gone.py does not exist. `list_files` lists the indexed files.
+    "#]].assert_eq(&String::from_utf8(refused).unwrap().replace(package.to_str().unwrap(), "PACKAGE"));
 }
 
 #[test]
@@ -395,8 +412,10 @@ fn main() {
     assert_eq!(positions(&uses, "references"), fixture.positions(0));
     let outline = repo.call("symbols", &json!({ "file": "src/lib.rs" }));
     assert_eq!((&outline["precision"], &outline["symbols"][0]["name"]), (&json!("syntax"), &json!("Cart")));
-    let class = fixture.start(1).arguments().to_string();
-    assert!(repo.fails(&["call", "type_at", "--args", &class]).contains("INVALID_ARGUMENT"));
+    expect![[r#"
+        $ ixmcp call type_at --args '{"column":12,"file":"src/lib.rs","line":1}'
+        ixmcp: INVALID_ARGUMENT: argument `file`: only Python files have types. For other languages use `goto_definition` or `get_symbol`.
+    "#]].assert_eq(&repo.refusals(&[("type_at", fixture.start(1).arguments())], &[]));
 }
 
 #[test]
@@ -523,9 +542,17 @@ name ="#,
     std::os::unix::fs::symlink("/nowhere", repo.path().join(".venv")).unwrap();
     let answer = repo.call("check", &json!({}));
     let found = positions(&answer, "diagnostics");
-    for expected in [fixture.positions(0), vec!["bytes.py:1:1".to_owned()]].concat() {
-        assert!(found.contains(&expected), "{expected} is not in {found:?}");
-    }
+    expect![[r#"
+        bytes.py:1:1
+        deep.py:1:205
+        half.py:1:7
+        half.py:2:6
+        half.py:3:1
+        half.py:3:1
+        half.py:3:6
+        ok.py:1:10
+        pyproject.toml:1:9"#]]
+    .assert_eq(&found.join("\n"));
 }
 
 /// Process ids of the engines started by a server.
@@ -777,5 +804,6 @@ fn one_entry_that_is_too_large_for_an_answer_is_cut() {
     let size = answer.to_string().len();
     assert!((5_000..=10_700).contains(&size), "{size}");
     assert_eq!(answer["symbols"][0]["name"], "Large");
-    assert!(answer["warning"].as_str().unwrap().contains("cut"), "{answer}");
+    expect!["One entry alone is too large: its longest texts and lists are cut."]
+        .assert_eq(answer["warning"].as_str().unwrap());
 }

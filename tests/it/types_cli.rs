@@ -1,5 +1,6 @@
 //! The commands for types as used in a terminal and in CI: relative paths, exit codes, unusual texts.
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
@@ -74,14 +75,28 @@ y: str = x
     let places: Vec<&str> = shown.lines().map(|line| line.split(": ").next().unwrap()).collect();
     assert_eq!(places, ["low.py:3:10", format!("{root}/top.py:1:10").as_str()]);
     let (_, shown, _) = check_in(&repo, "sub", &["low.py"]);
-    assert!(shown.contains(" --> low.py:3:10\n") || shown.contains(" --> low.py:3:10"), "{shown}");
+    expect![[r#"
+        error[invalid-assignment]: Object of type `int` is not assignable to `str`
+         --> low.py:3:10
+          |
+        1 | from top import x
+        2 |
+        3 | y: str = x
+          |    ---   ^ Incompatible value of type `int`
+          |    |
+          |    Declared type
+
+    "#]]
+    .assert_eq(&shown.replace(root, "REPOSITORY"));
     // In JSON, paths are relative to the repository, as in every tool.
     let (_, shown, _) = check_in(&repo, "sub", &["low.py", "--json"]);
     let answer: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(answer["diagnostics"][0]["file"], "sub/low.py");
     let (_, shown, _) = check_in(&repo, "sub", &["--output-format", "github"]);
-    assert!(shown.contains(&format!("file={root}/sub/low.py,")), "{shown}");
-    assert!(shown.contains("::low.py:3:10: invalid-assignment: "), "{shown}");
+    expect![[r#"
+        ::error title=ty (invalid-assignment),file=REPOSITORY/sub/low.py,line=3,col=10,endLine=3,endColumn=11::low.py:3:10: invalid-assignment: Object of type `int` is not assignable to `str`%0A  low.py:3:4: Declared type
+        ::error title=ty (invalid-assignment),file=REPOSITORY/top.py,line=1,col=10,endLine=1,endColumn=12::REPOSITORY/top.py:1:10: invalid-assignment: Object of type `Literal[""]` is not assignable to `int`%0A  REPOSITORY/top.py:1:4: Declared type
+    "#]].assert_eq(&shown.replace(root, "REPOSITORY"));
     // A file is found relative to the current folder and to the repository.
     assert_eq!(check_in(&repo, "sub", &["sub/low.py"]).0, Some(1));
     let mut command = repo.command(&["def", "low.py:3:10"]);
@@ -104,11 +119,11 @@ fn what_cannot_be_read_is_not_counted_as_checked() {
 #[test]
 fn a_line_past_the_end_is_named_as_a_reader_counts_in_every_language() {
     let repo = Repo::new("//- /a.py\nx = 1\ny = 2\n//- /a.rs\nfn f() {}\nfn g() {}\n");
-    for file in ["a.py", "a.rs"] {
-        let output = repo.run(&["def", &format!("{file}:999:1")]);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains("line 999 is past the end; the file has 2 lines"), "{said}");
-    }
+    let reported = ["a.py:999:1", "a.rs:999:1"].map(|at| repo.run(&["def", at]).stderr);
+    expect![[r#"
+        ixmcp: NOT_FOUND: line 999 is past the end; the file has 2 lines. Lines and columns are 1-based; columns count characters.
+        ixmcp: NOT_FOUND: line 999 is past the end; the file has 2 lines. Lines and columns are 1-based; columns count characters.
+    "#]].assert_eq(&String::from_utf8(reported.concat()).unwrap());
 }
 
 #[test]
@@ -122,5 +137,12 @@ fn a_byte_order_mark_is_not_part_of_the_first_line() {
     // Text inserted at the start goes after the byte order mark.
     repo.write("b.py", "\u{feff}def f(a=1): return a\n");
     let patch = repo.ok(&["infer", "b.py", "--diff"]);
-    assert!(patch.contains("+\u{feff}def f(a: int = 1) -> int: return a\n"), "{patch}");
+    expect![[r#"
+        --- a/b.py
+        +++ b/b.py
+        @@ -1 +1 @@
+        -BOM def f(a=1): return a
+        +BOM def f(a: int = 1) -> int: return a
+    "#]]
+    .assert_eq(&patch.replace('\u{feff}', "BOM "));
 }
