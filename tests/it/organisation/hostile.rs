@@ -155,18 +155,20 @@ fn lying(functions: &str) -> (Organisation, String) {
 #[test]
 fn what_a_server_says_of_files_is_not_believed() {
     const TEXT: &str = "def charge_forged(): pass";
+    let long = "n".repeat(300);
     let returns = "RETURNS TABLE (repo text, path text, key bytea, bytes int) LANGUAGE sql SECURITY DEFINER AS";
     let file = |path: &str, key: &str, bytes: &str| format!("SELECT 'pay', {path}, {key}, {bytes}");
     let key = format!("sha256('{TEXT}')");
-    for (path, key, bytes, expected) in [
-        ("'../../forged.py'", key.as_str(), "25", "which is not the path of a file"),
-        ("'/tmp/forged.py'", &key, "25", "which is not the path of a file"),
-        ("'.git/hooks/forged.py'", &key, "25", "which is not the path of a file"),
-        ("E'a\\nb/../../forged.py'", &key, "25", "which is not the path of a file"),
-        ("repeat('n', 300) || '/forged.py'", &key, "25", "File name too long"),
+    let mut reasons = String::new();
+    for (path, key, bytes) in [
+        ("'../../forged.py'", key.as_str(), "25"),
+        ("'/tmp/forged.py'", &key, "25"),
+        ("'.git/hooks/forged.py'", &key, "25"),
+        ("E'a\\nb/../../forged.py'", &key, "25"),
+        ("repeat('n', 300) || '/forged.py'", &key, "25"),
         // The text has another key.
-        ("'forged.py'", "sha256('other')", "25", "published while it was read"),
-        ("'forged.py'", "'\\x78'::bytea", "25", "published while it was read"),
+        ("'forged.py'", "sha256('other')", "25"),
+        ("'forged.py'", "'\\x78'::bytea", "25"),
     ] {
         let one = file(path, key, bytes);
         // Once as one of few repositories, and once as one of many.
@@ -186,8 +188,6 @@ fn what_a_server_says_of_files_is_not_believed() {
             let asking = Repo::new("//- /own.md\nnothing\n");
             let search = ["query", "charge_forged", "--mode", "literal", "--repo", "org:*", "--json"];
             let output = organisation.command(&asking, &team, &search).output().unwrap();
-            let said = String::from_utf8_lossy(&[output.stdout.as_slice(), &output.stderr].concat()).into_owned();
-            assert!(said.contains(expected), "{scope} {path} {key}: {said}");
             if scope == "many" {
                 // The others answer.
                 let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -195,13 +195,39 @@ fn what_a_server_says_of_files_is_not_believed() {
                 assert_eq!(hits, ["org:made-7"], "{answer}");
                 let problems = answer["problems"].as_array().unwrap();
                 assert_eq!((problems.len(), &problems[0]["repo"]), (1, &json!("org:pay")), "{answer}");
+                reasons += &format!("{path} of many: {}\n", problems[0]["reason"].as_str().unwrap());
             } else {
-                assert_ne!(output.status.code(), Some(0), "{said}");
+                assert_eq!(output.status.code(), Some(2), "{output:?}");
+                reasons += &format!("{path} of few: {}", String::from_utf8(output.stderr).unwrap());
             }
             assert!(!std::path::Path::new("/tmp/forged.py").exists());
             assert_eq!(forged_below(asking.home()), 0, "{scope} {path} {key}");
+            reasons = unmirrored(&reasons.replace(asking.home().to_str().unwrap(), "HOME"));
         }
     }
+    expect![[r#"
+        '../../forged.py' of few: ixmcp: UNSUPPORTED_FORMAT: the organisation's server has a file at "../../forged.py", which is not the path of a file. Publish the repository again.
+        '../../forged.py' of many: UNSUPPORTED_FORMAT: the organisation's server has a file at "../../forged.py", which is not the path of a file. Publish the repository again.
+        '/tmp/forged.py' of few: ixmcp: UNSUPPORTED_FORMAT: the organisation's server has a file at "/tmp/forged.py", which is not the path of a file. Publish the repository again.
+        '/tmp/forged.py' of many: UNSUPPORTED_FORMAT: the organisation's server has a file at "/tmp/forged.py", which is not the path of a file. Publish the repository again.
+        '.git/hooks/forged.py' of few: ixmcp: UNSUPPORTED_FORMAT: the organisation's server has a file at ".git/hooks/forged.py", which is not the path of a file. Publish the repository again.
+        '.git/hooks/forged.py' of many: UNSUPPORTED_FORMAT: the organisation's server has a file at ".git/hooks/forged.py", which is not the path of a file. Publish the repository again.
+        E'a\nb/../../forged.py' of few: ixmcp: UNSUPPORTED_FORMAT: the organisation's server has a file at "a\u{a}b/../../forged.py", which is not the path of a file. Publish the repository again.
+        E'a\nb/../../forged.py' of many: UNSUPPORTED_FORMAT: the organisation's server has a file at "a\u{a}b/../../forged.py", which is not the path of a file. Publish the repository again.
+        repeat('n', 300) || '/forged.py' of few: ixmcp: INVALID_PATH: cannot write HOME/MIRROR/LONG/forged.py: File name too long (os error 36). Check the path: a file with this path cannot exist.
+        repeat('n', 300) || '/forged.py' of many: INVALID_PATH: cannot write HOME/MIRROR/LONG/forged.py: File name too long (os error 36). Check the path: a file with this path cannot exist.
+        'forged.py' of few: ixmcp: BUSY: the repository was published while it was read. Try again.
+        'forged.py' of many: BUSY: the repository was published while it was read. Try again.
+        'forged.py' of few: ixmcp: BUSY: the repository was published while it was read. Try again.
+        'forged.py' of many: BUSY: the repository was published while it was read. Try again.
+    "#]].assert_eq(&reasons.replace(&long, "LONG"));
+}
+
+/// Replaces the folder of a mirror, which differs for each database.
+fn unmirrored(text: &str) -> String {
+    let Some((before, after)) = text.split_once(".cache/ixmcp/organisations/") else { return text.to_owned() };
+    let file = after.splitn(3, '/').nth(2).unwrap();
+    format!("{before}MIRROR/{file}")
 }
 
 /// How many files below a folder are what a lying server sent.
@@ -300,9 +326,14 @@ fn a_server_that_is_silent_does_not_hold_a_call_past_its_deadline() {
     let both = json!({ "text": "charge_card", "mode": "literal", "repo": [own.to_str().unwrap(), "org:*"], "timeout_ms": 3000 });
     let found = client.tool("query", &both);
     assert_eq!(found["total"], 1, "{found}");
-    assert!(found["problems"][0]["reason"].as_str().unwrap().contains("TIMEOUT"), "{found}");
+    expect!["TIMEOUT: the call ran past its deadline. Narrow the query, or pass a larger timeout_ms."]
+        .assert_eq(found["problems"][0]["reason"].as_str().unwrap());
     // A publication has no deadline, but a login has.
-    assert!(fails(&repo, &url(port)).contains("UNREACHABLE: the organisation's server does not answer in time"));
+    let error = fails(&repo, &url(port));
+    assert_eq!(
+        error.lines().last().unwrap(),
+        "ixmcp: UNREACHABLE: the organisation's server does not answer in time. Check its address and that it runs; then try again."
+    );
 }
 
 /// A way to a server over TCP that passes every piece on after a while.
@@ -364,7 +395,8 @@ fn a_slow_server_over_tcp_is_waited_for_within_the_deadline_of_the_call() {
         until_is(&organisation, locked, "1");
         let impatient = json!({ "text": "charge_card", "mode": "literal", "repo": [own.to_str().unwrap(), "org:*"], "timeout_ms": 2000 });
         let found = client.tool("query", &impatient);
-        assert!(found["problems"][0]["reason"].as_str().unwrap().contains("TIMEOUT"), "{found}");
+        expect!["TIMEOUT: the call ran past its deadline. Narrow the query, or pass a larger timeout_ms."]
+            .assert_eq(found["problems"][0]["reason"].as_str().unwrap());
         let running = format!("SELECT count(*) FROM pg_stat_activity WHERE usename = '{team}' AND state = 'active'");
         until_is(&organisation, &running, "0");
     });
@@ -389,13 +421,19 @@ fn a_read_only_server_is_searched_and_not_published_to() {
     organisation.sql(&format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{team}'"));
     repo.write("pay.py", "def second(): pass\n");
     commit_all(&repo, "second");
-    for arguments in [&["publish", "--as", "pay"][..], &["unpublish", "--as", "pay"]] {
-        let error = organisation.fails(&repo, &team, arguments);
-        assert!(error.contains("READ_ONLY: the organisation's server cannot be written"), "{error}");
-    }
+    let published = organisation.fails(&repo, &team, &["publish", "--as", "pay"]);
+    let unpublished = organisation.fails(&repo, &team, &["unpublish", "--as", "pay"]);
+    expect![[r#"
+        ixmcp: READ_ONLY: the organisation's server cannot be written: its transactions may only read. Nothing was changed. Name the primary in the address, as HOST1,HOST2 next to the standby.
+        ixmcp: READ_ONLY: the organisation's server cannot be written: its transactions may only read. Nothing was changed. Name the primary in the address, as HOST1,HOST2 next to the standby.
+    "#]].assert_eq(&(published + &unpublished));
     let asking = Repo::new("//- /own.md\nnothing\n");
     let found = organisation.ok(&asking, &team, &["query", "charge_card", "--mode", "literal", "--repo", "org:pay"]);
-    assert!(found.contains("pay.py"), "{found}");
+    expect![[r#"
+        org:pay/pay.py:1  [charge_card]
+            def charge_card(card):
+    "#]]
+    .assert_eq(&found);
 }
 
 #[test]
@@ -404,18 +442,24 @@ fn a_server_of_another_version_is_named_and_local_repositories_answer() {
     let team = organisation.role("team", "*", &["--publish"]);
     let repo = committed(PAY);
     let own = repo.path().canonicalize().unwrap();
-    for (version, hint) in [(1, "`ixmcp org init`"), (99, "newer ixmcp")] {
+    let mut reasons = String::new();
+    for version in [1, 99] {
         organisation.sql(&format!(
             "CREATE OR REPLACE FUNCTION ixmcp.protocol() RETURNS int LANGUAGE sql IMMUTABLE SECURITY DEFINER AS 'SELECT {version}'"
         ));
-        let error = organisation.fails(&repo, &team, &["publish", "--as", "pay"]);
-        assert!(error.contains(&format!("version {version} of the schema")) && error.contains(hint), "{error}");
+        reasons += &organisation.fails(&repo, &team, &["publish", "--as", "pay"]);
         let mut client = Server::start_mcp(organisation.command(&repo, &team, &["mcp", "--no-daemon"]));
         let both = json!({ "text": "charge_card", "mode": "literal", "repo": [own.to_str().unwrap(), "org:*"] });
         let found = client.tool("query", &both);
         assert_eq!(found["total"], 1, "{found}");
-        assert!(found["problems"][0]["reason"].as_str().unwrap().contains("of the schema"), "{found}");
+        reasons += &format!("{}\n", found["problems"][0]["reason"].as_str().unwrap());
     }
+    expect![[r#"
+        ixmcp: UNSUPPORTED_FORMAT: the organisation's server has version 1 of the schema; this program needs 6. An administrator runs `ixmcp org init`.
+        UNSUPPORTED_FORMAT: the organisation's server has version 1 of the schema; this program needs 6. An administrator runs `ixmcp org init`.
+        ixmcp: UNSUPPORTED_FORMAT: the organisation's server has version 99 of the schema; this program needs 6. Install a newer ixmcp.
+        UNSUPPORTED_FORMAT: the organisation's server has version 99 of the schema; this program needs 6. Install a newer ixmcp.
+    "#]].assert_eq(&reasons);
 }
 
 #[test]
@@ -447,7 +491,11 @@ fn a_full_server_keeps_what_was_published_and_is_written_again_when_it_has_space
     check_whole(&organisation, &[2]);
     let asking = Repo::new("//- /own.md\nnothing\n");
     let found = organisation.ok(&asking, &team, &["query", "charge_card", "--mode", "literal", "--repo", "org:pay"]);
-    assert!(found.contains("pay.py"), "{found}");
+    expect![[r#"
+        org:pay/pay.py:1  [charge_card]
+            def charge_card(card):
+    "#]]
+    .assert_eq(&found);
     let full = organisation
         .command(&asking, organisation.administrator(), &["org", "sweep", "--older-than", "0"])
         .output()
@@ -502,7 +550,8 @@ fn wrong_clocks_of_publishers_and_of_the_server_change_nothing() {
     organisation.sql("UPDATE ixmcp.uploads SET started = now() - interval '2 days'");
     organisation.admin(&["org", "sweep"]);
     let finish = format!("SELECT ixmcp.finish_publication({upload}, repeat('a', 40))");
-    assert!(organisation.sql_as(&team, &finish).unwrap_err().contains("the publication was swept"));
+    let error = organisation.sql_as(&team, &finish).unwrap_err();
+    assert_eq!(error.lines().next(), Some("ERROR:  the publication was swept, or is not yours"));
     assert!(found("of_2000"));
     check_whole(&organisation, &[2]);
 }

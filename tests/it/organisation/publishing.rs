@@ -21,6 +21,11 @@ fn paths(organisation: &Organisation, name: &str) -> Vec<String> {
     organisation.sql(&statement).lines().map(str::to_owned).collect()
 }
 
+/// The texts that the server has, whatever names them.
+fn texts(organisation: &Organisation) -> String {
+    organisation.sql("SELECT content FROM ixmcp.contents ORDER BY content COLLATE \"C\"")
+}
+
 pub fn commit_all(repo: &Repo, message: &str) {
     git(repo.path(), &["add", "-A"]);
     git(repo.path(), &["commit", "-qm", message]);
@@ -46,11 +51,22 @@ fn the_tracked_files_of_a_commit_are_published_and_nothing_else() {
     assert_eq!(report["unchanged"], false, "{report}");
     assert_eq!(report["files"], 5, "{report}");
     assert_eq!(paths(&organisation, "pay-api"), [".gitignore", ".ixmcp.toml", "conf.py", "docs/guide.md", "pay.py"]);
-    let texts = organisation.sql("SELECT content FROM ixmcp.contents");
-    assert!(texts.contains("charge_card") && texts.contains("def connect(): pass\ntoken = \"ghp_****"), "{texts}");
-    for absent in ["untracked_secret", "ignored_secret", "not_committed", "hunter2", "PRIVATE KEY", &token] {
-        assert!(!texts.contains(absent), "{absent}: {texts}");
-    }
+    expect![[r##"
+        # Paying
+
+        By card.
+
+        [secrets]
+        mask = false
+
+        build/
+
+        def charge_card(card):
+            return card
+
+        def connect(): pass
+        token = "ghp_************************************""##]]
+    .assert_eq(&texts(&organisation));
 }
 
 #[test]
@@ -99,7 +115,13 @@ fn an_older_commit_and_another_history_are_refused_unless_forced() {
         other: ixmcp: INVALID_ARGUMENT: the published commit PUBLISHED is not in the history of this one. Publish a branch as `--branch NAME`. After a rewritten history, `--force` replaces what is published.
         unknown: ixmcp: INVALID_ARGUMENT: this clone does not know whether the published commit PUBLISHED is older. Run `git fetch --unshallow` or `git fetch`, or replace what is published with `--force`.
     "#]].assert_eq(&refused.replace(&published[..12], "PUBLISHED"));
-    assert!(organisation.sql("SELECT content FROM ixmcp.contents").contains("second"));
+    expect![[r#"
+        # Paying
+
+        By card.
+
+        def second(): pass"#]]
+    .assert_eq(&texts(&organisation));
     organisation.ok(&repo, &team, &["publish", "--as", "pay", "--force"]);
     assert_eq!(organisation.sql("SELECT generation, files FROM ixmcp.repos"), "2|2");
 }
@@ -237,10 +259,23 @@ fn names_with_special_characters_are_refused_before_anything_is_sent() {
     let organisation = Organisation::new();
     let team = organisation.role("team", "*", &["--publish"]);
     let repo = committed(PAY);
-    for name in ["it's", "a\nb", "a b", "*", "", "/a", "a//b", "ü", "x\u{202e}y", &"n".repeat(300)] {
-        let error = organisation.fails(&repo, &team, &["publish", "--as", name]);
-        assert!(error.contains("is not a name for a repository"), "{name:?}: {error}");
+    let long = "n".repeat(300);
+    let mut refused = String::new();
+    for name in ["it's", "a\nb", "a b", "*", "", "/a", "a//b", "ü", "x\u{202e}y", &long] {
+        refused += &organisation.fails(&repo, &team, &["publish", "--as", name]);
     }
+    expect![[r#"
+        ixmcp: INVALID_ARGUMENT: "it's" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+        ixmcp: INVALID_ARGUMENT: "a\u{a}b" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+        ixmcp: INVALID_ARGUMENT: "a b" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+        ixmcp: INVALID_ARGUMENT: "*" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+        ixmcp: INVALID_ARGUMENT: "" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+        ixmcp: INVALID_ARGUMENT: "/a" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+        ixmcp: INVALID_ARGUMENT: "a//b" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+        ixmcp: INVALID_ARGUMENT: "ü" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+        ixmcp: INVALID_ARGUMENT: "x\u{202e}y" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+        ixmcp: INVALID_ARGUMENT: "LONG" is not a name for a repository. Names have at most 200 letters, digits and . _ + - in parts separated by /: --as payments/api.
+    "#]].assert_eq(&refused.replace(&long[..100], "LONG"));
     assert_eq!(organisation.sql("SELECT count(*) FROM ixmcp.uploads"), "0");
     let longest = "n".repeat(200);
     organisation.ok(&repo, &team, &["publish", "--as", &longest]);
@@ -331,6 +366,7 @@ fn servers_that_cannot_be_used_are_named_without_their_password() {
 fn a_damaged_list_of_migrations_is_reported_and_nothing_is_changed() {
     let organisation = Organisation::new();
     let repo = Repo::new("");
+    let mut refused = String::new();
     for (column, value) in [
         ("checksum", "'x'"),
         ("checksum", "'-1'"),
@@ -343,12 +379,21 @@ fn a_damaged_list_of_migrations_is_reported_and_nothing_is_changed() {
         organisation.sql("CREATE TABLE ixmcp.kept AS SELECT * FROM ixmcp.schema_history");
         organisation.sql(&format!("UPDATE ixmcp.schema_history SET {column} = {value} WHERE version = 1"));
         let error = organisation.fails(&repo, organisation.administrator(), &["org", "init"]);
-        assert!(error.contains("schema_history of the organisation's server is damaged"), "{column} {value}: {error}");
+        refused += &format!("{column} {value}: {error}");
         organisation.sql("TRUNCATE ixmcp.schema_history");
         organisation.sql("INSERT INTO ixmcp.schema_history SELECT * FROM ixmcp.kept");
         organisation.sql("DROP TABLE ixmcp.kept");
         assert_eq!(organisation.admin(&["org", "init"]), "the schema is up to date\n");
     }
+    expect![[r#"
+        checksum 'x': ixmcp: CORRUPT_INDEX: the table ixmcp.schema_history of the organisation's server is damaged. Restore it from a backup. Nothing was changed.
+        checksum '-1': ixmcp: CORRUPT_INDEX: the table ixmcp.schema_history of the organisation's server is damaged. Restore it from a backup. Nothing was changed.
+        checksum '99999999999999999999': ixmcp: CORRUPT_INDEX: the table ixmcp.schema_history of the organisation's server is damaged. Restore it from a backup. Nothing was changed.
+        applied_on 'yesterday': ixmcp: CORRUPT_INDEX: the table ixmcp.schema_history of the organisation's server is damaged. Restore it from a backup. Nothing was changed.
+        applied_on '2026-13-01T00:00:00Z': ixmcp: CORRUPT_INDEX: the table ixmcp.schema_history of the organisation's server is damaged. Restore it from a backup. Nothing was changed.
+        applied_on NULL: ixmcp: CORRUPT_INDEX: the table ixmcp.schema_history of the organisation's server is damaged. Restore it from a backup. Nothing was changed.
+        checksum NULL: ixmcp: CORRUPT_INDEX: the table ixmcp.schema_history of the organisation's server is damaged. Restore it from a backup. Nothing was changed.
+    "#]].assert_eq(&refused);
 }
 
 #[test]
@@ -373,8 +418,9 @@ fn the_schema_is_made_once_however_many_make_it() {
     assert_eq!(distinct.len(), applied.lines().count());
     // A newer program was there.
     organisation.sql("INSERT INTO ixmcp.schema_history VALUES (99, 'later', '2026-01-01T00:00:00Z', '1')");
-    let error = organisation.fails(&repo, organisation.administrator(), &["org", "init"]);
-    assert!(error.contains("newest version"), "{error}");
+    expect![[r#"
+        ixmcp: NEWER_INDEX: the schema of the organisation's server was made by another version of ixmcp. Run `ixmcp org init` of the newest version in use.
+    "#]].assert_eq(&organisation.fails(&repo, organisation.administrator(), &["org", "init"]));
 }
 
 #[test]
@@ -417,7 +463,12 @@ fn changes_of_tracked_files_are_published_if_that_is_asked_for() {
     let again = dirty();
     assert_eq!((&again["unchanged"], &again["sent"]), (&true.into(), &0.into()), "{again}");
     let listed = organisation.ok(&repo, &team, &["org", "status"]);
-    assert!(listed.contains("-dirty, 4 files"), "{listed}");
+    let status = organisation.json(&repo, &team, &["org", "status"])["repositories"][0].take();
+    let (commit, at) = (status["commit"].as_str().unwrap(), status["published_at"].as_str().unwrap());
+    expect![[r#"
+        pay  (COMMIT-dirty, 4 files, 0.1 kB, published TIME)
+    "#]]
+    .assert_eq(&listed.replace(&commit[..12], "COMMIT").replace(at, "TIME"));
     // The commit without them, and then a commit with them.
     let clean = organisation.json(&repo, &team, &["publish", "--as", "pay"]);
     assert_eq!((&clean["unchanged"], &clean["gone"]), (&false.into(), &1.into()), "{clean}");
@@ -456,10 +507,18 @@ fn changes_with_conflicts_of_a_merge_are_refused() {
     commit_all(&repo, "mine");
     let merge = std::process::Command::new("git").arg("-C").arg(repo.path()).args(["merge", "-q", "other"]).output();
     assert!(!merge.unwrap().status.success());
-    let error = organisation.fails(&repo, &team, &["publish", "--as", "pay", "--dirty"]);
-    assert!(error.contains("merge conflicts"), "{error}");
+    expect![[r#"
+        ixmcp: INVALID_ARGUMENT: some files have merge conflicts. Resolve them, or publish the commit without --dirty.
+    "#]]
+    .assert_eq(&organisation.fails(&repo, &team, &["publish", "--as", "pay", "--dirty"]));
     organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
-    assert!(organisation.sql("SELECT content FROM ixmcp.contents").contains("def mine"));
+    expect![[r#"
+        # Paying
+
+        By card.
+
+        def mine(): pass"#]]
+    .assert_eq(&texts(&organisation));
 }
 
 #[test]
@@ -489,10 +548,12 @@ fn a_schema_from_before_the_first_release_is_named_and_left_as_it_is() {
     );
     let state = || organisation.sql("SELECT version, name FROM ixmcp.schema_history ORDER BY version");
     let before = state();
-    let error = organisation.fails(&Repo::new(""), organisation.administrator(), &["org", "init"]);
-    assert!(error.contains("from before the first release") && error.contains("Make a new database"), "{error}");
-    let error = organisation.fails(&repo, &team, &["publish", "--as", "pay"]);
-    assert!(error.contains("version 3 of the schema") && error.contains("`ixmcp org init`"), "{error}");
+    let of_administrator = organisation.fails(&Repo::new(""), organisation.administrator(), &["org", "init"]);
+    let of_publisher = organisation.fails(&repo, &team, &["publish", "--as", "pay"]);
+    expect![[r#"
+        ixmcp: UNSUPPORTED_FORMAT: the schema of the organisation's server is from before the first release. Nothing was changed. Make a new database, run `ixmcp org init` there, and publish again.
+        ixmcp: UNSUPPORTED_FORMAT: the organisation's server has version 3 of the schema; this program needs 6. An administrator runs `ixmcp org init`.
+    "#]].assert_eq(&(of_administrator + &of_publisher));
     assert_eq!(state(), before);
     check_whole(&organisation, &[2]);
 }
@@ -516,9 +577,28 @@ fn uncommitted_changes_are_published_as_git_would_commit_them_and_no_filter_is_u
     git(repo.path(), &["update-index", "--assume-unchanged", "assumed.py"]);
     repo.write("assumed.py", "def assumed():\n    return 'assumedsecret'\n");
     organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
-    let texts = || organisation.sql("SELECT content FROM ixmcp.contents ORDER BY content");
-    let committed = texts();
-    assert!(committed.contains("'nialpretto'") && !committed.contains("otterplain"), "{committed}");
+    let committed = texts(&organisation);
+    expect![[r#"
+        # Paying
+
+        By card.
+
+        :)(nigol fed
+        'nialpretto' nruter    
+
+        conf.py filter=enc
+        new.py filter=enc
+        win.py text eol=crlf
+
+        def assumed():
+            return 1
+
+        def charge_card(card):
+            return card
+
+        def windows():
+            return 1"#]]
+    .assert_eq(&committed);
     std::fs::remove_file(&mark).unwrap();
     // Written again with the same bytes, so that git has to look at them.
     for path in ["conf.py", "win.py"] {
@@ -530,7 +610,7 @@ fn uncommitted_changes_are_published_as_git_would_commit_them_and_no_filter_is_u
     let report = dirty();
     assert_eq!(report["undecided"][0]["path"], "conf.py", "{report}");
     assert_eq!((&report["unchanged"], report["undecided"].as_array().unwrap().len()), (&true.into(), 1), "{report}");
-    assert_eq!(texts(), committed);
+    assert_eq!(texts(&organisation), committed);
     // Edited, and one that is new.
     repo.write("conf.py", plain.replace("plain", "edited"));
     repo.write("win.py", "def windows():\r\n    return 2\r\n");
@@ -542,17 +622,41 @@ fn uncommitted_changes_are_published_as_git_would_commit_them_and_no_filter_is_u
     let named: Vec<&str> =
         report["undecided"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
     assert_eq!(named, ["conf.py", "new.py"], "{report}");
-    let published = texts();
-    assert!(published.contains("def windows():\n    return 2") && !published.contains('\r'), "{published}");
-    for secret in ["otter", "assumedsecret", "brand_new"] {
-        assert!(!published.contains(secret), "{secret}: {published}");
-    }
+    expect![[r#"
+        # Paying
+
+        By card.
+
+        :)(nigol fed
+        'nialpretto' nruter    
+
+        conf.py filter=enc
+        new.py filter=enc
+        win.py text eol=crlf
+
+        def assumed():
+            return 1
+
+        def charge_card(card):
+            return card
+
+        def windows():
+            return 1
+
+        def windows():
+            return 2"#]]
+    .assert_eq(&texts(&organisation));
     assert_eq!(
         paths(&organisation, "pay"),
         [".gitattributes", "assumed.py", "conf.py", "docs/guide.md", "pay.py", "win.py"]
     );
     let said = organisation.command(&repo, &team, &["publish", "--as", "pay", "--dirty", "--force"]).output().unwrap();
     let said = String::from_utf8(said.stdout).unwrap() + &String::from_utf8(said.stderr).unwrap();
-    assert!(said.contains("conf.py is published as committed: git converts it with a filter"), "{said}");
+    expect![[r#"
+        pay at COMMIT-dirty: 6 files (6 changed, 0 gone, 0 skipped), 0.0 kB sent
+        conf.py is published as committed: git converts it with a filter, which is not run here
+        new.py is published as committed: git converts it with a filter, which is not run here
+    "#]]
+    .assert_eq(&said.replace(&report["commit"].as_str().unwrap()[..12], "COMMIT"));
     assert!(!mark.exists(), "a filter was run");
 }
