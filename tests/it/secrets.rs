@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
+use expect_test::expect;
 use ixmcp::budget::Budget;
 use ixmcp::store::Fact;
 use serde_json::Value;
@@ -54,6 +55,12 @@ fn skipped(repo: &Repo) -> Vec<(String, String)> {
     answer["skipped"].as_array().unwrap().iter().map(|file| (text(&file["path"]), text(&file["reason"]))).collect()
 }
 
+/// A transcript of slices that must fail.
+fn refused_slices<'a>(repo: &Repo, paths: impl Iterator<Item = &'a str>) -> String {
+    let refused: String = paths.map(|path| repo.fails(&["slice", path, "1", "9"])).collect();
+    refused.replace(repo.path().canonicalize().unwrap().to_str().unwrap(), "REPOSITORY")
+}
+
 fn slice(repo: &Repo, path: &str) -> std::process::Output {
     repo.run(&["slice", path, "1", "9"])
 }
@@ -72,11 +79,19 @@ fn whole_files_of_secrets_are_neither_indexed_nor_shown() {
         let found = repo.run(&["query", "-m", "literal", words]);
         assert_eq!(found.status.code(), Some(1), "{}", String::from_utf8_lossy(&found.stdout));
     }
-    for (path, _) in secrets() {
-        let shown = slice(&repo, path);
-        let said = String::from_utf8_lossy(&shown.stderr).into_owned() + &String::from_utf8_lossy(&shown.stdout);
-        assert!(!shown.status.success() && said.contains("INVALID_PATH") && !said.contains(WORD), "{path}: {said}");
-    }
+    expect![[r#"
+        ixmcp: INVALID_PATH: mykey may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: ops/deploy_key may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: putty.txt may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: gcp-abc123.json may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: config/credentials.json may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: .env~ may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: app.env.bak may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: terraform.tfvars may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: REPOSITORY/.bash_history may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: settings may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: tls/site.pem may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+    "#]].assert_eq(&refused_slices(&repo, secrets().iter().map(|(path, _)| *path)));
 }
 
 /// (path, content without a credential, the same with one) of files whose name alone says nothing.
@@ -104,16 +119,27 @@ fn a_name_raises_suspicion_and_the_content_decides() {
         let shown = String::from_utf8(slice(&repo, path).stdout).unwrap();
         assert_eq!(shown.trim_end(), public.trim_end(), "{path}");
     }
-    assert!(repo.ok(&["query", "-m", "literal", "registry.npmjs.org"]).contains(".npmrc"));
+    expect![[r#"
+        .npmrc:1
+            registry=https://registry.npmjs.org/
+    "#]]
+    .assert_eq(&repo.ok(&["query", "-m", "literal", "registry.npmjs.org"]));
     suspects().iter().for_each(|(path, _, secret)| repo.write(path, secret));
     repo.ok(&["sync"]);
     let mut expected: Vec<_> = suspects().iter().map(|(path, ..)| ((*path).to_owned(), "secret".to_owned())).collect();
     expected.sort();
     assert_eq!(skipped(&repo), expected);
-    for (path, ..) in suspects() {
-        let refused = String::from_utf8_lossy(&slice(&repo, path).stderr).into_owned();
-        assert!(refused.contains("INVALID_PATH") && !refused.contains(WORD), "{path}: {refused}");
-    }
+    expect![[r#"
+        ixmcp: INVALID_PATH: .npmrc may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: web/.npmrc may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: config/public.env may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: .env may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: .env~ may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: .envrc may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: infra/terraform.tfvars may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: .aws/config may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+        ixmcp: INVALID_PATH: .pypirc may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+    "#]].assert_eq(&refused_slices(&repo, suspects().iter().map(|(path, ..)| *path)));
 }
 
 #[test]
@@ -142,10 +168,10 @@ an ignored note
     );
     repo.write("local/mykey", key("OPENSSH"));
     repo.ok(&["sync"]);
-    let note = slice(&repo, "local/notes.txt");
-    assert!(String::from_utf8_lossy(&note.stdout).contains("an ignored note"), "{note:?}");
-    let refused = slice(&repo, "local/mykey");
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("INVALID_PATH"), "{refused:?}");
+    assert_eq!(repo.ok(&["slice", "local/notes.txt", "1", "9"]), "an ignored note\n");
+    expect![[r#"
+        ixmcp: INVALID_PATH: local/mykey may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+    "#]].assert_eq(&refused_slices(&repo, ["local/mykey"].into_iter()));
 }
 
 #[test]
@@ -163,8 +189,8 @@ fn public_keys_and_sources_with_a_key_in_them_are_indexed() {
     }
     repo.ok(&["sync"]);
     assert_eq!(skipped(&repo), []);
-    assert!(String::from_utf8_lossy(&slice(&repo, "apt/repo.gpg.key").stdout).contains("PGP PUBLIC KEY BLOCK"));
-    assert!(String::from_utf8_lossy(&slice(&repo, "main.py").stdout).contains(&token()), "masking is off");
+    assert_eq!(repo.ok(&["slice", "apt/repo.gpg.key", "1"]), "-----BEGIN PGP PUBLIC KEY BLOCK-----\n");
+    assert_eq!(repo.ok(&["slice", "main.py", "1"]), format!("TOKEN = '{}'\n", token()), "masking is off");
 }
 
 #[test]
@@ -179,10 +205,14 @@ fn a_setting_masks_tokens_in_hits_and_slices_without_moving_anything() {
         let output = repo.command(arguments).env("IXMCP_MASK_SECRETS", "true").output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
-    let open = repo.ok(&["query", "-m", "literal", "deploys", "--json"]);
-    assert!(open.contains(&token()), "{open}");
-    let hit = masked(&["query", "-m", "literal", "deploys", "--json"]);
-    assert!(hit.contains(&format!("TOKEN = 'ghp_{}'  # deploys", "*".repeat(36))), "{hit}");
+    let search = ["query", "-m", "literal", "deploys", "--json"];
+    let previews = |answer: &str| -> Vec<String> {
+        let answer: Value = serde_json::from_str(answer).unwrap();
+        answer["results"].as_array().unwrap().iter().map(|hit| hit["preview"].as_str().unwrap().to_owned()).collect()
+    };
+    let open = vec![format!("TOKEN = '{}'  # deploys", token()); 2];
+    assert_eq!(previews(&repo.ok(&search)), open);
+    assert_eq!(previews(&masked(&search)), vec![format!("TOKEN = 'ghp_{}'  # deploys", "*".repeat(36)); 2]);
     assert_eq!(masked(&["query", "-m", "literal", &token()[4..], "--json"]).matches("main.py").count(), 0);
     for path in ["main.py", "local.py", "wide.py"] {
         let content = masked(&["slice", path, "1", "99"]);
@@ -192,8 +222,7 @@ fn a_setting_masks_tokens_in_hits_and_slices_without_moving_anything() {
         // A slice that begins within a key shows none of it either.
         assert!(masked(&["slice", path, "9"]).starts_with("************"), "{path}");
     }
-    let open = repo.ok(&["query", "-m", "literal", "deploys", "--json"]);
-    assert!(open.contains(&token()), "it can be switched off again: {open}");
+    assert_eq!(previews(&repo.ok(&search)), open, "it can be switched off again");
 }
 
 #[test]
@@ -207,7 +236,11 @@ mask = false
     );
     repo.write("main.py", format!("TOKEN = '{}'\n", token()));
     let output = repo.command(&["query", "-m", "literal", "TOKEN"]).env("IXMCP_MASK_SECRETS", "true").output().unwrap();
-    assert!(String::from_utf8_lossy(&output.stdout).contains("ghp_****"), "{output:?}");
+    expect![[r#"
+        main.py:1  [TOKEN]
+            TOKEN = 'ghp_************************************'
+    "#]]
+    .assert_eq(&String::from_utf8(output.stdout).unwrap());
 }
 
 #[test]
@@ -258,10 +291,10 @@ fn what_git_keeps_in_a_bare_repository_is_not_indexed() {
     git(&["--git-dir=store.git", "config", "remote.origin.url", "https://me:hunter2secret@example.org/x"]);
     repo.write("store.git/worktree/notes.md", "# Kept beside\n");
     repo.ok(&["sync"]);
-    let files = repo.ok(&["files"]);
-    assert!(files.contains("README.md") && files.contains("store.git/worktree/notes.md"), "{files}");
-    assert_eq!(files.matches("store.git/").count(), 1, "{files}");
-    assert!(String::from_utf8_lossy(&slice(&repo, "store.git/config").stderr).contains("INVALID_PATH"));
+    assert_eq!(repo.ok(&["files"]), "README.md\nstore.git/worktree/notes.md\n");
+    expect![[r#"
+        ixmcp: INVALID_PATH: REPOSITORY/store.git/config is git's or ixmcp's own and never shown. Name a file of the project.
+    "#]].assert_eq(&refused_slices(&repo, ["store.git/config"].into_iter()));
     // The folder that the program is started in.
     let bare = tempfile::tempdir().unwrap();
     assert!(

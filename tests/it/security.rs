@@ -10,6 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use expect_test::expect;
 use ixmcp::tools::{Access, TOOLS};
 use serde_json::{Value, json};
 
@@ -58,6 +59,16 @@ fn exchange(address: &str, bytes: &[u8]) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
+const NOT_HTTP: &str = "This port accepts JSON-RPC, one message per line, not HTTP.";
+
+/// The answer to a connection that is refused.
+fn shut_out(reason: &str) -> String {
+    format!(
+        "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{reason}\n",
+        reason.len() + 1
+    )
+}
+
 fn rss(repo: &Repo) -> u64 {
     repo.status()["memory"]["rss_bytes"].as_u64().unwrap()
 }
@@ -73,9 +84,10 @@ fn another_user_is_shut_out_of_the_port() {
     let output = as_unprivileged("perl", script, &address).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.starts_with("HTTP/1.1 403 ") && !said.contains("jsonrpc"), "{said}");
+    assert_eq!(said, shut_out("This port serves only one user."));
     let ours = Command::new("perl").args(["-e", script, &address]).output().unwrap();
-    assert!(String::from_utf8_lossy(&ours.stdout).contains("\"total_files\":1"), "its own user is let in: {ours:?}");
+    let ours: Value = serde_json::from_slice(&ours.stdout).unwrap();
+    assert_eq!(ours["result"]["total_files"], 1, "its own user is let in: {ours}");
     assert_eq!(repo.status()["requests"]["stats"]["calls"], 1);
 }
 
@@ -120,7 +132,9 @@ fn a_socket_of_another_user_is_not_connected_to() {
     chown(&folder, Some(0), Some(0)).unwrap();
     let stats = repo.run(&["call", "stats"]);
     assert!(stats.status.success());
-    assert!(String::from_utf8_lossy(&stats.stderr).contains("another user"), "{stats:?}");
+    let said = String::from_utf8(stats.stderr).unwrap();
+    let warning = format!("{} belongs to another user or is a link. Remove it.\n", repo.socket().display());
+    assert_eq!(said.split_once(" WARN INVALID_PATH: ").unwrap().1, warning);
     listener.kill().unwrap();
     let mut caught = String::new();
     listener.stdout.take().unwrap().read_to_string(&mut caught).unwrap();
@@ -147,11 +161,10 @@ fn what_a_browser_can_send_runs_nothing() {
     ];
     for attack in attacks {
         let answer = exchange(&address, attack.as_bytes());
-        assert!(answer.starts_with("HTTP/1.1 403 "), "{attack:?}: {answer}");
-        assert!(answer.contains("Connection: close") && !answer.contains("jsonrpc"), "{answer}");
+        assert_eq!(answer, shut_out(NOT_HTTP), "{attack:?}");
     }
     let tls_hello = [&[0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03][..], &[0; 500]].concat();
-    assert!(exchange(&address, &tls_hello).starts_with("HTTP/1.1 403 "));
+    assert_eq!(exchange(&address, &tls_hello), shut_out(NOT_HTTP));
     assert_eq!(repo.status()["requests"], json!({}), "nothing was run");
     assert_eq!(Wire::tcp(&address).call("stats", json!({}))["result"]["total_files"], 1);
 }
@@ -196,7 +209,8 @@ fn a_port_in_use_is_reported_with_its_process() {
     let repo = Repo::new(SMALL);
     repo.ok(&["daemon", "start", "--tcp", &address]);
     let failure = repo.status()["tcp"]["failed"].as_str().unwrap().to_owned();
-    assert!(failure.contains(&format!("process {}", std::process::id())), "{failure}");
+    let (port, own_name) = (address.rsplit(':').next().unwrap(), fs::read_to_string("/proc/self/comm").unwrap());
+    assert_eq!(failure, format!("port {port} is in use by {}, process {}", own_name.trim(), std::process::id()));
     assert_eq!(Wire::unix(&repo.socket()).call("stats", json!({}))["result"]["total_files"], 1);
     assert!(fs::read_to_string(repo.path().join(".ixmcp/log")).unwrap().contains("is in use by"), "the log says so");
 }
@@ -332,7 +346,7 @@ fn no_argument_of_any_tool_reads_outside_or_shows_a_secret() {
         "-rf".to_owned(),
     ];
     let control = wire.call("get_slice", json!({ "file_path": "src/allowed.py", "start_line": 1, "end_line": 1 }));
-    assert!(control.to_string().contains("allowed_c0ntent"), "a path inside is read: {control}");
+    assert_eq!(control["result"]["content"], "allowed_c0ntent = 1\n", "a path inside is read: {control}");
     let mut tried = 0;
     for tool in TOOLS {
         for place in text_arguments(&tool.input_schema(), "") {
@@ -381,7 +395,11 @@ fn the_type_engine_reads_neither_secrets_nor_what_is_outside() {
         let says = shown.contains("is outside the repository, and is not read");
         assert!(arguments[0] != "check" || says, "{shown}");
     }
-    assert!(repo.ok(&["def", "a.py:9:1"]).contains(".py:1:5"), "a link in the repository is followed");
+    // A link in the repository is followed.
+    expect![[r#"
+        again.py:1:5  function  def connect(user: str, word: str) -> None: ...
+    "#]]
+    .assert_eq(&repo.ok(&["def", "a.py:9:1"]));
 }
 
 #[test]
@@ -629,8 +647,14 @@ fn a_pointer_that_a_repository_ships_leads_to_no_other_program() {
     listener.set_nonblocking(true).unwrap();
     fs::write(deep.join(".flashgrep/mcp.sock.path"), trap.as_os_str().as_encoded_bytes()).unwrap();
     let path = deep.to_str().unwrap();
-    let symbols = repo.ok(&["--repo", path, "call", "get_symbol", "--args", r#"{"symbol_name":"Deep"}"#]);
-    assert!(symbols.contains("a.py"), "{symbols}");
+    expect![[r#"
+        DEEP/a.py:1:7  class Deep  class Deep
+    "#]]
+    .assert_eq(
+        &repo
+            .ok(&["--repo", path, "symbol", "Deep"])
+            .replace(deep.strip_prefix(repo.path()).unwrap().to_str().unwrap(), "DEEP"),
+    );
     repo.ok(&["--repo", path, "daemon", "start"]);
     repo.ok(&["--repo", path, "daemon", "stop"]);
     assert!(listener.accept().is_err(), "it was connected to");
