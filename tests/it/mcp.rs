@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
@@ -229,7 +230,7 @@ fn faults_of_plain_methods_have_code_and_hint() {
     let missing = plain(&repo, "get_slice", &json!({ "file_path": "src/shp.py", "start_line": 1, "end_line": 1 }));
     assert_eq!(missing["error"]["code"], 1001);
     assert_eq!(missing["error"]["data"]["code"], "INVALID_PATH");
-    assert!(missing["error"]["data"]["hint"].as_str().unwrap().contains("src/shop.py"));
+    assert_eq!(missing["error"]["data"]["hint"], "Did you mean src/shop.py?");
     let wrong = plain(&repo, "query", &json!({ "text": "x", "limit": -1 }));
     assert_eq!(wrong["error"]["code"], -32602);
     assert_eq!(wrong["error"]["data"]["code"], "INVALID_ARGUMENT");
@@ -326,49 +327,93 @@ fn faults_of_huge_and_wrong_arguments_are_reported_in_a_few_words() {
     repo.write(".env", "TOKEN=1\n");
     let huge = "A".repeat(1_000_000);
     let faults = [
-        ("stats", json!({ "repo": huge }), "longer than 4096 bytes"),
-        ("stats", json!({ "repo": 5 }), "got a number."),
-        ("stats", json!({ "timeout_ms": 1.5 }), "got a fraction."),
-        ("query", json!({ "text": "x", "limit": 1.5 }), "argument `limit`"),
-        ("query", json!({ "text": "x", "offset": -1.0 }), "argument `offset`"),
-        ("query", json!({ "text": "x", "context": "three" }), "argument `context`"),
-        ("get_symbol", json!({ "symbol_name": "Cart", "limit": -5 }), "argument `limit`"),
-        ("get_symbol", json!({ "symbol_name": "Cart", "kind": "clas" }), "Did you mean class? Kinds are: class, "),
-        ("get_symbol", json!({ "symbol_name": "Cart", "kind": " " }), "Kinds are: class, "),
-        ("get_symbol", json!({ "symbol_name": "Cart", "kind": huge }), "longer than 10000 bytes"),
-        ("get_symbol", json!({ "symbol_name": "Cart", "match": "most" }), "argument `match`"),
-        ("query", json!({ "text": "x", "mode": 5 }), "must be text, not 5"),
-        ("query", json!({ "text": ["x"] }), "must be text, not a list"),
-        ("query", json!({ "text": "x", "include": [huge] }), "longer than 1000 bytes"),
-        ("query", json!({ "text": "x", "exclude": vec!["x"; 20_000] }), "more than 500"),
-        ("list_files", json!({ "include": ["!*.py"] }), "exclude"),
-        ("search_documents", json!({ "query": "x", "options": 5 }), "argument `options` must be an object, not 5."),
-        (
-            "search_documents",
-            json!({ "query": "x", "options": { "minScore": "a" } }),
-            "must be a number, not text. Least score, 0 to 1",
-        ),
-        ("search_documents", json!({ "query": "x", "options": { "offset": 2 } }), "Give `offset` next to `options`."),
-        (
-            "search_documents",
-            json!({ "query": "x", "minScore": 0.5 }),
-            "Give `options` as an object with `minScore` in it.",
-        ),
-        ("search_documents", json!({ "query": "x", "options": { "minscore": 0 } }), "Did you mean `minScore`?"),
-        (
-            "search_documents",
-            json!({ "query": "x", "options": { "limit": -5 } }),
-            "0 or more, not -5. Results to return",
-        ),
-        ("index_files", json!({ "folderPath": 7 }), "argument `folderPath` must be text, not 7."),
-        ("query", json!({ "text": "x", "mode": "most" }), "must be one of `smart`, `literal`, `regex`, not `most`"),
-        ("get_slice", json!({ "file_path": ".env", "start_line": 1, "end_line": 1 }), "Name another file"),
+        ("stats", json!({ "repo": huge })),
+        ("stats", json!({ "repo": 5 })),
+        ("stats", json!({ "timeout_ms": 1.5 })),
+        ("query", json!({ "text": "x", "limit": 1.5 })),
+        ("query", json!({ "text": "x", "offset": -1.0 })),
+        ("query", json!({ "text": "x", "context": "three" })),
+        ("get_symbol", json!({ "symbol_name": "Cart", "limit": -5 })),
+        ("get_symbol", json!({ "symbol_name": "Cart", "kind": "clas" })),
+        ("get_symbol", json!({ "symbol_name": "Cart", "kind": " " })),
+        ("get_symbol", json!({ "symbol_name": "Cart", "kind": huge })),
+        ("get_symbol", json!({ "symbol_name": "Cart", "match": "most" })),
+        ("query", json!({ "text": "x", "mode": 5 })),
+        ("query", json!({ "text": ["x"] })),
+        ("query", json!({ "text": "x", "include": [huge] })),
+        ("query", json!({ "text": "x", "exclude": vec!["x"; 20_000] })),
+        ("list_files", json!({ "include": ["!*.py"] })),
+        ("search_documents", json!({ "query": "x", "options": 5 })),
+        ("search_documents", json!({ "query": "x", "options": { "minScore": "a" } })),
+        ("search_documents", json!({ "query": "x", "options": { "offset": 2 } })),
+        ("search_documents", json!({ "query": "x", "minScore": 0.5 })),
+        ("search_documents", json!({ "query": "x", "options": { "minscore": 0 } })),
+        ("search_documents", json!({ "query": "x", "options": { "limit": -5 } })),
+        ("index_files", json!({ "folderPath": 7 })),
+        ("query", json!({ "text": "x", "mode": "most" })),
+        ("get_slice", json!({ "file_path": ".env", "start_line": 1, "end_line": 1 })),
     ];
-    for (tool, arguments, said) in faults {
+    let mut reported = String::new();
+    for (tool, arguments) in faults {
         let error = plain(&repo, tool, &arguments)["error"].clone();
-        let reported = format!("{}. {}", error["message"].as_str().unwrap(), error["data"]["hint"].as_str().unwrap());
-        assert!(reported.contains(said) && reported.len() < 700, "{tool}: {reported:.1000}");
+        let fault = format!("{}. {}", error["message"].as_str().unwrap(), error["data"]["hint"].as_str().unwrap());
+        assert!(fault.len() < 700, "{tool}: {fault:.1000}");
+        let given = arguments.to_string();
+        let given = if given.len() < 200 { given } else { "…".to_owned() };
+        reported += &format!("{tool} {given}\n  {fault}\n");
     }
+    expect![[r#"
+        stats …
+          argument `repo` is longer than 4096 bytes. Give the path of a repository.
+        stats {"repo":5}
+          argument `repo`: expected the path of a repository, got a number. See the tool's input schema.
+        stats {"timeout_ms":1.5}
+          argument `timeout_ms`: expected a whole number of milliseconds above 0, got a fraction. See the tool's input schema.
+        query {"limit":1.5,"text":"x"}
+          argument `limit` must be a whole number of 0 or more, not 1.5. Hits to return (default 10, at most 1000).
+        query {"offset":-1.0,"text":"x"}
+          argument `offset` must be a whole number of 0 or more, not -1. Hits to skip (default 0).
+        query {"context":"three","text":"x"}
+          argument `context` must be a whole number of 0 or more, not text. Lines around the match in the preview (default 0, at most 20).
+        get_symbol {"limit":-5,"symbol_name":"Cart"}
+          argument `limit` must be a whole number of 0 or more, not -5. Default: definitions and 20 references.
+        get_symbol {"kind":"clas","symbol_name":"Cart"}
+          argument `kind`: there is no kind "clas". Did you mean class? Kinds are: class, struct, enum, union, interface, trait, protocol, object, record, mixin, extension, instance, exception, module, namespace, package, function, method, constructor, macro, type, constant, variable, field, attribute, property, variant, event, heading, key, table, section, selector, rule, target, stage, service, message, resource, view, index, trigger, element, id, label, operator, call, use, implementation, signature, block, import, inherits, implements.
+        get_symbol {"kind":" ","symbol_name":"Cart"}
+          argument `kind`: there is no kind " ". Kinds are: class, struct, enum, union, interface, trait, protocol, object, record, mixin, extension, instance, exception, module, namespace, package, function, method, constructor, macro, type, constant, variable, field, attribute, property, variant, event, heading, key, table, section, selector, rule, target, stage, service, message, resource, view, index, trigger, element, id, label, operator, call, use, implementation, signature, block, import, inherits, implements.
+        get_symbol …
+          argument `kind` is longer than 10000 bytes. Give a shorter one.
+        get_symbol {"match":"most","symbol_name":"Cart"}
+          argument `match` must be one of `exact`, `prefix`, `fuzzy`, not `most`. Default exact; the others find definitions only.
+        query {"mode":5,"text":"x"}
+          argument `mode` must be text, not 5. Default smart.
+        query {"text":["x"]}
+          argument `text` must be text, not a list. Text to look for.
+        query …
+          argument `include`: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA…" is longer than 1000 bytes. Patterns are like those of .gitignore: *.py, src/**, {a,b}/*.rs.
+        query …
+          argument `exclude`: 20000 patterns are more than 500. Patterns are like those of .gitignore: *.py, src/**, {a,b}/*.rs.
+        list_files {"include":["!*.py"]}
+          argument `include`: "!*.py" begins with !, which takes nothing back here. Name what to leave out in `exclude`. Escape a leading ! as \!.
+        search_documents {"options":5,"query":"x"}
+          argument `options` must be an object, not 5. See the tool's input schema.
+        search_documents {"options":{"minScore":"a"},"query":"x"}
+          argument `options.minScore` must be a number, not text. Least score, 0 to 1 (default 0.7).
+        search_documents {"options":{"offset":2},"query":"x"}
+          argument `offset` is in `options`, where it does not belong. Give `offset` next to `options`.
+        search_documents {"minScore":0.5,"query":"x"}
+          argument `minScore` belongs in `options`. Give `options` as an object with `minScore` in it.
+        search_documents {"options":{"minscore":0},"query":"x"}
+          unknown argument `minscore` in `options`. Did you mean `minScore`?
+        search_documents {"options":{"limit":-5},"query":"x"}
+          argument `options.limit` must be a whole number of 0 or more, not -5. Results to return (default 10, at most 100).
+        index_files {"folderPath":7}
+          argument `folderPath` must be text, not 7. Absolute, or relative to the repository.
+        query {"mode":"most","text":"x"}
+          argument `mode` must be one of `smart`, `literal`, `regex`, not `most`. Default smart.
+        get_slice {"end_line":1,"file_path":".env","start_line":1}
+          .env may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+    "#]].assert_eq(&reported);
 }
 
 #[test]
@@ -552,7 +597,10 @@ fn a_search_ends_with_its_deadline_whatever_the_pattern() {
     let started = std::time::Instant::now();
     let mut command = repo.command(&["call", "query", "--args", &query.to_string()]);
     let output = command.output().unwrap();
-    assert!(String::from_utf8_lossy(&output.stderr).contains("TIMEOUT"), "{output:?}");
+    expect![[r#"
+        ixmcp: TIMEOUT: the call ran past its deadline. Narrow the query, or pass a larger timeout_ms.
+    "#]]
+    .assert_eq(&String::from_utf8(output.stderr).unwrap());
     assert!(started.elapsed() < std::time::Duration::from_secs(25), "{:?}", started.elapsed());
 }
 
