@@ -1,5 +1,6 @@
 //! Forms of declarations, as each language's reference has them: what is declared, its kind, its container, and its head.
 
+use expect_test::expect;
 use ixmcp::extract::{self, Options};
 use ixmcp::model::{RepoPath, Symbol};
 
@@ -259,18 +260,17 @@ fn fields_of_unnamed_go_structures_are_declared() {
 fn kotlin_enumerations_on_one_line_are_read() {
     let text = "enum class Tide { EBB { override fun f() = 1 }, FLOW { override fun f() = 2 }; abstract fun f(): Int }\n\
                 enum class Wind { CALM; companion object { fun of() = CALM } }\n";
-    let found = symbols("Tide.kt", text);
-    for wanted in [
-        "1 enum Tide",
-        "1 variant Tide > EBB",
-        "1 variant Tide > FLOW",
-        "1 method Tide > f",
-        "2 enum Wind",
-        "2 variant Wind > CALM",
-    ] {
-        assert!(found.contains(&wanted.to_owned()), "{wanted}: {found:?}");
-    }
-    assert!(found.iter().any(|one| one.ends_with(" of")), "{found:?}");
+    expect![[r#"
+        1 enum Tide
+        1 variant Tide > EBB
+        1 method Tide.EBB > f
+        1 variant Tide > FLOW
+        1 method Tide.FLOW > f
+        1 method Tide > f
+        2 enum Wind
+        2 variant Wind > CALM
+        2 method Wind > of"#]]
+    .assert_eq(&symbols("Tide.kt", text).join("\n"));
 }
 
 /// clang 18.1.1, with the frameworks' definition of `NS_ENUM`: an enumeration, its constants, and a class.

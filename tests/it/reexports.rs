@@ -254,7 +254,8 @@ retryLink();
         "{answer}"
     );
     assert_eq!(answer["complete"], false);
-    assert!(answer["reason"].as_str().unwrap().contains("2 references are imported from modules"), "{answer}");
+    expect!["2 references are imported from modules in which the definition was not found."]
+        .assert_eq(answer["reason"].as_str().unwrap());
 }
 
 const CALLS: &str = "\
@@ -299,9 +300,12 @@ fn get_symbol_lists_relations_and_follows_calls() {
     assert_eq!(group("calls"), ["charge file null", "send file 2"]);
     assert_eq!(group("called_by"), ["checkout file null", "main file 2"]);
     assert_eq!(repo.call("get_symbol", &json!({ "symbol_name": "pay" })).get("relations"), None);
-    let shown =
-        repo.fails(&["call", "get_symbol", "--args", r#"{"symbol_name": "pay", "relations": true, "depth": 4}"#]);
-    assert!(shown.contains("Give 1, 2 or 3."), "{shown}");
+    let too_deep = json!({ "symbol_name": "pay", "relations": true, "depth": 4 });
+    expect![[r#"
+        $ ixmcp call get_symbol --args '{"depth":4,"relations":true,"symbol_name":"pay"}'
+        ixmcp: INVALID_ARGUMENT: argument `depth`: 4 is not between 1 and 3. Give 1, 2 or 3.
+    "#]]
+    .assert_eq(&repo.refusals(&[("get_symbol", too_deep)], &[]));
 }
 
 #[test]
