@@ -335,8 +335,11 @@ fn settings_that_git_would_wait_for_are_named() {
     let output = repo.run(&["call", "changes"]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{error}");
-    let expected = format!("INVALID_PATH: git cannot read its settings: {} is not read", pipe.display());
-    assert!(error.contains(&expected), "{error}");
+    let expected = format!(
+        "ixmcp: INVALID_PATH: git cannot read its settings: {} is not read: not a regular file. Repair that file, or remove the setting that includes it.",
+        pipe.display()
+    );
+    assert_eq!(error.lines().last(), Some(expected.as_str()));
     // All else goes on without that file.
     assert_eq!(repo.ok(&["files"]), "a.py\n");
     fs::write(repo.home().join(".gitconfig"), "").unwrap();

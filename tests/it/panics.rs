@@ -104,6 +104,7 @@ def name(parts: list):
     };
     let (code, checked) = run(&["check", "--output-format", "concise"]);
     assert_eq!(code, 101);
+    // The location is that of a dependency's source on this machine.
     assert!(checked.contains("use.py:1:1: fatal[panic]"), "{checked}");
     let inferred = repo.command(&["infer", "--json"]).output().unwrap().stdout;
     let inferred: Value = serde_json::from_slice(&inferred).unwrap();

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::Output;
 
+use expect_test::expect;
 use serde_json::Value;
 
 use crate::harness::Repo;
@@ -143,8 +144,15 @@ fn paths_of_several_repositories_begin_at_the_current_folder_too() {
     let [root, elsewhere] = [&repo, &other].map(|repo| repo.path().canonicalize().unwrap());
     let named = ["--repo", root.to_str().unwrap(), "--repo", elsewhere.to_str().unwrap(), "symbol", "pay"];
     let printed = printed_in(&repo, "sub", &named);
-    assert!(printed.lines().any(|line| line.starts_with("pay.py:4:5  ")), "{printed}");
-    assert!(printed.contains(elsewhere.join("buy.py:1:5  ").to_str().unwrap()), "{printed}");
+    let [root, elsewhere] = [root, elsewhere].map(|path| path.to_str().unwrap().to_owned());
+    expect![[r#"
+        OTHER/buy.py:1:5  function pay  def pay()
+        pay.py:4:5  function pay  def pay(amount)
+        REPOSITORY/top.py:1:10  use pay
+        REPOSITORY/top.py:1:21  import pay
+        REPOSITORY/top.py:3:9  call pay
+    "#]]
+    .assert_eq(&printed.replace(&root, "REPOSITORY").replace(&elsewhere, "OTHER"));
 }
 
 #[test]
@@ -181,7 +189,13 @@ fn what_other_programs_read_names_paths_from_the_root() {
     let patch = run_in(&repo, "sub", &["rename", "pay", "settle"]).stdout;
     repo.write("rename.patch", patch);
     git(repo.path(), &["apply", "rename.patch"]);
-    assert!(std::fs::read_to_string(repo.path().join("top.py")).unwrap().contains("settle(3)"));
+    expect![[r#"
+        from sub.pay import settle
+
+        total = settle(3)
+        wrong: int = 'top'
+    "#]]
+    .assert_eq(&std::fs::read_to_string(repo.path().join("top.py")).unwrap());
 }
 
 #[test]
@@ -203,11 +217,24 @@ fn a_printed_path_can_be_given_back() {
 fn paths_and_patterns_with_dots_begin_at_the_current_folder() {
     let repo = repo();
     let missing = printed_in(&repo, "sub/deep", &["slice", "../nope.py", "1"]);
-    assert!(missing.contains("nope.py does not exist"), "{missing}");
     let outside = printed_in(&repo, "sub", &["slice", "../../nope.py", "1"]);
-    assert!(outside.contains("outside"), "{outside}");
     let relations = printed_in(&repo, "sub/deep", &["symbol", "../pay.py", "--relations"]);
-    assert!(relations.contains("pay.py\n"), "{relations}");
+    let root = repo.path().canonicalize().unwrap();
+    expect![[r#"
+        ixmcp: INVALID_PATH: REPOSITORY/sub/nope.py does not exist. Did you mean REPOSITORY/top.py?
+
+        ixmcp: INVALID_PATH: ../../nope.py lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `ixmcp documents index` first.
+
+        REPOSITORY/sub/pay.py
+          contains 3
+            REPOSITORY/sub/pay.py:4  function pay [file]
+            REPOSITORY/sub/pay.py:8  function twin [file]
+            REPOSITORY/sub/pay.py:11  variable wrong [file]
+          imports 1
+            rate.py:1  module sub.deep.rate rate [import]
+          imported by 1
+            REPOSITORY/top.py:1  module top [import]
+    "#]].assert_eq(&[missing, outside, relations].join("\n").replace(root.to_str().unwrap(), "REPOSITORY"));
     let list = |folder: &str, typed: &str| {
         let printed = run_in(&repo, folder, &["files", "-g", typed]);
         String::from_utf8(printed.stdout).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
@@ -216,5 +243,9 @@ fn paths_and_patterns_with_dots_begin_at_the_current_folder() {
     assert!(list("sub", "../*.py").iter().any(|path| path.ends_with("/top.py")));
     assert_eq!(list("sub", "./*.py"), ["pay.py"]);
     let found = printed_in(&repo, "sub/deep", &["query", "-m", "literal", "pay(", "-g", "../*.py"]);
-    assert!(found.contains("pay.py:4") && !found.contains("top.py"), "{found}");
+    expect![[r#"
+        REPOSITORY/sub/pay.py:4  [pay]
+            def pay(amount):
+    "#]]
+    .assert_eq(&found.replace(root.to_str().unwrap(), "REPOSITORY"));
 }

@@ -1,5 +1,6 @@
 //! Order of search results: definitions, forms of words, messages of programs, copies.
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
@@ -231,6 +232,11 @@ fn copies_of_a_text_are_one_hit() {
         (&json!("www/versioned_docs"), None),
         "{found:?}"
     );
-    assert!(repo.ok(&["query", "zebra", "crossing"]).contains("(and 2 copies) in www/versioned_docs"));
-    assert!(repo.ok(&["query", "zebra", "crossing"]).contains("(and 2 copies)"));
+    expect![[r#"
+        www/versioned_docs/v10/crossing.md:1  [Zebra crossings]  (and 2 copies) in www/versioned_docs
+            # Zebra crossings
+        www/other.md:1
+            A zebra.
+    "#]]
+    .assert_eq(&repo.ok(&["query", "zebra", "crossing"]));
 }

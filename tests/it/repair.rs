@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use expect_test::expect;
 use ixmcp::budget::Budget;
 use serde_json::{Value, json};
 
@@ -88,9 +89,15 @@ fn kept(repo: &Repo) -> Vec<String> {
 }
 
 /// Asserts that an agent is informed of the repair.
-fn assert_reported(answer: &Value, context: &str) {
-    let warning = answer["warning"].as_str().unwrap_or_default();
-    assert!(warning.contains("was damaged") && warning.contains("index.db.bad"), "{context}: {answer}");
+fn assert_reported(repo: &Repo, answer: &Value, context: &str) {
+    assert_is_report(repo, answer["warning"].as_str().unwrap_or_default(), context);
+}
+
+/// The cause depends on the damage.
+fn assert_is_report(repo: &Repo, text: &str, context: &str) {
+    let kept = repo.path().canonicalize().unwrap().join(".ixmcp/index.db.bad");
+    let report = format!("The index was damaged and is built again; the damaged file is kept as {}.", kept.display());
+    assert_eq!(text.split(" What was wrong: ").next(), Some(report.as_str()), "{context}: {text}");
 }
 
 #[test]
@@ -102,7 +109,7 @@ fn a_damaged_index_is_built_again_by_a_command() {
         let query = json!({ "text": "f7(", "mode": "literal" });
         let answer = repo.call("query", &query);
         assert_eq!(answer["results"][0]["file_path"], "src/m7.py", "{name}: {answer}");
-        assert_reported(&answer, name);
+        assert_reported(&repo, &answer, name);
         assert_eq!(kept(&repo), ["index.db.bad"], "{name}");
         assert_eq!(repo.call("query", &query).get("warning"), None, "{name}: it is told once");
         assert_sound(&open(repo.path()), name);
@@ -119,7 +126,7 @@ fn a_damaged_index_is_built_again_by_a_process_that_stays() {
         // Not by `call`, which drops answers from before the end of a build: the damage is reported once.
         let answer = server.response("query", &json!({ "text": "f8(", "mode": "literal" }))["result"].take();
         assert_eq!(answer["results"][0]["file_path"], "src/m8.py", "{name}: {answer}");
-        assert_reported(&answer, name);
+        assert_reported(&repo, &answer, name);
         assert_eq!(kept(&repo), ["index.db.bad"], "{name}");
         repo.write("src/new.py", "def brand_new(): pass\n");
         assert_eq!(server.finds("brand_new").unwrap(), "src/new.py", "{name}");
@@ -139,7 +146,7 @@ fn a_damaged_index_is_built_again_by_commands_that_call_no_tool() {
         let output = repo.run(arguments);
         let reported = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {reported}");
-        assert!(reported.contains("was damaged") && reported.contains("index.db.bad"), "{arguments:?}: {reported}");
+        assert_is_report(&repo, reported.trim_end().rsplit("WARN ").next().unwrap(), &format!("{arguments:?}"));
         assert_eq!(fs::read(repo.path().join(".ixmcp/index.db.bad")).unwrap(), b"this is a diary");
     }
 }
@@ -206,10 +213,12 @@ fn an_index_that_is_damaged_time_and_again_is_left_to_a_person() {
     }
     damage("diary 4");
     // The second one opens an index only for a file that is not Python.
-    for command in [["call", "stats"], ["def", "b.rs:1:4"]] {
-        let reported = repo.fails(&command);
-        assert!(reported.contains("CORRUPT_INDEX") && reported.contains("ixmcp rebuild"), "{command:?}: {reported}");
-    }
+    expect![[r#"
+        $ ixmcp call stats
+        ixmcp: CORRUPT_INDEX: REPOSITORY/.ixmcp/index.db is not an index of ixmcp, or is damaged; it was built again 3 times within the last hour. Check whether the disk is failing, then run `ixmcp rebuild`.
+        $ ixmcp def b.rs:1:4
+        ixmcp: CORRUPT_INDEX: REPOSITORY/.ixmcp/index.db is not an index of ixmcp, or is damaged; it was built again 3 times within the last hour. Check whether the disk is failing, then run `ixmcp rebuild`.
+    "#]].assert_eq(&repo.failures(&[&["call", "stats"], &["def", "b.rs:1:4"]], &[]));
     assert_eq!(fs::read_to_string(repo.database()).unwrap(), "diary 4", "nothing is done about it");
     repo.ok(&["rebuild"]);
     damage("diary 5");

@@ -430,7 +430,7 @@ fn where_watches_run_out_answers_stay_right_and_stats_say_so() {
         let mut server = Server::start(command);
         assert_eq!(server.finds("before_299").as_deref(), Some("d299/f.py"));
         let mode = server.call("stats", &json!({}))["watch_mode"].as_str().unwrap().to_owned();
-        assert!(mode.contains("limit of watches"), "{watches}: {mode}");
+        assert_eq!(mode, "sweep: the system's limit of watches is reached", "{watches}");
         for at in [0, 150, 299] {
             repo.write(&format!("d{at}/f.py"), format!("after_{at} = 1\n"));
             repo.write(&format!("new{at}/deep/er/f.py"), format!("new_{at} = 1\n"));
