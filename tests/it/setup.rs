@@ -346,8 +346,12 @@ fn files_are_created_where_missing_and_never_with_print() {
     let opencode = fs::read_to_string(repo.path().join("opencode.json")).unwrap();
     assert!(opencode.contains("\"$schema\"") && opencode.contains("[\"ixmcp\", \"mcp\"]"), "{opencode}");
     let refused = Repo::new("");
-    assert!(refused.fails(&["setup"]).contains("claude-code"), "nobody knows which client is meant");
-    assert!(refused.fails(&["setup", "emacs"]).contains("there is no client"));
+    expect![[r#"
+        $ ixmcp setup
+        ixmcp: INVALID_ARGUMENT: no client was found here. Name one or more: claude-code, claude-desktop, cursor, vscode, codex, zed, gemini, opencode, qwen, copilot, cline, continue; or --all.
+        $ ixmcp setup emacs
+        ixmcp: INVALID_ARGUMENT: there is no client "emacs". There are: claude-code, claude-desktop, cursor, vscode, codex, zed, gemini, opencode, qwen, copilot, cline, continue.
+    "#]].assert_eq(&refused.failures(&[&["setup"], &["setup", "emacs"]], &[]));
 }
 
 #[test]
@@ -383,7 +387,14 @@ fn settings_of_a_person_need_no_repository_unless_they_name_one() {
     let home = home(&repo);
     let in_home = |arguments: &[&str]| repo.command(arguments).current_dir(&home).output().unwrap();
     assert!(in_home(&["setup", "codex", "--scope", "user", "--yes"]).status.success());
-    assert!(fs::read_to_string(home.join(".codex/config.toml")).unwrap().contains("[mcp_servers.ixmcp]"));
+    expect![[r#"
+        [mcp_servers.ixmcp]
+        command = "PROGRAM"
+        args = ["mcp"]
+    "#]]
+    .assert_eq(
+        &fs::read_to_string(home.join(".codex/config.toml")).unwrap().replace(env!("CARGO_BIN_EXE_ixmcp"), "PROGRAM"),
+    );
     let desktop = home.join(".config/Claude/claude_desktop_config.json");
     let named = in_home(&["setup", "claude-desktop", "--scope", "user"]);
     assert_eq!((named.status.code(), desktop.exists()), (Some(2), false));
@@ -424,6 +435,7 @@ fn settings_of_a_person_need_no_repository_unless_they_name_one() {
 #[test]
 fn what_cannot_be_changed_safely_is_left_alone() {
     let repo = Repo::new("");
+    let mut refused = String::new();
     for (client, file, text) in [
         ("cursor", ".cursor/mcp.json", "{ \"mcpServers\": ["),
         ("cursor", ".cursor/mcp.json", "[]"),
@@ -434,12 +446,40 @@ fn what_cannot_be_changed_safely_is_left_alone() {
         ("codex", ".codex/config.toml", "[[mcp_servers]]\nname = \"x\"\n"),
     ] {
         repo.write(file, text);
-        let reported = repo.fails(&["setup", client]);
-        assert!(reported.contains("INVALID_ARGUMENT"), "{client} {text}: {reported}");
+        refused += &format!("{text}\n{}", repo.failures(&[&["setup", client]], &[]));
         assert_eq!(fs::read_to_string(repo.path().join(file)).unwrap(), text);
     }
     repo.write(".cursor/mcp.json", b"{ \"a\": \"\xff\" }");
-    assert!(repo.fails(&["setup", "cursor"]).contains("UTF-8"));
+    refused += &repo.failures(&[&["setup", "cursor"]], &[]);
+    expect![[r#"
+        { "mcpServers": [
+        $ ixmcp setup cursor
+        ixmcp: INVALID_ARGUMENT: the settings of cursor are written in a way that cannot be changed safely. Add a server named ixmcp by hand, which is started by `ixmcp mcp`; docs/mcp-clients.md shows its entry for each client.
+        []
+        $ ixmcp setup cursor
+        ixmcp: INVALID_ARGUMENT: the settings of cursor are written in a way that cannot be changed safely. Add a server named ixmcp by hand, which is started by `ixmcp mcp`; docs/mcp-clients.md shows its entry for each client.
+        { "mcpServers": [] }
+        $ ixmcp setup cursor
+        ixmcp: INVALID_ARGUMENT: the settings of cursor are written in a way that cannot be changed safely. Add a server named ixmcp by hand, which is started by `ixmcp mcp`; docs/mcp-clients.md shows its entry for each client.
+        { "servers": null }
+        $ ixmcp setup vscode
+        ixmcp: INVALID_ARGUMENT: `servers` is not an object there. Fix it, or add the entry by hand: see --print.
+        mcp_servers = { docs = { command = "x" } }
+
+        $ ixmcp setup codex
+        ixmcp: INVALID_ARGUMENT: the settings of codex are written in a way that cannot be changed safely. Add a server named ixmcp by hand, which is started by `ixmcp mcp`; docs/mcp-clients.md shows its entry for each client.
+        [mcp_servers
+
+        $ ixmcp setup codex
+        ixmcp: INVALID_ARGUMENT: the settings of codex are written in a way that cannot be changed safely. Add a server named ixmcp by hand, which is started by `ixmcp mcp`; docs/mcp-clients.md shows its entry for each client.
+        [[mcp_servers]]
+        name = "x"
+
+        $ ixmcp setup codex
+        ixmcp: INVALID_ARGUMENT: the settings of codex are written in a way that cannot be changed safely. Add a server named ixmcp by hand, which is started by `ixmcp mcp`; docs/mcp-clients.md shows its entry for each client.
+        $ ixmcp setup cursor
+        ixmcp: INVALID_ARGUMENT: REPOSITORY/.cursor/mcp.json is not UTF-8. Add the entry by hand: see --print.
+    "#]].assert_eq(&refused);
 }
 
 /// All files below a folder with what they hold, and the folders.
@@ -499,7 +539,15 @@ fn removal_from_settings_that_the_client_changed_since_removes_the_entry_alone()
     repo.write(".vscode/mcp.json", format!("{with}\n"));
     repo.ok(&["setup", "vscode", "--remove", "--yes"]);
     let left = fs::read_to_string(repo.path().join(".vscode/mcp.json")).unwrap();
-    assert!(left.contains("\"servers\"") && left.contains("// none yet") && !left.contains("ixmcp"), "{left}");
+    expect![[r#"
+        {
+          "servers": {
+            // none yet
+          }
+        }
+
+    "#]]
+    .assert_eq(&left);
 }
 
 #[test]
