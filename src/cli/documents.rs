@@ -129,7 +129,9 @@ fn index(session: &Session, typed: &Index) -> Result<Outcome> {
     session.show(&answer.json, true, || {
         let index_files::Answer { folder_path, processed_files, total_files, total_chunks, .. } = &*answer;
         let folder = session.paint.path(folder_path);
-        output::line(&format!("{folder}: {processed_files} of {total_files} files, {total_chunks} chunks"));
+        let files = output::count(*total_files as u64, "file", "files");
+        let chunks = output::count(*total_chunks, "chunk", "chunks");
+        output::line(&format!("{folder}: {processed_files} of {files}, {chunks}"));
         print_skipped(&answer.left, &answer.partial, &session.paint);
         if let Some(warning) = &answer.warning {
             output::note(warning);
@@ -229,7 +231,7 @@ fn print(hit: &Hit, paint: &Paint) {
     let position = paint.position(&hit.file_path, metadata.map(|metadata| metadata.start_line).as_slice());
     output::line(&format!("{position}{page}  {}  {:.2}", printable(&headings), hit.score));
     for line in hit.content.lines() {
-        output::line(&format!("    {}", printable(&line.replace('\t', "    "))));
+        output::line(format!("    {}", printable(&line.replace('\t', "    "))).trim_end());
     }
 }
 

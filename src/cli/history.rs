@@ -38,7 +38,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         return Err(Error::invalid_argument("the path or name is empty").hint("Give a file, a folder or a name."));
     }
     if typed.limit == 0 {
-        return Err(Error::invalid_argument("--limit is 0").hint("Give a whole number of at least 1."));
+        return Err(Error::invalid_argument("option `--limit` is 0").hint("Give a whole number of at least 1."));
     }
     let workspace = session.workspace()?;
     let budget = Budget::unlimited();

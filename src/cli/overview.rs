@@ -85,7 +85,9 @@ impl Overview {
             Some(Ok((totals, size))) => {
                 let changed = totals.last_change_ns.map_or_else(String::new, |ns| format!(", changed {}", ago(ns)));
                 let (files, symbols) = (totals.files, totals.symbols);
-                row("index", &format!("{files} files, {symbols} symbols, {}{changed}", sync::size(*size)));
+                let files = output::count(files, "file", "files");
+                let symbols = output::count(symbols, "symbol", "symbols");
+                row("index", &format!("{files}, {symbols}, {}{changed}", sync::size(*size)));
                 if totals.entities > 0 {
                     row("graph", &format!("{} entities, {} tags", totals.entities, totals.tags));
                 }

@@ -126,7 +126,9 @@ fn print(report: &Report, paint: &Paint) {
     if !skipped.is_empty() {
         output::line(&format!("skipped   {} (see `ixmcp files --skipped`)", skipped.join(", ")));
     }
-    output::line(&format!("index     {} chunks, {} symbols, {}", report.chunks, report.symbols, size(report.db_bytes)));
+    let chunks = output::count(report.chunks, "chunk", "chunks");
+    let symbols = output::count(report.symbols, "symbol", "symbols");
+    output::line(&format!("index     {chunks}, {symbols}, {}", size(report.db_bytes)));
     output::line(&format!("time      {:.2} s", report.seconds));
     if let Some(warning) = &report.warning {
         output::note(&printable(&paint.sentence(warning)));

@@ -258,6 +258,8 @@ impl Request {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+
     use super::*;
 
     fn ledger() -> Ledger {
@@ -276,9 +278,9 @@ mod tests {
         }
         let Recovery { resend, replies } = ledger.recover();
         assert_eq!(resend, [query, call]);
-        assert_eq!(replies.len(), 2);
-        assert!(replies[0].starts_with(r#"{"jsonrpc":"2.0","id":3,"result""#) && replies[0].contains("retry"));
-        assert!(replies[1].starts_with(r#"{"jsonrpc":"2.0","id":4,"error":{"code":1007"#), "{}", replies[1]);
+        expect![[r#"
+            {"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"BUSY: the daemon exited before it answered; changes that it made are kept. Send the request again (retry)."}],"isError":true}}
+            {"jsonrpc":"2.0","id":4,"error":{"code":1007,"data":{"code":"BUSY","hint":"Send the request again (retry)."},"message":"the daemon exited before it answered; changes that it made are kept"}}"#]].assert_eq(&replies.join("\n"));
         assert!(ledger.settle(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
         assert_eq!(ledger.recover().resend, [call]);
         for _ in 0..MAX_ATTEMPTS {
@@ -295,8 +297,10 @@ mod tests {
         assert_eq!(ledger.recover().resend, [initialize], "it was not answered, so it is sent unchanged");
         assert!(ledger.settle(r#"{"jsonrpc":"2.0","id":0,"result":{}}"#));
         let resend = ledger.recover().resend;
-        assert_eq!(resend.len(), 1);
-        assert!(resend[0].contains("2025-06-18"), "{}", resend[0]);
+        expect![[
+            r#"{"jsonrpc":"2.0","id":"ixmcp/replay","method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#
+        ]]
+        .assert_eq(&resend.join("\n"));
         assert!(!ledger.settle(r#"{"jsonrpc":"2.0","id":"ixmcp/replay","result":{}}"#));
     }
 
@@ -312,18 +316,24 @@ mod tests {
         }
         let Recovery { resend, replies } = ledger.recover();
         assert!(resend.is_empty());
-        assert_eq!(replies.len(), 1, "MCP does not answer cancelled requests, the plain methods do");
-        assert!(replies[0].contains("CANCELLED"));
+        // MCP does not answer cancelled requests, the plain methods do.
+        expect![[r#"{"jsonrpc":"2.0","id":1,"error":{"code":1008,"data":{"code":"CANCELLED"},"message":"the call was cancelled"}}"#]].assert_eq(&replies.join("\n"));
     }
 
     #[test]
     fn malformed_lines_and_ids_in_use_are_answered_here() {
         let mut ledger = ledger();
         let fault = |action| if let Action::Reply(line) = action { line } else { String::new() };
-        assert!(fault(ledger.take("{ no json")).contains("-32700"));
-        assert!(fault(ledger.take(r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#)).contains("-32600"));
+        expect![[r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the line is not JSON: key must be a string at line 1 column 3"}}"#]].assert_eq(&fault(ledger.take("{ no json")));
+        expect![[
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the id must be a string or a number"}}"#
+        ]]
+        .assert_eq(&fault(ledger.take(r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#)));
         assert_eq!(ledger.take(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#), Action::Forward);
-        assert!(fault(ledger.take(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)).contains("still open"));
+        expect![[
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"a request with this id is still open"}}"#
+        ]]
+        .assert_eq(&fault(ledger.take(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)));
         assert_eq!(ledger.take(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#), Action::Drop);
     }
 

@@ -19,7 +19,7 @@ use crate::platform::paths::canonical;
 use crate::repository::{RegisteredFolder, Repository, Thoroughness, UpdateLock, folders};
 use crate::scan::{self, HomeFolders};
 use crate::store::{Batch, FOLDER_CONSUMER, SkippedFile, Snapshot};
-use crate::wording::{Tool, Wording};
+use crate::wording::{Name, Tool, Wording};
 
 /// The options of a document folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -510,7 +510,6 @@ pub fn unread_types(given: &[String], otherwise: &str) -> Error {
     let types: Vec<String> = given.iter().take(20).map(|one| shown(one)).collect();
     let what = format!("no reader takes any of these types of files: {}", types.join(", "));
     let names = extract::names().join(", ");
-    Error::new(ErrorKind::UnsupportedFormat, what).hint(format!(
-        "Leave `fileTypes` out to {otherwise}, or name extensions such as .md, .txt, .pdf, or of these: {names}."
-    ))
+    let rest = format!(" out to {otherwise}, or name extensions such as .md, .txt, .pdf, or of these: {names}.");
+    Error::new(ErrorKind::UnsupportedFormat, what).hint(("Leave ", Name("fileTypes"), rest))
 }

@@ -6,10 +6,11 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use expect_test::expect;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::crash::SmallDisk;
-use crate::harness::{Repo, repeatedly};
+use crate::harness::{Repo, numberless, repeatedly, shown_run};
 
 /// A function, and modules that call it.
 const PAY: &str = "\
@@ -27,6 +28,9 @@ total = pay(4)
 ";
 const RENAME: &[&str] = &["rename", "pay", "settle", "--apply"];
 const INFER: &[&str] = &["infer", "--apply"];
+const INTERRUPTED: &str =
+    "an interrupted command replaced N of N files: `ixmcp doctor edits --fix` finishes or undoes that";
+const NO_EDITS: &str = "edits      ok       no interrupted edits\n";
 
 /// All files with their bytes, but not those of ixmcp.
 fn tree(repo: &Repo) -> Vec<(PathBuf, Vec<u8>)> {
@@ -45,6 +49,12 @@ fn tree(repo: &Repo) -> Vec<(PathBuf, Vec<u8>)> {
     }
     files.sort();
     files
+}
+
+/// The name of the file that lists the edits of a command in this repository.
+fn journal_name(repo: &Repo) -> String {
+    let root = repo.path().canonicalize().unwrap();
+    format!("{}.json", &blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex()[..32])
 }
 
 fn stderr(output: &Output) -> String {
@@ -71,6 +81,7 @@ fn as_owner(repo: &Repo, arguments: &[&str]) -> Output {
 
 #[test]
 fn a_read_only_folder_or_file_leaves_every_file_as_it_was() {
+    let mut refused = String::new();
     for (arguments, closed, mode, open) in [
         (RENAME, "c", 0o555, 0o755),
         (RENAME, "a", 0o555, 0o755),
@@ -83,11 +94,7 @@ fn a_read_only_folder_or_file_leaves_every_file_as_it_was() {
         let closed = repo.path().join(closed);
         fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
         let before = tree(&repo);
-        let output = as_owner(&repo, arguments);
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{closed:?} {arguments:?}: {said}");
-        assert!(said.contains("READ_ONLY") && said.contains("no file was changed"), "{said}");
-        assert!(said.contains(closed.to_str().unwrap()), "{said}");
+        refused += &repo.named(&shown_run(arguments, &as_owner(&repo, arguments)), &[]);
         assert_eq!(tree(&repo), before, "{closed:?} {arguments:?}");
         // Once it can be written, the same command succeeds.
         fs::set_permissions(&closed, fs::Permissions::from_mode(open)).unwrap();
@@ -96,6 +103,23 @@ fn a_read_only_folder_or_file_leaves_every_file_as_it_was() {
         assert_eq!(tree(&repo).len(), before.len(), "no temporary file is left");
         assert_ne!(tree(&repo), before);
     }
+    expect![[r#"
+        $ ixmcp rename pay settle --apply
+        ixmcp: READ_ONLY: cannot write REPOSITORY/c/sell.py: Permission denied (os error 13); no file was changed. Check the permissions of the file and its folder.
+        exit code 2
+        $ ixmcp rename pay settle --apply
+        ixmcp: READ_ONLY: cannot write REPOSITORY/a/pay.py: Permission denied (os error 13); no file was changed. Check the permissions of the file and its folder.
+        exit code 2
+        $ ixmcp rename pay settle --apply
+        ixmcp: READ_ONLY: cannot write REPOSITORY/b/buy.py: permission denied; no file was changed. Check the permissions of the file and its folder.
+        exit code 2
+        $ ixmcp infer --apply
+        ixmcp: READ_ONLY: cannot write REPOSITORY/c/more.py: Permission denied (os error 13); no file was changed. Check the permissions of the file and its folder.
+        exit code 2
+        $ ixmcp infer --apply
+        ixmcp: READ_ONLY: cannot write REPOSITORY/a/pay.py: permission denied; no file was changed. Check the permissions of the file and its folder.
+        exit code 2
+    "#]].assert_eq(&refused);
 }
 
 #[test]
@@ -106,12 +130,14 @@ fn a_full_disk_leaves_every_file_as_it_was() {
     repo.write("c/sell.py", format!("from a.pay import pay\n\ntotal = pay(4)\n# {}\n", "x".repeat(200_000)));
     disk.leave(8);
     let before = tree(&repo);
-    let said = repo.fails(RENAME);
-    assert!(said.contains("No space left") && said.contains("no file was changed"), "{said}");
+    expect![[r#"
+        $ ixmcp rename pay settle --apply
+        ixmcp: READ_ONLY: cannot write REPOSITORY/c/sell.py: No space left on device (os error 28); no file was changed. The disk is full: free some space.
+    "#]].assert_eq(&repo.failures(&[RENAME], &[]));
     assert_eq!(tree(&repo), before);
     disk.resize("2m");
     repo.ok(RENAME);
-    assert!(fs::read_to_string(repo.path().join("c/sell.py")).unwrap().contains("settle(4)"));
+    assert_eq!(renamed(&repo), 3);
     assert_eq!(tree(&repo).len(), before.len());
 }
 
@@ -122,8 +148,12 @@ fn a_full_disk_of_the_users_state_changes_nothing() {
     let filler = repo.home().join(".local/state/filler");
     fs::write(&filler, vec![0; 128 << 10]).expect_err("the disk is small");
     let before = tree(&repo);
-    let said = repo.fails(RENAME);
-    assert!(said.contains("No space left") && said.contains("no file was changed"), "{said}");
+    expect![[r#"
+        $ ixmcp rename pay settle --apply
+        ixmcp: READ_ONLY: cannot write HOME/.local/state/ixmcp/edits/JOURNAL: No space left on device (os error 28); no file was changed. The disk is full: free some space.
+    "#]].assert_eq(
+        &repo.failures(&[RENAME], &[(repo.home().to_str().unwrap(), "HOME"), (&journal_name(&repo), "JOURNAL")]),
+    );
     assert_eq!(tree(&repo), before);
     fs::remove_file(&filler).unwrap();
     repo.ok(RENAME);
@@ -131,6 +161,7 @@ fn a_full_disk_of_the_users_state_changes_nothing() {
 
 #[test]
 fn a_file_that_is_changed_while_the_edits_are_computed_is_not_written() {
+    let mut refused = String::new();
     for (arguments, changed) in [(RENAME, "b/buy.py"), (INFER, "a/pay.py")] {
         let repo = Repo::new(PAY);
         let path = repo.path().join(changed);
@@ -142,15 +173,20 @@ fn a_file_that_is_changed_while_the_edits_are_computed_is_not_written() {
             fs::write(&saved, format!("# saved {round}\n{first}")).unwrap();
             fs::rename(&saved, &path).unwrap();
         };
-        let output = repeatedly(save, || repo.run(arguments));
-        let said = stderr(&output);
-        assert!(said.contains("BUSY") && said.contains("changed meanwhile"), "{arguments:?}: {said}");
+        refused += &repeatedly(save, || repo.failures(&[arguments], &[]));
         let after: Vec<_> = tree(&repo).into_iter().filter(|(file, _)| *file != path).collect();
         assert_eq!(after, before, "{arguments:?}");
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.starts_with("# saved ") && text.ends_with(&first), "the save is lost: {text}");
         repo.ok(arguments);
     }
+    expect![[r#"
+        $ ixmcp rename pay settle --apply
+        ixmcp: BUSY: REPOSITORY/b/buy.py was changed meanwhile. Run the command again.
+        $ ixmcp infer --apply
+        ixmcp: BUSY: REPOSITORY/a/pay.py was changed meanwhile. Run the command again.
+    "#]]
+    .assert_eq(&refused);
 }
 
 #[test]
@@ -163,8 +199,11 @@ fn permissions_and_links_stay() {
     repo.ok(RENAME);
     assert_eq!(fs::read_link(&linked).unwrap().to_str(), Some("real.py"));
     assert_eq!(fs::metadata(repo.path().join("c/sell.py")).unwrap().mode() & 0o777, 0o751);
-    for file in ["b/real.py", "c/sell.py"] {
-        assert!(fs::read_to_string(repo.path().join(file)).unwrap().contains("settle("), "{file}");
+    for (file, text) in [
+        ("b/real.py", "from a.pay import settle\n\ntotal = settle(3)\n"),
+        ("c/sell.py", "from a.pay import settle\n\ntotal = settle(4)\n"),
+    ] {
+        assert_eq!(fs::read_to_string(repo.path().join(file)).unwrap(), text);
     }
 }
 
@@ -211,26 +250,44 @@ fn interrupted() -> (Repo, Vec<(PathBuf, Vec<u8>)>) {
 #[test]
 fn what_a_killed_rename_left_is_undone_by_the_next_command_or_the_doctor() {
     let (repo, before) = interrupted();
-    let reported = repo.ok(&["doctor", "edits"]);
-    let files = format!("of {} files", CALLERS + 1);
-    assert!(reported.contains("was interrupted") && reported.contains(&files), "{reported}");
+    let reported = repo.transcript(&[&["doctor", "edits"]], &[]);
     assert_ne!(tree(&repo), before, "looking changes nothing");
-    let reported = repo.ok(&["doctor", "edits", "--fix"]);
-    assert!(reported.contains("fixed"), "{reported}");
+    let fixed = repo.transcript(&[&["doctor", "edits", "--fix"], &["doctor", "edits"]], &[]);
+    expect![[r#"
+        $ ixmcp doctor edits
+        edits      warning  `rename --apply` or `infer --apply` was interrupted: N of N files replaced
+                            Finish or undo it, as the next such command does.
+                            `ixmcp doctor --fix` does that
+        $ ixmcp doctor edits --fix
+        edits      warning  `rename --apply` or `infer --apply` was interrupted: N of N files replaced
+                            fixed
+        $ ixmcp doctor edits
+        edits      ok       no interrupted edits
+    "#]]
+    .assert_eq(&numberless(&(reported + &fixed)));
     assert_eq!(tree(&repo), before);
-    assert!(repo.ok(&["doctor", "edits"]).contains("no interrupted edits"));
 
     let (repo, before) = interrupted();
     let output = repo.run(&["infer", "--apply", "a/pay.py"]);
-    assert!(stderr(&output).contains("of an interrupted command were undone"), "{}", stderr(&output));
+    expect![[r#"
+        an interrupted command replaced N of N files: `ixmcp doctor edits --fix` finishes or undoes that
+        the edits of an interrupted command were undone
+    "#]]
+    .assert_eq(&numberless(&stderr(&output)));
     assert_eq!(renamed(&repo), 0);
     let now = tree(&repo);
-    let mut others = before.iter().filter(|(file, _)| !file.ends_with("a/pay.py"));
-    assert!(others.all(|file| now.contains(file)) && now.len() == before.len());
+    let others = |files: &[(PathBuf, Vec<u8>)]| -> Vec<_> {
+        files.iter().filter(|(file, _)| !file.ends_with("a/pay.py")).cloned().collect()
+    };
+    assert_eq!(others(&now), others(&before));
 
     let (repo, _) = interrupted();
     let output = repo.run(RENAME);
-    assert!(stderr(&output).contains("were undone"), "{}", stderr(&output));
+    expect![[r#"
+        an interrupted command replaced N of N files: `ixmcp doctor edits --fix` finishes or undoes that
+        the edits of an interrupted command were undone
+    "#]]
+    .assert_eq(&numberless(&stderr(&output)));
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(renamed(&repo), CALLERS + 1);
 }
@@ -240,11 +297,10 @@ fn every_command_says_that_an_interrupted_one_left_files_replaced() {
     let (repo, _before) = interrupted();
     for arguments in [&["query", "pay"][..], &["rename", "pay", "settle"], &["files"]] {
         let said = stderr(&repo.run(arguments));
-        assert!(said.contains("`ixmcp doctor edits --fix` finishes or undoes that"), "{arguments:?}: {said}");
+        assert_eq!(numberless(said.lines().next().unwrap()), INTERRUPTED, "{arguments:?}");
     }
     repo.ok(&["doctor", "edits", "--fix"]);
-    let said = stderr(&repo.run(&["query", "pay"]));
-    assert!(!said.contains("interrupted"), "{said}");
+    assert_eq!(stderr(&repo.run(&["query", "pay"])), "10 of 41 shown; more with --offset 10\n");
 }
 
 #[test]
@@ -274,7 +330,7 @@ fn is_stopped_between_two_files(signal: Signal) -> bool {
         return false;
     }
     assert_eq!(tree(&repo), before);
-    assert!(repo.ok(&["doctor", "edits"]).contains("no interrupted edits"));
+    assert_eq!(repo.ok(&["doctor", "edits"]), NO_EDITS);
     true
 }
 
@@ -287,11 +343,11 @@ fn a_clone_cannot_bring_edits_of_its_own() {
     let entry = serde_json::json!({ "file": outside, "staged": root.join("staged"), "before": before, "after": after });
     let journal = serde_json::json!({ "root": root, "is_done": false, "files": [entry] }).to_string();
     repo.write("staged", "theirs");
-    let name = format!("{}.json", &blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex()[..32]);
+    let name = journal_name(&repo);
     for folder in [".ixmcp/edits", ".ixmcp", ".flashgrep", "edits", "ixmcp/edits"] {
         repo.write(&format!("{folder}/{name}"), &journal);
     }
     repo.ok(RENAME);
-    assert!(repo.ok(&["doctor", "edits", "--fix"]).contains("no interrupted edits"));
+    assert_eq!(repo.ok(&["doctor", "edits", "--fix"]), NO_EDITS);
     assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
 }

@@ -30,7 +30,7 @@ fn the_program_alone_reports_the_state_of_the_repository() {
     repo.ok(&["init"]);
     expect![[r#"
         repository  ROOT
-        index       1 files, 1 symbols, SIZE, changed AGO
+        index       1 file, 1 symbol, SIZE, changed AGO
         daemon      not running; a client starts it
         clients     cursor
 
@@ -40,7 +40,15 @@ fn the_program_alone_reports_the_state_of_the_repository() {
     "#]]
     .assert_eq(&overview(&repo));
     std::fs::write(repo.database(), "no database").unwrap();
-    assert!(repo.ok(&[]).contains("\nixmcp doctor "));
+    expect![[r#"
+        repository  ROOT
+        index       CORRUPT_INDEX: ROOT/.ixmcp/index.db is not an index of ixmcp, or is damaged. Run `ixmcp rebuild`: it builds a new index and keeps this file as index.db.bad.
+        daemon      not running; a client starts it
+        clients     cursor
+
+        ixmcp doctor         see what is wrong with the index
+        ixmcp --help         all commands
+    "#]].assert_eq(&overview(&repo));
 }
 
 /// Output of the program without a command, without the parts that differ from run to run.
@@ -87,21 +95,27 @@ fn an_index_without_files_names_the_rule_and_its_file() {
     expect![[r#"
         The index of ROOT contains no files: the rule `/*` in .gitignore ignores 3 files. To index ignored files, change the rule, or write an exception such as `!/*` to a file `.ignore`, which git does not read.
     "#]].assert_eq(&warning(&repo));
-    let doctor = repo.ok(&["doctor", "database"]);
-    assert!(doctor.contains("warning") && doctor.contains("`/*` in .gitignore"), "{doctor}");
-    let output = repo.run(&["query", "main"]);
-    assert!(String::from_utf8(output.stderr).unwrap().contains("`/*` in .gitignore"));
+    expect![[r#"
+        $ ixmcp doctor database
+        database   warning  The index of REPOSITORY contains no files: the rule `/*` in .gitignore ignores 3 files. To index ignored files, change the rule, or write an exception such as `!/*` to a file `.ignore`, which git does not read.
+        $ ixmcp query main
+        nothing found
+        The index of REPOSITORY contains no files: the rule `/*` in .gitignore ignores 3 files. To index ignored files, change the rule, or write an exception such as `!/*` to a file `.ignore`, which git does not read.
+        exit code 1
+    "#]].assert_eq(&repo.transcript(&[&["doctor", "database"], &["query", "main"]], &[]));
     // `sync` prints it, too, at each time.
     for arguments in [&["sync"][..], &["sync", "--force"]] {
-        let output = repo.run(arguments);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains("the rule `/*` in .gitignore ignores 3 files"), "{arguments:?}: {said}");
+        let said = String::from_utf8(repo.run(arguments).stderr).unwrap();
+        assert_eq!(without_root(&repo, &said), warning(&repo), "{arguments:?}");
     }
     // The remedy is one.
     repo.write(".ignore", "!/*\n");
     let found = repo.call("query", &json!({ "text": "main", "mode": "literal" }));
     assert_eq!((&found["total"], &found["warning"]), (&json!(1), &Value::Null), "{found}");
-    assert!(repo.ok(&["doctor", "database"]).contains("the index is sound"));
+    expect![[r#"
+        database   ok       the index is sound: 4 files, schema 7
+    "#]]
+    .assert_eq(&repo.ok(&["doctor", "database"]));
 }
 
 #[test]
@@ -139,14 +153,126 @@ fn an_index_without_files_says_so_whatever_the_reason() {
 #[test]
 fn help_groups_the_commands_and_mistakes_are_met_with_a_name() {
     let repo = Repo::new("");
-    let help = repo.ok(&["--help"]);
-    for heading in ["Get started:", "Search and read:", "Python types:", "Serve agents:", "Examples:", "Options:"] {
-        assert!(help.contains(&format!("\n{heading}\n")), "{heading}: {help}");
-    }
-    assert!(help.contains("\n  query        Search the repository"), "{help}");
-    let output = repo.run(&["qury"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("'query'"));
+    let printed = repo.transcript(&[&["--help"], &["qury"]], &[]);
+    // clap indents empty lines, too.
+    let printed: String = printed.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    expect![[r#"
+        $ ixmcp --help
+        Search and read a repository through one SQLite index that is always fresh.
+
+        The index is stored in .ixmcp/index.db and is built when it is first needed.
+
+        Usage: ixmcp [OPTIONS] [COMMAND]
+
+        Get started:
+          setup        Add ixmcp to the settings of MCP clients
+          sync         Update the index and report what changed since the last sync
+          doctor       Diagnose problems with ixmcp in this repository and suggest fixes
+
+        Search and read:
+          query        Search the repository: ranked by words and meaning, or line by line as ripgrep does
+          documents    Index and search folders of documents
+          symbol       Show where a name is defined and used
+          changes      Show which definitions differ from a commit, and what depends on them
+          history      Show the commits that changed a file, a folder, a line or the lines of a symbol, and
+          the files that change with it
+          slice        Print lines of a file
+          files        List the indexed files, or with --skipped the files that are not indexed and why
+          stats        Show statistics of the index
+          repos        List your indexed repositories with their sizes, and your groups
+          deps         Index the sources of this repository's dependencies that are already on this machine
+
+        Python types:
+          check        Type-check the Python project, or only some of its files and folders
+          type-at      Show the type of the expression at a position of a Python file
+          def          Show where the symbol at a position is defined
+          refs         List all references to the symbol at a position
+          infer        Infer missing type annotations of Python files
+          rename       Rename a Python symbol in the whole project
+
+        Share with an organisation:
+          publish      Publish the commit that is checked out to an organisation's server
+          unpublish    Remove this repository from an organisation's server
+          org          Set up and inspect an organisation's server (PostgreSQL)
+
+        Knowledge graph:
+          init         Create the folder .ixchel for decisions, issues, ideas and notes
+          entity       Read, traverse, write and check the entities in .ixchel
+          graph        Draw the knowledge graph or the neighborhood of one entity
+
+        Serve agents:
+          mcp          Serve the tools over stdin and stdout, as MCP and as plain JSON-RPC methods
+          http         Serve the tools over HTTP, for clients in containers, browsers and on other machines
+          daemon       Run, start, stop or inspect the repository's daemon
+          call         Call any tool with JSON arguments and print its answer as JSON
+
+        Inspect and maintain:
+          ui           Explore the index in a browser: search, files, graph, tags and the calls of agents
+          sql          Query the index with SQL, read-only
+          rebuild      Rebuild the index while the old one remains in use
+          snapshot     Save the index to a file, or start from a saved index
+          scip         Use the definitions and references that language indexers state in SCIP files
+
+        Set up the program:
+          model        Manage the optional embedding model that reranks the best hits
+          completions  Print a completion script for a shell
+          man          Print a manual page, or write all manual pages to a folder
+
+        Examples:
+          ixmcp query where are orders paid
+          ixmcp symbol Cart.checkout --relations
+          ixmcp setup claude-code
+        Run `ixmcp COMMAND --help` for details.
+
+        Exit codes: 0 success, 1 no results (check, doctor: problems found), 2 error.
+
+        JSON of `ixmcp --json`:
+          {root, index, daemon, clients, next: [{command, what}]}
+
+        Options:
+              --repo <PATH>
+                  The repository: the nearest folder, from the given one up, that contains .ixmcp, .ixchel
+                  or .git [default: $CLAUDE_PROJECT_DIR, then the current folder]; repeat it, or give a glob
+                  of paths or org:NAME, to search several
+
+              --group <NAME>
+                  Search the repositories of a group, which `[groups]` in your config.toml defines, or
+                  `deps`: what this repository depends on; can be repeated
+
+              --color <WHEN>
+                  When to use color
+
+                  [default: auto]
+                  [possible values: auto, always, never]
+
+              --hyperlink <WHEN>
+                  When to print paths as terminal hyperlinks
+
+                  [default: auto]
+                  [possible values: auto, always, never]
+
+              --wait
+                  Build the index completely before answering, in commands that use it
+
+              --json
+                  Print an overview of this repository as one JSON object
+
+          -h, --help
+                  Print help (see a summary with '-h')
+
+          -V, --version
+                  Print version
+        $ ixmcp qury
+        error: unrecognized subcommand 'qury'
+
+          tip: a similar subcommand exists: 'query'
+
+        Usage: ixmcp [OPTIONS] [COMMAND]
+
+        For more information, try '--help'.
+        exit code 2
+    "#]]
+    .assert_eq(&printed);
 }
 
 #[test]
@@ -232,10 +358,23 @@ fn every_command_has_a_manual_page() {
     let repo = Repo::new("");
     repo.ok(&["man", "--output", "man1"]);
     let read = |name: &str| std::fs::read_to_string(repo.path().join("man1").join(name)).unwrap();
-    for page in ["ixmcp.1", "ixmcp-query.1", "ixmcp-entity.1", "ixmcp-entity-link.1", "ixmcp-daemon-start.1"] {
-        assert!(read(page).contains("\n.SH NAME\n"), "{page}");
-    }
+    let pages = ["ixmcp.1", "ixmcp-query.1", "ixmcp-entity.1", "ixmcp-entity-link.1", "ixmcp-daemon-start.1"];
+    let names = pages.map(|page| {
+        let name = read(page).lines().skip_while(|line| *line != ".SH NAME").nth(1).unwrap().to_owned();
+        format!("{page}: {name}\n")
+    });
+    expect![[r#"
+        ixmcp.1: ixmcp \- Search and read a repository through one SQLite index that is always fresh
+        ixmcp-query.1: ixmcp\-query \- Search the repository: ranked by words and meaning, or line by line as ripgrep does
+        ixmcp-entity.1: ixmcp\-entity \- Read, traverse, write and check the entities in .ixchel
+        ixmcp-entity-link.1: ixmcp\-entity\-link \- Add an edge from one entity to another
+        ixmcp-daemon-start.1: ixmcp\-daemon\-start \- Start the daemon and wait until it is ready
+    "#]].assert_eq(&names.concat());
     assert_eq!(read("ixmcp-entity-link.1"), repo.ok(&["man", "entity", "link"]));
     assert!(!repo.path().join("man1/ixmcp-engine.1").exists(), "what is hidden has none");
-    assert!(repo.fails(&["man", "entty"]).contains("entity"));
+    expect![[r#"
+        $ ixmcp man entty
+        ixmcp: INVALID_ARGUMENT: there is no command "entty". Did you mean entity?
+    "#]]
+    .assert_eq(&repo.failures(&[&["man", "entty"]], &[]));
 }

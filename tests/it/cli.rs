@@ -5,7 +5,7 @@ use std::fs;
 use expect_test::expect;
 use serde_json::json;
 
-use crate::harness::Repo;
+use crate::harness::{Repo, shown_run};
 
 const SMALL: &str = "\
 //- /src/shop.py
@@ -60,9 +60,13 @@ fn advice_names_only_what_the_command_takes_also_if_a_daemon_answers() {
 #[test]
 fn a_symbol_that_is_not_there_has_the_suggestions_of_the_answer() {
     let repo = Repo::new(SMALL);
-    let printed = repo.run(&["symbol", "Carts"]);
-    assert_eq!(printed.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&printed.stderr).contains("did you mean: Cart\n"), "{printed:?}");
+    expect![[r#"
+        $ ixmcp symbol Carts
+        nothing is named Carts
+        did you mean: Cart
+        exit code 1
+    "#]]
+    .assert_eq(&repo.transcript(&[&["symbol", "Carts"]], &[]));
     let answer: serde_json::Value = serde_json::from_slice(&repo.run(&["symbol", "Carts", "--json"]).stdout).unwrap();
     assert_eq!(answer["suggestions"], json!(["Cart"]));
 }
@@ -181,12 +185,26 @@ fn a_file_is_named_from_the_current_folder_or_from_the_root() {
     assert_eq!(from_src(&["slice", "deep/../deep/only.py", "1"]), "def alone(): pass\n");
     // As a shell completes names.
     assert_eq!(from_src(&["slice", "both.txt", "1"]), "below\n");
-    assert!(from_src(&["type-at", "deep/only.py:1:5"]).contains("alone"));
-    assert!(from_src(&["def", "deep/only.py:1:5"]).starts_with("deep/only.py:1:5"));
-    assert!(from_src(&["documents", "show", "deep/only.py"]).contains("alone"));
-    let escape =
-        repo.command(&["slice", "../../etc/passwd", "1"]).current_dir(repo.path().join("src")).output().unwrap();
-    assert!(String::from_utf8_lossy(&escape.stderr).contains("INVALID_PATH"));
+    let commands = [
+        &["type-at", "deep/only.py:1:5"][..],
+        &["def", "deep/only.py:1:5"],
+        &["documents", "show", "deep/only.py"],
+        &["slice", "../../etc/passwd", "1"],
+    ];
+    let printed = commands
+        .map(|words| shown_run(words, &repo.command(words).current_dir(repo.path().join("src")).output().unwrap()));
+    expect![[r#"
+        $ ixmcp type-at deep/only.py:1:5
+        alone: def alone() -> Unknown
+            deep/only.py:1:5  def alone(): pass
+        $ ixmcp def deep/only.py:1:5
+        deep/only.py:1:5  function  def alone(): pass
+        $ ixmcp documents show deep/only.py
+        def alone(): pass
+        $ ixmcp slice ../../etc/passwd 1
+        ixmcp: INVALID_PATH: ../../etc/passwd lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `ixmcp documents index` first.
+        exit code 2
+    "#]].assert_eq(&printed.concat());
 }
 
 #[test]
@@ -197,13 +215,28 @@ fn nothing_outside_the_repository_is_read() {
     std::os::unix::fs::symlink(outside.path(), repo.path().join("link.txt")).unwrap();
     std::os::unix::fs::symlink("/etc", repo.path().join("etc")).unwrap();
     let absolute = outside.path().to_str().unwrap();
-    for path in ["../../etc/passwd", "/etc/passwd", "etc/passwd", "link.txt", absolute, "src/../../x", "\0", "", "src"]
-    {
-        let arguments = json!({ "file_path": path, "start_line": 1, "end_line": 2 }).to_string();
-        let error = repo.fails(&["call", "get_slice", "--args", &arguments]);
-        assert!(error.contains("INVALID_PATH"), "{path:?}: {error}");
-        assert!(!error.contains("secret") && !error.contains("root:"), "{path:?}: {error}");
-    }
+    let paths = ["../../etc/passwd", "/etc/passwd", "etc/passwd", "link.txt", absolute, "src/../../x", "\0", "", "src"];
+    let calls = paths.map(|path| ("get_slice", json!({ "file_path": path, "start_line": 1, "end_line": 2 })));
+    expect![[r#"
+        $ ixmcp call get_slice --args '{"end_line":2,"file_path":"../../etc/passwd","start_line":1}'
+        ixmcp: INVALID_PATH: ../../etc/passwd lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `index_files` first.
+        $ ixmcp call get_slice --args '{"end_line":2,"file_path":"/etc/passwd","start_line":1}'
+        ixmcp: INVALID_PATH: /etc/passwd lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `index_files` first.
+        $ ixmcp call get_slice --args '{"end_line":2,"file_path":"etc/passwd","start_line":1}'
+        ixmcp: INVALID_PATH: etc/passwd lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `index_files` first.
+        $ ixmcp call get_slice --args '{"end_line":2,"file_path":"link.txt","start_line":1}'
+        ixmcp: INVALID_PATH: link.txt lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `index_files` first.
+        $ ixmcp call get_slice --args '{"end_line":2,"file_path":"OUTSIDE","start_line":1}'
+        ixmcp: INVALID_PATH: OUTSIDE lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `index_files` first.
+        $ ixmcp call get_slice --args '{"end_line":2,"file_path":"src/../../x","start_line":1}'
+        ixmcp: INVALID_PATH: src/../../x lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `index_files` first.
+        $ ixmcp call get_slice --args '{"end_line":2,"file_path":"\u0000","start_line":1}'
+        ixmcp: INVALID_PATH: \u{0} holds a NUL character, which no path does. Give a path relative to the repository.
+        $ ixmcp call get_slice --args '{"end_line":2,"file_path":"","start_line":1}'
+        ixmcp: INVALID_PATH: the path is empty. Give a path relative to the repository.
+        $ ixmcp call get_slice --args '{"end_line":2,"file_path":"src","start_line":1}'
+        ixmcp: INVALID_PATH: src is a folder. Name a file.
+    "#]].assert_eq(&repo.refusals(&calls, &[(absolute, "OUTSIDE")]));
 }
 
 #[test]
@@ -223,7 +256,10 @@ fn skipped_files_are_listed_with_their_reasons() {
             (&json!("image.bin"), &json!("binary")),
         ]
     );
-    assert!(repo.fails(&["slice", ".env", "1"]).contains("INVALID_PATH"));
+    expect![[r#"
+        $ ixmcp slice .env 1
+        ixmcp: INVALID_PATH: .env may hold secrets and is never shown. Name another file. Programs that may read this one can open it without ixmcp.
+    "#]].assert_eq(&repo.failures(&[&["slice", ".env", "1"]], &[]));
 }
 
 #[test]
@@ -238,8 +274,11 @@ fn exit_codes_distinguish_found_nothing_and_error() {
 fn a_file_that_is_not_an_index_is_kept() {
     let repo = Repo::new(SMALL);
     repo.write(".ixmcp/index.db", "this is a diary");
-    let error = repo.fails(&["sql", "SELECT 1"]);
-    assert!(error.contains("CORRUPT_INDEX") && error.contains("ixmcp rebuild"), "{error}");
+    expect![[r#"
+        $ ixmcp sql 'SELECT 1'
+        ixmcp: CORRUPT_INDEX: the index is damaged (file is not a database). Run `ixmcp rebuild` to build it again.
+    "#]]
+    .assert_eq(&repo.failures(&[&["sql", "SELECT 1"]], &[]));
     assert_eq!(fs::read(repo.database()).unwrap(), b"this is a diary");
 
     repo.ok(&["rebuild"]);
@@ -254,8 +293,10 @@ fn an_index_of_a_newer_version_is_left_alone() {
     let newer = "INSERT INTO refinery_schema_history VALUES (999, 'future', '2099-01-01T00:00:00Z', '0')";
     let status = std::process::Command::new("sqlite3").arg(repo.database()).arg(newer).status().unwrap();
     assert!(status.success());
-    let error = repo.fails(&["query", "checkout"]);
-    assert!(error.contains("NEWER_INDEX"), "{error}");
+    expect![[r#"
+        $ ixmcp query checkout
+        ixmcp: NEWER_INDEX: REPOSITORY/.ixmcp/index.db has schema 999, this ixmcp knows up to 7. Use the newer ixmcp, or run `ixmcp rebuild` to build the index again with this one.
+    "#]].assert_eq(&repo.failures(&[&["query", "checkout"]], &[]));
 }
 
 fn sqlite3(repo: &Repo, statements: &str) -> String {
@@ -309,20 +350,26 @@ fn an_index_with_the_old_numbering_is_built_again_by_whatever_is_asked_first() {
          ',NULL,' || quote(hash) || ',' || lines || ',' || size || ',' || mtime_ns || ',' || ctime_ns || ',' || inode || ',' ||
          seen_ns || ',NULL,NULL,NULL);' FROM files",
     );
-    let asked: [(&[&str], &str); 4] = [
-        (&["query", "checkout"], "src/shop.py"),
-        (&["sql", "SELECT count(*) FROM chunks"], "3"),
-        (&["call", "get_symbol", "--args", r#"{"symbol_name": "Cart"}"#], "src/shop.py"),
-        (&["sync"], "3 added"),
+    let asked = [
+        &["query", "checkout"][..],
+        &["sql", "SELECT count(*) FROM chunks"],
+        &["call", "get_symbol", "--args", r#"{"symbol_name": "Cart"}"#],
     ];
-    for (arguments, expected) in asked {
+    let expected = asked.map(|arguments| repo.ok(arguments));
+    let becomes_old = || {
         fs::remove_dir_all(repo.path().join(".ixmcp")).unwrap();
         fs::create_dir(repo.path().join(".ixmcp")).unwrap();
         sqlite3(&repo, &format!("PRAGMA application_id = {application}; {OLD_NUMBERING} {files}"));
-        let answer = repo.ok(arguments);
-        assert!(answer.contains(expected), "{arguments:?}: {answer}");
-        assert_eq!(sqlite3(&repo, "SELECT min(version), name FROM refinery_schema_history").trim(), "1|schema");
+    };
+    let oldest = || sqlite3(&repo, "SELECT min(version), name FROM refinery_schema_history");
+    for (arguments, expected) in asked.into_iter().zip(expected) {
+        becomes_old();
+        assert_eq!(repo.ok(arguments), expected, "{arguments:?}");
+        assert_eq!(oldest(), "1|schema\n", "{arguments:?}");
     }
+    becomes_old();
+    assert_eq!(repo.sync()["added"], 3);
+    assert_eq!(oldest(), "1|schema\n");
     assert_eq!(repo.sync()["unchanged"], 3);
 }
 
@@ -332,9 +379,12 @@ fn the_index_can_be_asked_in_sql_but_not_changed() {
     repo.sync();
     assert_eq!(repo.ok(&["sql", "SELECT path FROM files ORDER BY path"]), "path\nREADME.md\nnotes.txt\nsrc/shop.py\n");
     assert_eq!(repo.ok(&["sql", "SELECT vec_version() IS NOT NULL AS vec"]), "vec\n1\n");
-    let error = repo.fails(&["sql", "SELECT embed(NULL)"]);
-    assert!(error.contains("INVALID_ARGUMENT"), "{error}");
-    assert!(repo.fails(&["sql", "DELETE FROM files"]).contains("READ_ONLY"));
+    expect![[r#"
+        $ ixmcp sql 'SELECT embed(NULL)'
+        ixmcp: INVALID_ARGUMENT: SQL: Invalid type.
+        $ ixmcp sql 'DELETE FROM files'
+        ixmcp: READ_ONLY: `ixmcp sql` only reads the index: this statement changes, attaches or sets something. To change a copy, save one by `sqlite3 .ixmcp/index.db ".backup copy.db"` and open that.
+    "#]].assert_eq(&repo.failures(&[&["sql", "SELECT embed(NULL)"], &["sql", "DELETE FROM files"]], &[]));
 }
 
 #[test]
@@ -345,7 +395,7 @@ fn sql_makes_no_file_and_sets_nothing() {
     let outside = tempfile::tempdir().unwrap();
     let file = outside.path().join("y.db");
     let path = file.to_str().unwrap();
-    for refused in [
+    let statements = [
         format!("VACUUM INTO '{path}'"),
         format!("vacuum main into '{path}'"),
         "VACUUM".to_owned(),
@@ -373,11 +423,45 @@ fn sql_makes_no_file_and_sets_nothing() {
         "SELECT load_extension('/tmp/x')".to_owned(),
         // What precedes it may run; what follows it must not.
         format!("SELECT 1; VACUUM INTO '{path}'"),
-    ] {
-        let reported = repo.fails(&["sql", &refused]);
-        assert!(reported.contains("READ_ONLY") || reported.contains("INVALID_ARGUMENT"), "{refused}: {reported}");
+        format!("SELECT writefile('{path}', 'x')"),
+    ];
+    let mut refused = std::collections::BTreeMap::<String, Vec<String>>::new();
+    for statement in statements {
+        refused.entry(repo.fails(&["sql", &statement])).or_default().push(statement);
     }
-    assert!(repo.fails(&["sql", &format!("SELECT writefile('{path}', 'x')")]).contains("writefile"));
+    let refused: String = refused.iter().map(|(error, given)| format!("{error}  {}\n", given.join("\n  "))).collect();
+    expect![[r#"
+        ixmcp: INVALID_ARGUMENT: SQL: no such function: writefile in SELECT writefile('OUTSIDE/y.db', 'x') at offset 7.
+          SELECT writefile('OUTSIDE/y.db', 'x')
+        ixmcp: INVALID_ARGUMENT: SQL: not authorized to use function: load_extension in SELECT load_extension('/tmp/x') at offset 7.
+          SELECT load_extension('/tmp/x')
+        ixmcp: READ_ONLY: `ixmcp sql` only reads the index: this statement changes, attaches or sets something. To change a copy, save one by `sqlite3 .ixmcp/index.db ".backup copy.db"` and open that.
+          VACUUM INTO 'OUTSIDE/y.db'
+          vacuum main into 'OUTSIDE/y.db'
+          VACUUM
+          ATTACH 'OUTSIDE/y.db' AS y
+          ATTACH 'file:OUTSIDE/y.db?mode=rwc' AS y; CREATE TABLE y.t (a)
+          ATTACH 'REPOSITORY/.ixmcp/index.db' AS other
+          ATTACH ':memory:' AS m
+          DETACH main
+          CREATE TABLE t (a)
+          CREATE TEMP TABLE t (a)
+          CREATE VIRTUAL TABLE t USING fts5 (a)
+          INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')
+          DROP TABLE files
+          ALTER TABLE files ADD COLUMN x
+          REINDEX
+          ANALYZE
+          PRAGMA user_version = 7
+          PRAGMA query_only = OFF
+          PRAGMA journal_mode = DELETE
+          PRAGMA writable_schema = ON
+          PRAGMA wal_checkpoint(TRUNCATE)
+          PRAGMA incremental_vacuum
+          PRAGMA optimize
+          PRAGMA temp_store_directory = 'OUTSIDE'
+          SELECT 1; VACUUM INTO 'OUTSIDE/y.db'
+    "#]].assert_eq(&repo.named(&refused, &[(outside.path().to_str().unwrap(), "OUTSIDE")]));
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
     assert!(fs::read(repo.database()).unwrap() == before, "the index is what it was");
     for (admitted, first) in [
@@ -430,8 +514,12 @@ fn a_rebuild_leaves_no_file_of_the_new_index_behind() {
     repo.sync();
     repo.ok(&["rebuild"]);
     let left = fs::read_dir(repo.path().join(".ixmcp")).unwrap().map(|entry| entry.unwrap().file_name());
-    let left: Vec<String> = left.map(|name| name.to_string_lossy().into_owned()).collect();
-    assert!(!left.iter().any(|name| name.contains(".new")), "{left:?}");
+    let mut left: Vec<String> = left.map(|name| name.to_string_lossy().into_owned()).collect();
+    left.sort();
+    assert_eq!(
+        left,
+        [".gitignore", "build.lock", "index.db", "open.lock", "rebuild.lock", "update.lock", "update.queue"]
+    );
 }
 
 #[test]
@@ -440,7 +528,11 @@ fn white_space_is_a_pattern_but_not_a_query() {
     let found = repo.call("query", &json!({ "text": "\t", "mode": "literal" }));
     assert_eq!(found["results"][0]["line"], 2);
     assert_eq!(repo.call("query", &json!({ "text": " ", "mode": "regex" }))["total"], 0);
-    assert!(repo.fails(&["query", " "]).contains("INVALID_ARGUMENT"));
+    expect![[r#"
+        $ ixmcp query ' '
+        ixmcp: INVALID_ARGUMENT: argument `TEXT` is empty. Give a query.
+    "#]]
+    .assert_eq(&repo.failures(&[&["query", " "]], &[]));
 }
 
 #[test]
@@ -461,25 +553,52 @@ y
 #[test]
 fn a_limit_that_is_no_number_is_refused_with_what_to_give() {
     let repo = Repo::new(SMALL);
-    for (arguments, option, least) in [
-        (&["query", "-n", "-1", "x"][..], "--limit <LIMIT>", 1),
-        (&["query", "-n", "many", "x"], "--limit <LIMIT>", 1),
-        (&["query", "--offset", "-2", "x"], "--offset <OFFSET>", 0),
-        (&["symbol", "--limit", "-3", "x"], "--limit <LIMIT>", 1),
-        (&["entity", "search", "-n", "-3", "x"], "--limit <LIMIT>", 1),
-    ] {
-        let error = repo.fails(arguments);
-        let expected = format!("for '{option}': give a whole number of at least {least}\n");
-        assert!(error.contains(&expected) && !error.contains("tip:"), "{arguments:?}: {error}");
-    }
+    let commands: [&[&str]; 5] = [
+        &["query", "-n", "-1", "x"],
+        &["query", "-n", "many", "x"],
+        &["query", "--offset", "-2", "x"],
+        &["symbol", "--limit", "-3", "x"],
+        &["entity", "search", "-n", "-3", "x"],
+    ];
+    expect![[r#"
+        $ ixmcp query -n -1 x
+        error: invalid value '-1' for '--limit <LIMIT>': give a whole number of at least 1
+
+        For more information, try '--help'.
+        $ ixmcp query -n many x
+        error: invalid value 'many' for '--limit <LIMIT>': give a whole number of at least 1
+
+        For more information, try '--help'.
+        $ ixmcp query --offset -2 x
+        error: invalid value '-2' for '--offset <OFFSET>': give a whole number of at least 0
+
+        For more information, try '--help'.
+        $ ixmcp symbol --limit -3 x
+        error: invalid value '-3' for '--limit <LIMIT>': give a whole number of at least 1
+
+        For more information, try '--help'.
+        $ ixmcp entity search -n -3 x
+        error: invalid value '-3' for '--limit <LIMIT>': give a whole number of at least 1
+
+        For more information, try '--help'.
+    "#]]
+    .assert_eq(&repo.failures(&commands, &[]));
     assert_eq!(repo.run(&["query", "-n", "99999999999999999999", "checkout"]).status.code(), Some(0));
 }
 
 #[test]
 fn one_line_is_one_line_in_errors() {
     let repo = Repo::new("//- /one.py\nx = 1\n");
-    for arguments in [&["slice", "one.py", "9"][..], &["type-at", "one.py:9:1"], &["history", "one.py:9"]] {
-        let error = String::from_utf8(repo.run(arguments).stderr).unwrap();
-        assert!(error.contains(" has 1 line") && !error.contains("1 lines"), "{arguments:?}: {error}");
-    }
+    let commands = [&["slice", "one.py", "9"][..], &["type-at", "one.py:9:1"], &["history", "one.py:9"]];
+    expect![[r#"
+        $ ixmcp slice one.py 9
+        ixmcp: INVALID_ARGUMENT: line 9 is past the end; the file has 1 line. Give 1-based lines with `START` ≤ `END`.
+        exit code 2
+        $ ixmcp type-at one.py:9:1
+        ixmcp: NOT_FOUND: line 9 is past the end; the file has 1 line. Lines and columns are 1-based; columns count characters.
+        exit code 1
+        $ ixmcp history one.py:9
+        ixmcp: INVALID_ARGUMENT: one.py has 1 line. Give one of them, from 1, or the file alone.
+        exit code 2
+    "#]].assert_eq(&repo.transcript(&commands, &[]));
 }

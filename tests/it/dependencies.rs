@@ -208,7 +208,10 @@ fn the_sources_of_dependencies_are_indexed_where_package_managers_keep_them() {
     let root = smart["results"][0]["repo"].as_str().unwrap();
     let slice =
         repo.call("get_slice", &json!({ "repo": root, "file_path": "pressure.py", "start_line": 1, "end_line": 1 }));
-    assert!(slice["content"].as_str().unwrap().contains("def release_pressure"), "{slice}");
+    expect![[r#"
+        def release_pressure(boiler):
+    "#]]
+    .assert_eq(slice["content"].as_str().unwrap());
     let symbol = repo.call("get_symbol", &json!({ "name": "start_engine", "repo": ["@deps", repo.path()] }));
     assert_eq!(symbol["symbols"][0]["file_path"], "src/lib.rs", "{symbol}");
 
@@ -220,9 +223,14 @@ fn the_sources_of_dependencies_are_indexed_where_package_managers_keep_them() {
     let scoped = repo.call("query", &json!({ "text": "measurePressure", "repo": "@deps/@acme/gauge@1.2.3" }));
     assert_eq!(scoped["results"][0]["file_path"], "index.js", "{scoped}");
     let error = refused(&repo, &json!({ "text": "x", "repo": "@deps/unheard" }));
-    assert!(error.contains("does not depend on unheard") && error.contains("ixmcp deps --list"), "{error}");
+    expect![[r#"
+        ixmcp: INVALID_ARGUMENT: this repository does not depend on unheard. `ixmcp deps --list` lists what it depends on.
+    "#]].assert_eq(&error);
     let old = refused(&repo, &json!({ "text": "x", "repo": "@deps/engine@1.0.0" }));
-    assert!(old.contains("not indexed: engine"), "{old}");
+    expect![[r#"
+        ixmcp: INDEX_NOT_FOUND: not indexed: engine. `ixmcp deps` indexes what this repository depends on.
+    "#]]
+    .assert_eq(&old);
 }
 
 #[test]
@@ -325,16 +333,23 @@ fn indexes_of_dependencies_are_shared_limited_and_pruned() {
 
     fs::write(settings.join("config.toml"), "[groups]\ndeps = [\"~/x\"]\n").unwrap();
     let refused = repo.fails(&["repos"]);
-    assert!(refused.contains("groups.deps cannot be defined"), "{refused}");
+    expect![[r#"
+        ixmcp: INVALID_ARGUMENT: HOME/.config/ixmcp/config.toml: groups.deps cannot be defined: @deps is what a repository depends on. Choose another name.
+    "#]].assert_eq(&refused.replace(repo.home().to_str().unwrap(), "HOME"));
 }
 
 #[test]
 fn only_the_machine_s_own_user_reaches_dependencies() {
     let repo = Repo::new("//- /a.md\nnothing\n");
     let empty = refused(&repo, &json!({ "text": "x", "repo": "@deps" }));
-    assert!(empty.contains("depends on nothing whose sources are on this machine"), "{empty}");
+    expect![[r#"
+        ixmcp: INDEX_NOT_FOUND: this repository depends on nothing whose sources are on this machine. `ixmcp deps --list` says what was looked for.
+    "#]].assert_eq(&empty);
     let listed = String::from_utf8(repo.run(&["deps"]).stderr).unwrap();
-    assert!(listed.contains("found no Cargo.lock"), "{listed}");
+    expect![[r#"
+        found no Cargo.lock, package.json, pyproject.toml, requirements.txt or go.mod that names a dependency
+    "#]]
+    .assert_eq(&listed);
     // A folder that merely has the name of one is a folder like any other.
     let refused = refused(&repo, &json!({ "text": "x", "repo": repo.home().join(".cargo") }));
     assert!(!refused.is_empty());

@@ -6,9 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use expect_test::expect;
 use serde_json::Value;
 
-use crate::harness::Repo;
+use crate::harness::{Repo, numberless};
 
 /// The exit code, and the findings of one check.
 fn look(mut command: Command, check: &str) -> (i32, Vec<Value>) {
@@ -27,7 +28,13 @@ fn doctor(repo: &Repo, check: &str) -> (i32, Vec<Value>) {
 /// The level of the only finding, and what it says.
 fn only(findings: &[Value]) -> (&str, String) {
     assert_eq!(findings.len(), 1, "{findings:?}");
-    (findings[0]["level"].as_str().unwrap(), format!("{} {}", findings[0]["message"], findings[0]["remedy"]))
+    (findings[0]["level"].as_str().unwrap(), shown(findings))
+}
+
+/// Each finding's message, and its remedy below.
+fn shown(findings: &[Value]) -> String {
+    let lines = findings.iter().flat_map(|finding| [&finding["message"], &finding["remedy"]]);
+    lines.filter_map(Value::as_str).map(|line| format!("{line}\n")).collect()
 }
 
 #[test]
@@ -66,10 +73,16 @@ home = /usr
             ("clients", "note")
         ]
     );
-    let reported = repo.ok(&["doctor", "database", "model"]);
-    assert!(reported.contains("the index is sound: ") && reported.lines().count() == 2, "{reported}");
-    assert!(!reported.contains('\u{1b}'), "no colours in a pipe");
-    assert!(repo.fails(&["doctor", "databse"]).contains("database"));
+    let printed = repo.transcript(&[&["doctor", "database", "model"], &["doctor", "databse"]], &[]);
+    expect![[r#"
+        $ ixmcp doctor database model
+        database   ok       the index is sound: 2 files, schema 7
+        model      ok       ixmcp-static, built in, 256 dimensions
+        $ ixmcp doctor databse
+        ixmcp: INVALID_ARGUMENT: there is no check "databse". Did you mean database?
+        exit code 2
+    "#]]
+    .assert_eq(&printed);
 }
 
 #[test]
@@ -88,18 +101,28 @@ fn a_damaged_index_is_reported_and_repaired() {
     };
     let cut = || fs::File::options().write(true).open(repo.database()).unwrap().set_len(length / 2).unwrap();
     let other = || fs::write(repo.database(), "no database at all").unwrap();
+    let mut damages = String::new();
     for damage in [&holed as &dyn Fn(), &cut, &other] {
         damage();
         let (code, findings) = doctor(&repo, "database");
         let (level, reported) = only(&findings);
         assert_eq!((code, level), (1, "error"), "{reported}");
-        assert!(reported.contains("ixmcp rebuild"), "{reported}");
+        damages += &reported;
         assert_eq!(findings[0]["fixable"], true);
         let (code, findings) = look(repo.command(&["doctor", "--fix", "--json", "database"]), "database");
         assert_eq!((code, &findings[0]["fixed"]), (0, &Value::Bool(true)), "{findings:?}");
         let (code, findings) = doctor(&repo, "database");
         assert_eq!((code, only(&findings).0), (0, "ok"), "{findings:?}");
     }
+    expect![[r#"
+        the index is damaged (database disk image is malformed)
+        Run `ixmcp rebuild`: it builds the index again, and keeps a file that is not ixmcp's as index.db.bad.
+        the index is damaged (database disk image is malformed)
+        Run `ixmcp rebuild`: it builds the index again, and keeps a file that is not ixmcp's as index.db.bad.
+        REPOSITORY/.ixmcp/index.db is not an index of ixmcp, or is damaged
+        Run `ixmcp rebuild`: it builds the index again, and keeps a file that is not ixmcp's as index.db.bad.
+    "#]]
+    .assert_eq(&repo.named(&damages, &[]));
     assert_eq!(repo.call("stats", &serde_json::json!({}))["total_files"], 200);
 }
 
@@ -115,6 +138,7 @@ fn an_index_with_other_tables_or_that_is_a_folder_is_reported_and_repaired() {
         fs::remove_file(repo.database()).unwrap();
         fs::create_dir(repo.database()).unwrap();
     };
+    let mut damages = String::new();
     for (name, damage) in [
         ("files", &sql("DROP TABLE files; CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT)") as &dyn Fn()),
         ("files", &sql("ALTER TABLE files RENAME COLUMN hash TO digest")),
@@ -126,12 +150,24 @@ fn an_index_with_other_tables_or_that_is_a_folder_is_reported_and_repaired() {
         let (code, findings) = doctor(&repo, "database");
         let (level, reported) = only(&findings);
         assert_eq!((code, level), (1, "error"), "{name}: {reported}");
-        assert!(reported.contains(name), "{name}: {reported}");
+        damages += &reported;
         let (code, findings) = look(repo.command(&["doctor", "--fix", "--json", "database"]), "database");
         assert_eq!((code, &findings[0]["fixed"]), (0, &Value::Bool(true)), "{name}: {findings:?}");
         assert_eq!(only(&doctor(&repo, "database").1).0, "ok", "{name}");
         assert_eq!(repo.call("stats", &serde_json::json!({}))["total_files"], 1, "{name}");
     }
+    expect![[r#"
+        the index is damaged: the index files_by_hash is missing; the index files_by_language is missing; the index files_by_trigram_slot is missing
+        Run `ixmcp rebuild`: it builds the index again, and keeps a file that is not ixmcp's as index.db.bad.
+        the index is damaged: the index files_by_hash differs from that of a new index; the table files differs from that of a new index
+        Run `ixmcp rebuild`: it builds the index again, and keeps a file that is not ixmcp's as index.db.bad.
+        the index is damaged: the index chunks_by_hash is missing; the table chunks is missing
+        Run `ixmcp rebuild`: it builds the index again, and keeps a file that is not ixmcp's as index.db.bad.
+        the index is damaged: the index chunks_by_hash is missing
+        Run `ixmcp rebuild`: it builds the index again, and keeps a file that is not ixmcp's as index.db.bad.
+        REPOSITORY/.ixmcp/index.db is not an index of ixmcp, or is damaged
+        Run `ixmcp rebuild`: it builds the index again, and keeps a file that is not ixmcp's as index.db.bad.
+    "#]].assert_eq(&repo.named(&damages, &[]));
     // What a user has added is not checked.
     sql("CREATE TABLE mine (a)")();
     assert_eq!(only(&doctor(&repo, "database").1).0, "ok");
@@ -155,20 +191,27 @@ fn an_index_whose_first_build_was_broken_off_is_not_called_sound() {
         };
     }
     let output = limited.output().unwrap();
-    let reported = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(2) && reported.contains("READ_ONLY"), "{reported}");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    // Progress comes before it.
+    expect!["ixmcp: READ_ONLY: the disk is full or failing (disk I/O error). Free some space and run `ixmcp sync`."]
+        .assert_eq(String::from_utf8_lossy(&output.stderr).lines().last().unwrap());
     let (_, findings) = doctor(&repo, "database");
     let (level, reported) = only(&findings);
     assert_eq!(level, "warning", "{reported}");
-    assert!(
-        reported.contains("incomplete") && reported.contains("ixmcp sync") && !reported.contains("sound"),
-        "{reported}"
-    );
+    expect![[r#"
+        the index is incomplete: its first build is running or was interrupted, with N files so far
+        Run `ixmcp sync`, which continues it. On a full disk, free some space first.
+    "#]]
+    .assert_eq(&numberless(&reported));
     let (code, findings) = look(repo.command(&["doctor", "--fix", "--json", "database"]), "database");
     assert_eq!((code, &findings[0]["fixed"]), (0, &Value::Bool(true)), "{findings:?}");
     let (_, findings) = doctor(&repo, "database");
     let (level, reported) = only(&findings);
-    assert!(level == "ok" && reported.contains("300 files"), "{reported}");
+    assert_eq!(level, "ok");
+    expect![[r#"
+        the index is sound: 300 files, schema 7
+    "#]]
+    .assert_eq(&reported);
 }
 
 #[test]
@@ -183,10 +226,20 @@ chunk_sizes = 3
     let (code, findings) = doctor(&repo, "settings");
     let (level, reported) = only(&findings);
     assert_eq!((code, level), (0, "warning"));
-    assert!(reported.contains("index.chunk_size"), "the nearest is named: {reported}");
+    expect![[r#"
+        REPOSITORY/.ixmcp.toml: index.chunk_sizes is not a setting; the nearest is index.chunk_size
+        Correct it. docs/settings.md lists all settings.
+    "#]]
+    .assert_eq(&repo.named(&reported, &[]));
     repo.write(".ixmcp.toml", "[index\n");
     let (code, findings) = doctor(&repo, "settings");
-    assert_eq!((code, only(&findings).0), (1, "error"), "{findings:?}");
+    let (level, reported) = only(&findings);
+    assert_eq!((code, level), (1, "error"));
+    expect![[r#"
+        REPOSITORY/.ixmcp.toml, line 1, is not TOML
+        Correct it or remove it.
+    "#]]
+    .assert_eq(&repo.named(&reported, &[]));
 }
 
 #[test]
@@ -198,7 +251,11 @@ fn an_index_that_git_tracks_is_reported() {
     }
     let (_, findings) = doctor(&repo, "database");
     assert_eq!(findings[0]["level"], "warning");
-    assert!(findings[0]["remedy"].as_str().unwrap().contains("git rm"), "{findings:?}");
+    expect![[r#"
+        git tracks files in .ixmcp: they are not trusted, and rebuilt each time
+        Run `git rm -r --cached .ixmcp`.
+    "#]]
+    .assert_eq(&shown(&findings[..1]));
 }
 
 #[test]
@@ -211,7 +268,11 @@ fn a_port_that_is_taken_is_a_note() {
     let (code, findings) = look(command, "port");
     let (level, reported) = only(&findings);
     assert_eq!((code, level), (0, "note"));
-    assert!(reported.contains(&address) && reported.contains("daemon.tcp"), "{reported}");
+    expect![[r#"
+        ADDRESS is taken by another program
+        The daemon works without it. Choose another port with the setting daemon.tcp, or turn it off.
+    "#]]
+    .assert_eq(&reported.replace(&address, "ADDRESS"));
 }
 
 #[test]
@@ -272,15 +333,16 @@ fn a_newer_ty_in_the_environment_is_named_with_the_setting_that_runs_it() {
     };
     let newer = about("99.0.1").unwrap();
     assert_eq!(newer["level"], "note");
-    assert!(newer["message"].as_str().unwrap().starts_with("ty 99.0.1 is installed in "), "{newer}");
-    let remedy = newer["remedy"].as_str().unwrap();
-    let program = repo.path().canonicalize().unwrap().join(".venv/bin/ty");
-    assert!(remedy.contains("python.engine = \"ty\"") && remedy.contains(program.to_str().unwrap()), "{remedy}");
+    expect![[r#"
+        ty N.N.N is installed in REPOSITORY/.venv; the built-in type engine equals ty N.N.N
+        To check with the newer one, set python.engine = "ty" and python.ty = "REPOSITORY/.venv/bin/ty" in your own settings; it is then run.
+    "#]].assert_eq(&numberless(&repo.named(&shown(&[newer]), &[])));
     assert_eq!(about("0.0.9").unwrap()["level"], "ok");
     assert!(about("").is_none() && about("\u{1b}[31m").is_none());
     assert!(!log.exists(), "it was run");
     // The setting that it names works.
     repo.write(&format!("{package}/METADATA"), "Version: 99.0.1\n");
+    let program = repo.path().canonicalize().unwrap().join(".venv/bin/ty");
     let mut command = repo.command(&["check"]);
     command.env("IXMCP_PYTHON_ENGINE", "ty").env("IXMCP_PYTHON_TY", program).output().unwrap();
     assert!(log.exists());
@@ -343,38 +405,65 @@ fn the_package_that_installed_the_program_is_named_with_how_to_update_it() {
     let crates = "[v1]\n\"ixmcp 0.1.0 (registry+https://github.com/rust-lang/crates.io-index)\" = [\"ixmcp\"]\n";
     let own = "[v1]\n\"ixmcp 0.1.0 (path+file://ROOT/clone)\" = [\"ixmcp\"]\n";
     let manifest = "{ \"manifest_version\": \"0.3\", \"name\": \"ixmcp\" }";
-    for (program, others, from, update) in [
-        ("lib/node_modules/ixmcp/node_modules/@ixmcp/linux-x64/bin/ixmcp", vec![], "npm for all", "install --global"),
-        ("shop/node_modules/@ixmcp/linux-x64/bin/ixmcp", vec![], "npm in ROOT/shop", "`npm install ixmcp@latest`"),
-        ("_npx/0a/node_modules/@ixmcp/linux-x64/bin/ixmcp", vec![], "with npx", "`npx ixmcp@latest`"),
-        ("uv/tools/ixmcp/bin/ixmcp", vec![("uv/tools/ixmcp/pyvenv.cfg", "")], "with uv", "`uv tool upgrade ixmcp`"),
-        ("uv/archive-v0/a/bin/ixmcp", vec![("uv/archive-v0/a/pyvenv.cfg", "")], "with uvx", "`uvx ixmcp@latest`"),
-        ("pipx/venvs/ixmcp/bin/ixmcp", vec![("pipx/venvs/ixmcp/pyvenv.cfg", "")], "with pipx", "`pipx upgrade ixmcp`"),
-        (
-            "venv/bin/ixmcp",
-            vec![venv, info],
-            "pip in ROOT/venv",
-            "`ROOT/venv/bin/python -m pip install --upgrade ixmcp`",
-        ),
-        ("cargo/bin/ixmcp", vec![("cargo/.crates.toml", crates)], "with cargo", "`cargo binstall ixmcp`"),
-        (
-            "cargo/bin/ixmcp",
-            vec![("cargo/.crates.toml", own)],
-            "cargo from ROOT/clone",
-            "--features jemalloc` in ROOT/clone",
-        ),
-        ("Cellar/ixmcp/0.1.0/bin/ixmcp", vec![], "Homebrew", "`brew upgrade ixmcp`"),
-        ("bundle/server/ixmcp", vec![("bundle/manifest.json", manifest)], "MCP bundle", "newer .mcpb"),
-        ("i/ixmcp", vec![("i/man/", ""), ("i/completions/", "")], "from an archive", "newer archive"),
-        ("usr/local/bin/ixmcp", vec![("usr/local/share/ixmcp/image", "")], "container image", "newer image"),
-        ("alone/bin/ixmcp", vec![], "as a single file", "/releases"),
-    ] {
-        let reported = Placed::at(program, &others).reported(&repo);
-        assert!(reported.contains(from) && reported.contains(update), "{program}: {reported}");
-    }
+    let reported = [
+        ("lib/node_modules/ixmcp/node_modules/@ixmcp/linux-x64/bin/ixmcp", vec![]),
+        ("shop/node_modules/@ixmcp/linux-x64/bin/ixmcp", vec![]),
+        ("_npx/0a/node_modules/@ixmcp/linux-x64/bin/ixmcp", vec![]),
+        ("uv/tools/ixmcp/bin/ixmcp", vec![("uv/tools/ixmcp/pyvenv.cfg", "")]),
+        ("uv/archive-v0/a/bin/ixmcp", vec![("uv/archive-v0/a/pyvenv.cfg", "")]),
+        ("pipx/venvs/ixmcp/bin/ixmcp", vec![("pipx/venvs/ixmcp/pyvenv.cfg", "")]),
+        ("venv/bin/ixmcp", vec![venv, info]),
+        ("cargo/bin/ixmcp", vec![("cargo/.crates.toml", crates)]),
+        ("cargo/bin/ixmcp", vec![("cargo/.crates.toml", own)]),
+        ("Cellar/ixmcp/0.1.0/bin/ixmcp", vec![]),
+        ("bundle/server/ixmcp", vec![("bundle/manifest.json", manifest)]),
+        ("i/ixmcp", vec![("i/man/", ""), ("i/completions/", "")]),
+        ("usr/local/bin/ixmcp", vec![("usr/local/share/ixmcp/image", "")]),
+        ("alone/bin/ixmcp", vec![]),
+    ]
+    .map(|(program, others)| Placed::at(program, &others).reported(&repo));
+    expect![[r#"
+        ixmcp VERSION, installed with npm for all projects: ROOT/lib/node_modules/ixmcp/node_modules/@ixmcp/linux-x64/bin/ixmcp
+        To update: run `npm install --global ixmcp@latest`.
+        ixmcp VERSION, installed with npm in ROOT/shop: ROOT/shop/node_modules/@ixmcp/linux-x64/bin/ixmcp
+        To update: run `npm install ixmcp@latest` in ROOT/shop.
+        ixmcp VERSION, installed with npx: ROOT/_npx/0a/node_modules/@ixmcp/linux-x64/bin/ixmcp
+        To update: run `npx ixmcp@latest`: npx keeps the version that it once fetched until a newer one is named.
+        ixmcp VERSION, installed with uv: ROOT/uv/tools/ixmcp/bin/ixmcp
+        To update: run `uv tool upgrade ixmcp`.
+        ixmcp VERSION, installed with uvx: ROOT/uv/archive-v0/a/bin/ixmcp
+        To update: run `uvx ixmcp@latest`: uvx keeps the version that it once fetched until a newer one is named.
+        ixmcp VERSION, installed with pipx: ROOT/pipx/venvs/ixmcp/bin/ixmcp
+        To update: run `pipx upgrade ixmcp`.
+        ixmcp VERSION, installed with pip in ROOT/venv: ROOT/venv/bin/ixmcp
+        To update: run `ROOT/venv/bin/python -m pip install --upgrade ixmcp`.
+        ixmcp VERSION, installed with cargo: ROOT/cargo/bin/ixmcp
+        To update: run `cargo binstall ixmcp`, or `cargo install ixmcp --locked --profile dist --features jemalloc`.
+        ixmcp VERSION, installed with cargo from ROOT/clone: ROOT/cargo/bin/ixmcp
+        To update: run `git pull && cargo install --path . --locked --profile dist --features jemalloc` in ROOT/clone.
+        ixmcp VERSION, installed with Homebrew: ROOT/Cellar/ixmcp/VERSION/bin/ixmcp
+        To update: run `brew upgrade ixmcp`.
+        ixmcp VERSION, installed as an MCP bundle: ROOT/bundle/server/ixmcp
+        To update: download the newer .mcpb from https://github.com/ixmcp/ixmcp/releases and open it.
+        ixmcp VERSION, installed from an archive: ROOT/i/ixmcp
+        To update: download the newer archive from https://github.com/ixmcp/ixmcp/releases and replace the folder.
+        ixmcp VERSION, installed in a container image: ROOT/usr/local/bin/ixmcp
+        To update: pull or build the newer image, and start it again.
+        ixmcp VERSION, installed as a single file: ROOT/alone/bin/ixmcp
+        To update: download a newer version from https://github.com/ixmcp/ixmcp/releases and replace the file.
+    "#]].assert_eq(&reported.concat().replace(env!("CARGO_PKG_VERSION"), "VERSION"));
     let (_, findings) = look(repo.command(&["doctor", "--json", "program"]), "program");
-    let remedy = findings[0]["remedy"].as_str().unwrap();
-    assert!(remedy.contains("git pull && cargo build"), "{remedy}");
+    let built = Path::new(env!("CARGO_BIN_EXE_ixmcp")).canonicalize().unwrap();
+    let names = [
+        (built.to_str().unwrap(), "PROGRAM"),
+        (env!("CARGO_MANIFEST_DIR"), "CLONE"),
+        (env!("CARGO_PKG_VERSION"), "VERSION"),
+    ];
+    expect![[r#"
+        ixmcp VERSION, installed by cargo in CLONE: PROGRAM
+        To update: run `git pull && cargo build --release --locked` in CLONE.
+    "#]]
+    .assert_eq(&repo.named(&shown(&findings[..1]), &names));
 }
 
 #[test]
@@ -390,7 +479,12 @@ fn another_ixmcp_that_a_shell_would_start_is_reported() {
     assert_eq!(findings(&folder("new/bin")).len(), 1, "the program itself");
     let other = &findings(&folder("old"))[1];
     assert_eq!(other["level"], "note");
-    assert!(other["message"].as_str().unwrap().contains("old/ixmcp"), "{other}");
+    let root = placed.folder.path().canonicalize().unwrap();
+    expect![[r#"
+        a shell, and clients that start ixmcp by name, start another one: ROOT/old/ixmcp
+        Remove the one that you do not want, or change the order of PATH.
+    "#]]
+    .assert_eq(&repo.named(&shown(std::slice::from_ref(other)), &[(root.to_str().unwrap(), "ROOT")]));
     // The script of the npm package starts the program of another package.
     let script = "lib/node_modules/ixmcp/bin/ixmcp.js";
     let placed =
@@ -426,13 +520,17 @@ fn setup_of_a_program_that_npx_or_uvx_fetched_starts_it_with_them() {
         let codex: toml::Table = read(".codex/config.toml").parse().unwrap();
         assert_eq!(codex["mcp_servers"]["ixmcp"]["command"].as_str(), Some(words[0]));
         assert_eq!(run(&["setup", "--yes", "claude-code", "opencode", "codex"]), "", "a second time changes nothing");
-        let reported = run(&["doctor", "--json", "clients"]);
-        assert!(!reported.contains("warning"), "{reported}");
+        let answer: Value = serde_json::from_str(&run(&["doctor", "--json", "clients"])).unwrap();
+        assert_eq!(
+            answer["findings"].as_array().unwrap().iter().map(|finding| &finding["level"]).collect::<Vec<_>>(),
+            ["ok"; 3]
+        );
         // Programs that no shell starts are given a path.
         run(&["setup", "--yes", "cursor", "--scope", "user"]);
         let home = repo.command(&[]).get_envs().find(|(name, _)| *name == "HOME").unwrap().1.unwrap().to_owned();
         let settings = fs::read_to_string(Path::new(&home).join(".cursor/mcp.json")).unwrap();
-        assert!(settings.contains(bin.join(words[0]).to_str().unwrap()), "{settings}");
+        let given: Value = serde_json::from_str(&settings).unwrap();
+        assert_eq!(given["mcpServers"]["ixmcp"]["command"], bin.join(words[0]).to_str().unwrap());
         // An installed program leaves what starts the package as it is.
         let mut installed = repo.command(&["setup", "--yes", "cursor", "--scope", "user"]);
         assert!(installed.status().unwrap().success());
@@ -444,8 +542,12 @@ fn setup_of_a_program_that_npx_or_uvx_fetched_starts_it_with_them() {
 fn an_index_that_is_not_built_yet_is_no_warning() {
     let repo = Repo::new("//- /a.py\nx = 1\n");
     repo.ok(&["check"]);
-    let reported = repo.ok(&["doctor", "database"]);
-    assert!(reported.contains("there is no index yet") && !reported.contains("incomplete"), "{reported}");
-    let reported = String::from_utf8(repo.run(&["doctor", "python"]).stdout).unwrap();
-    assert!(!reported.contains("no Python"), "{reported}");
+    expect![[r#"
+        $ ixmcp doctor database
+        database   note     there is no index yet
+                            Run `ixmcp sync`, or any query: the first one builds it.
+    "#]]
+    .assert_eq(&repo.transcript(&[&["doctor", "database"]], &[]));
+    let (_, findings) = doctor(&repo, "python");
+    assert_eq!(findings.iter().map(|finding| &finding["level"]).collect::<Vec<_>>(), ["ok"; 2], "{findings:?}");
 }

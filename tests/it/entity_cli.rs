@@ -2,6 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::entities::fixture;
@@ -19,7 +20,10 @@ fn create(repo: &Repo, arguments: &[&str]) -> String {
 fn a_graph_grows_from_nothing_by_commands_alone() {
     let repo = Repo::new("//- /src/store.rs\npub fn open_store() {}\n");
     let refused = repo.run(&["entity", "create", "decision", "Too early"]);
-    assert!(String::from_utf8(refused.stderr).unwrap().contains("ixmcp init"));
+    expect![[r#"
+        ixmcp: NOT_FOUND: REPOSITORY/.ixchel does not exist. Run `ixmcp init` first.
+    "#]]
+    .assert_eq(&String::from_utf8(refused.stderr).unwrap().replace(repo.path().to_str().unwrap(), "REPOSITORY"));
     assert_eq!(json_of(&repo, &["init"])["made"], true);
     assert_eq!(json_of(&repo, &["entity", "init"])["made"], false);
     let decision =
@@ -104,7 +108,9 @@ fn edits_of_real_files_change_what_is_asked_and_no_other_byte() {
         assert_eq!(status.success(), before != expected, "{arguments:?}");
         assert_eq!(String::from_utf8(read(path)).unwrap(), expected, "{arguments:?}");
     }
-    assert!(repo.fails(&["entity", "link", "rpt-anchors", "repeats", "bd-4f2"]).contains("editor"));
+    expect![[r#"
+        ixmcp: INVALID_ARGUMENT: the field `repeats` is written in a way that cannot be changed safely. Change it in an editor: ixmcp entity edit ID.
+    "#]].assert_eq(&repo.fails(&["entity", "link", "rpt-anchors", "repeats", "bd-4f2"]));
 }
 
 #[test]
@@ -271,11 +277,17 @@ fn nothing_is_written_through_a_link() {
     let repo = Repo::new("");
     let outside = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(outside.path(), repo.path().join(".ixchel")).unwrap();
-    assert!(repo.fails(&["init"]).contains("symbolic link"));
+    let named = |said: String| said.replace(repo.path().to_str().unwrap(), "REPOSITORY");
+    expect![[r#"
+        ixmcp: INVALID_PATH: REPOSITORY/.ixchel is a symbolic link. Make it a folder: entities live in the repository.
+    "#]]
+    .assert_eq(&named(repo.fails(&["init"])));
     std::fs::remove_file(repo.path().join(".ixchel")).unwrap();
     std::fs::create_dir(repo.path().join(".ixchel")).unwrap();
     std::os::unix::fs::symlink(outside.path(), repo.path().join(".ixchel/issues")).unwrap();
-    assert!(repo.fails(&["entity", "create", "issue", "x"]).contains("symbolic link"));
+    expect![[r#"
+        ixmcp: INVALID_PATH: REPOSITORY/.ixchel/issues is a symbolic link. Make it a folder: entities live in the repository.
+    "#]].assert_eq(&named(repo.fails(&["entity", "create", "issue", "x"])));
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
 }
 
@@ -382,5 +394,10 @@ title: Checkout is slow
         assert!(found.iter().all(|hit| *hit == first || *hit == second), "{query}: {found:?}");
     }
     let shown = repo.ok(&["entity", "search", "checkout"]);
-    assert!(!shown.contains("title:") && shown.lines().count() == 3, "{shown}");
+    expect![[r#"
+        iss-1          issue     Checkout fails
+            The basket is empty by then.
+        iss-2          issue     Checkout is slow
+    "#]]
+    .assert_eq(&shown);
 }

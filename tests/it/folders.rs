@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::harness::{Repo, shown_run};
 use crate::sound::{dump, freshen, open, sync, watched};
 
 fn fixture(name: &str) -> Vec<u8> {
@@ -47,7 +47,33 @@ fn a_folder_outside_is_indexed_searched_and_read() {
     let found = repo.call("search_documents", &json!({ "query": "how do bees measure distance by optic flow" }));
     let best = &found["results"][0];
     assert_eq!(best["filePath"], format!("{at}/typeset.pdf"), "{found}");
-    assert!(best["content"].as_str().unwrap().contains("optic flow"));
+    expect![[r#"
+        On the Flight of Bees
+
+        A. Keeper
+
+        1 Finding the way home
+
+        A forager that has found a field of clover tells the others by dancing on the
+        comb. The angle of her run against the vertical is the angle between the
+        sun and the field; its length says how far away that is. This is difficult, and
+        sufficiently official to be confirmed by five offices.
+
+        1.1 Measuring distance
+
+        Distance is measured by optic flow: what passes below the eye while flying.
+        Over water, where nothing passes, a bee loses height and sometimes drowns.
+        In a tunnel with patterned walls she believes to have flown much further
+        than she has: the equation d =
+
+        R
+
+        v dt holds for her eyes alone.
+
+        1
+
+    "#]]
+    .assert_eq(best["content"].as_str().unwrap());
     let metadata = &best["metadata"];
     assert_eq!(metadata["page"], 1);
     assert!(
@@ -56,7 +82,34 @@ fn a_folder_outside_is_indexed_searched_and_read() {
 
     let details = json!({ "filePath": best["filePath"], "chunkIndex": best["chunkIndex"], "contextLines": 1 });
     let details = repo.call("get_file_details", &details);
-    assert!(details["content"].as_str().unwrap().contains("optic flow"), "{details}");
+    expect![[r#"
+        On the Flight of Bees
+
+        A. Keeper
+
+        1 Finding the way home
+
+        A forager that has found a field of clover tells the others by dancing on the
+        comb. The angle of her run against the vertical is the angle between the
+        sun and the field; its length says how far away that is. This is difficult, and
+        sufficiently official to be confirmed by five offices.
+
+        1.1 Measuring distance
+
+        Distance is measured by optic flow: what passes below the eye while flying.
+        Over water, where nothing passes, a bee loses height and sometimes drowns.
+        In a tunnel with patterned walls she believes to have flown much further
+        than she has: the equation d =
+
+        R
+
+        v dt holds for her eyes alone.
+
+        1
+
+        2 Consequences
+    "#]]
+    .assert_eq(details["content"].as_str().unwrap());
     assert_eq!((&details["language"], &details["chunkIndex"]), (&json!("pdf"), &best["chunkIndex"]));
     let whole = repo.call("get_file_details", &json!({ "filePath": format!("{at}/deep/notes.txt") }));
     assert_eq!(whole["content"], "Refunds are paid within thirty days.\n");
@@ -77,16 +130,63 @@ fn a_paraphrased_query_finds_its_chunk_among_mixed_documents() {
         repo.write(name, fixture(name));
     }
     repo.call("index_files", &json!({ "folderPath": ".", "options": { "chunkSize": 400, "overlap": 60 } }));
-    for (query, file, words) in [
-        ("what keeps the insects warm in the cold season", "manual.odt", "huddle"),
-        ("recipe for sugar syrup to feed in autumn", "mail.eml", "syrup"),
-        ("how does a forager show the others where clover grows", "typeset.pdf", "dancing"),
-    ] {
+    let best = |query: &str| {
         let found = repo.call("search_documents", &json!({ "query": query, "options": { "minScore": 0 } }));
         let best = &found["results"][0];
-        assert_eq!(best["filePath"], file, "{query}: {found}");
-        assert!(best["content"].as_str().unwrap().contains(words), "{query}: {best}");
-    }
+        format!("{query}? {}:\n{}\n", best["filePath"].as_str().unwrap(), best["content"].as_str().unwrap())
+    };
+    let queries = [
+        "what keeps the insects warm in the cold season",
+        "recipe for sugar syrup to feed in autumn",
+        "how does a forager show the others where clover grows",
+    ];
+    expect![[r#"
+        what keeps the insects warm in the cold season? manual.odt:
+        a water bowl keeps the foragers from their swimming pool.
+
+        The year of a colony
+
+        Spring
+
+        The queen lays up to two thousand eggs a day. Give the workers room, or half of them will leave with the old queen and hang in a tree: a swarm.
+
+        Winter
+
+        Bees do not sleep. They huddle around their monarch, shiver to keep warm and eat what they have gathered. Do not open the lid below eight degrees Celsius.
+
+
+        recipe for sugar syrup to feed in autumn? mail.eml:
+        Füttern im Herbst
+
+        From: Anna Keeper <anna@example.org>
+        To: Club <club@example.org>
+        Date: 2026-09-01T08:30:00+02:00
+
+        Feed them syrup until the first frost: three parts sugar, two parts water.
+        Grüße, Anna
+
+        Re: sugar
+
+        From: Ben <ben@example.org>
+
+        Is beet sugar as good as cane sugar?
+
+        Attachment: scale.bin
+
+        how does a forager show the others where clover grows? typeset.pdf:
+        On the Flight of Bees
+
+        A. Keeper
+
+        1 Finding the way home
+
+        A forager that has found a field of clover tells the others by dancing on the
+        comb. The angle of her run against the vertical is the angle between the
+        sun and the field; its length says how far away that is. This is difficult, and
+        sufficiently official to be confirmed by five offices.
+
+
+    "#]].assert_eq(&queries.map(best).concat());
 }
 
 #[test]
@@ -115,7 +215,20 @@ fn options_hold_for_the_nearest_folder() {
     assert!(chunks >= 10 && first <= 200 && second <= 200, "{chunks} {first} {second}");
     assert!(longest("c.md").0 <= 2, "the repository's own");
     let state = fs::read_to_string(repo.path().join(".ixmcp/state.toml")).unwrap();
-    assert!(state.contains("path = \"docs/near\"") && state.contains("chunk_size = 500"), "{state}");
+    expect![[r#"
+        [[folders]]
+        path = "docs"
+        chunk_size = 500
+        overlap = 100
+        max_files = 10000
+
+        [[folders]]
+        path = "docs/near"
+        chunk_size = 200
+        overlap = 0
+        max_files = 10000
+    "#]]
+    .assert_eq(&state);
     // A rebuild reads it.
     repo.ok(&["rebuild"]);
     assert!(longest("docs/near/b.md").0 >= 10);
@@ -175,8 +288,11 @@ fn what_cannot_be_indexed_is_refused_by_its_code() {
         ixmcp: INDEX_NOT_FOUND: nothing is indexed. Index a folder with `index_files`.
     "#]]
     .assert_eq(&Repo::new("").refusals(&[("search_documents", json!({ "query": "x" }))], &[]));
-    let unread = repo.refusals(&[with(json!({ "fileTypes": [".xyz", "exe"] }))], &[]);
-    assert!(unread.contains("UNSUPPORTED_FORMAT: no reader takes any of these types of files: .xyz, exe."), "{unread}");
+    let unread = repo.refusals(&[with(json!({ "fileTypes": [".xyz", "exe"] }))], &[(&at, "PAPERS")]);
+    expect![[r#"
+        $ ixmcp call index_files --args '{"folderPath":"PAPERS","options":{"fileTypes":[".xyz","exe"]}}'
+        ixmcp: UNSUPPORTED_FORMAT: no reader takes any of these types of files: .xyz, exe. Leave `fileTypes` out to read all that can be read, or name extensions such as .md, .txt, .pdf, or of these: astro, c, cmake, cpp, csharp, css, csv, dart, devicetree, dockerfile, docx, elixir, epub, erlang, go, graphql, haskell, hcl, html, java, javascript, json, julia, kotlin, lua, mail, make, markdown, matlab, nix, notebook, objc, ocaml, ocaml_interface, odt, pdf, php, powershell, proto, python, r, restructuredtext, ruby, rust, scala, shell, solidity, sql, svelte, swift, text, toml, tsx, typescript, vue, yaml, zig.
+    "#]].assert_eq(&unread);
     // Some types that cannot be read stop nothing.
     let answer = repo.call("index_files", &json!({ "folderPath": at, "options": { "fileTypes": [".txt", ".xyz"] } }));
     assert_eq!((&answer["processedFiles"], &answer["skipped"][0]["path"]), (&json!(1), &json!(".xyz")), "{answer}");
@@ -189,14 +305,12 @@ fn options_of_a_folder_that_make_no_sense_are_refused_with_what_would() {
     let repo = Repo::new("//- /docs/a.md\n# A\n");
     let index = |options: Value| ("index_files", json!({ "folderPath": "docs", "options": options }));
     let search = |options: Value| ("search_documents", json!({ "query": "docs", "options": options }));
-    for call in [&index as &dyn Fn(Value) -> _, &search] {
-        for options in [json!([500]), json!("x"), json!(7), json!(true)] {
-            let said = repo.refusals(&[call(options)], &[]);
-            assert!(said.contains("INVALID_ARGUMENT: argument `options` must be an object, not "), "{said}");
-        }
-    }
     let refused = repo.refusals(
         &[
+            index(json!([500])),
+            index(json!("x")),
+            search(json!(7)),
+            search(json!(true)),
             index(json!({ "fileTypes": {} })),
             search(json!({ "fileTypes": {} })),
             index(json!({ "chunkSize": 1e30 })),
@@ -212,6 +326,14 @@ fn options_of_a_folder_that_make_no_sense_are_refused_with_what_would() {
         &[],
     );
     expect![[r#"
+        $ ixmcp call index_files --args '{"folderPath":"docs","options":[500]}'
+        ixmcp: INVALID_ARGUMENT: argument `options` must be an object, not a list. See the tool's input schema.
+        $ ixmcp call index_files --args '{"folderPath":"docs","options":"x"}'
+        ixmcp: INVALID_ARGUMENT: argument `options` must be an object, not text. See the tool's input schema.
+        $ ixmcp call search_documents --args '{"options":7,"query":"docs"}'
+        ixmcp: INVALID_ARGUMENT: argument `options` must be an object, not 7. See the tool's input schema.
+        $ ixmcp call search_documents --args '{"options":true,"query":"docs"}'
+        ixmcp: INVALID_ARGUMENT: argument `options` must be an object, not true. See the tool's input schema.
         $ ixmcp call index_files --args '{"folderPath":"docs","options":{"fileTypes":{}}}'
         ixmcp: INVALID_ARGUMENT: argument `options.fileTypes` must be a list, not an object. Types to read: ".md", "markdown", … (default: all).
         $ ixmcp call search_documents --args '{"options":{"fileTypes":{}},"query":"docs"}'
@@ -241,7 +363,7 @@ fn options_of_a_folder_that_make_no_sense_are_refused_with_what_would() {
 
 #[test]
 fn types_of_files_are_named_by_extension_or_by_language() {
-    let (repo, papers) = (Repo::new(""), tempfile::tempdir().unwrap());
+    let (repo, papers) = (Repo::new("//- /own.txt\nwords\n"), tempfile::tempdir().unwrap());
     let at = text(&papers);
     for name in ["a.md", "b.mdx", "c.py", "d.yml", "e.htm", "f.h"] {
         fs::write(papers.path().join(name), "words of a document\n").unwrap();
@@ -253,11 +375,16 @@ fn types_of_files_are_named_by_extension_or_by_language() {
     for (named, count) in cases {
         let answer = index(json!([named]));
         assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(count), &json!(count)), "{named}");
-        let warning = answer["warning"].as_str().unwrap_or_default();
-        assert_eq!(warning.contains(&format!("asked for: {named}.")), count == 0, "{named}: {warning}");
+        let none = json!(format!("No file of the folder is of a type that was asked for: {named}."));
+        assert_eq!(answer["warning"], if count == 0 { none } else { Value::Null }, "{named}");
     }
-    let typed = repo.run(&["documents", "index", &at, "--types", "pdf"]);
-    assert!(String::from_utf8_lossy(&typed.stderr).contains("No file of the folder is of a type"), "{typed:?}");
+    let typed = repo.transcript(&[&["documents", "index", &at, "--types", "pdf"]], &[(&at, "PAPERS")]);
+    expect![[r#"
+        $ ixmcp documents index PAPERS --types pdf
+        PAPERS: 0 of 0 files, 0 chunks
+        No file of the folder is of a type that was asked for: pdf.
+    "#]]
+    .assert_eq(&typed);
     index(json!(["markdown", ".py"]));
     let found = |types: Value| {
         let options = json!({ "minScore": 0, "fileTypes": types });
@@ -265,9 +392,11 @@ fn types_of_files_are_named_by_extension_or_by_language() {
         answer["results"].as_array().unwrap().len()
     };
     assert_eq!((found(json!(["markdown"])), found(json!([".py"])), found(json!([".markdown"]))), (2, 1, 0));
-    let given = json!({ "folderPath": at, "options": { "fileTypes": ["word"] } }).to_string();
-    let said = repo.fails(&["call", "index_files", "--args", &given]);
-    assert!(said.contains("UNSUPPORTED_FORMAT") && said.contains("docx, ") && said.contains("markdown, "), "{said}");
+    let given = json!({ "folderPath": at, "options": { "fileTypes": ["word"] } });
+    expect![[r#"
+        $ ixmcp call index_files --args '{"folderPath":"PAPERS","options":{"fileTypes":["word"]}}'
+        ixmcp: UNSUPPORTED_FORMAT: no reader takes any of these types of files: word. Leave `fileTypes` out to read all that can be read, or name extensions such as .md, .txt, .pdf, or of these: astro, c, cmake, cpp, csharp, css, csv, dart, devicetree, dockerfile, docx, elixir, epub, erlang, go, graphql, haskell, hcl, html, java, javascript, json, julia, kotlin, lua, mail, make, markdown, matlab, nix, notebook, objc, ocaml, ocaml_interface, odt, pdf, php, powershell, proto, python, r, restructuredtext, ruby, rust, scala, shell, solidity, sql, svelte, swift, text, toml, tsx, typescript, vue, yaml, zig.
+    "#]].assert_eq(&repo.refusals(&[("index_files", given)], &[(&at, "PAPERS")]));
     // A folder that has nothing is not a fault of the types.
     assert_eq!(repo.call("index_files", &json!({ "folderPath": at }))["warning"], Value::Null);
 }
@@ -326,8 +455,8 @@ fn a_folder_that_cannot_be_read_is_named_wherever_it_matters() {
     };
     let refused = |tool: &str, arguments: Value| {
         let output = asked(tool, &arguments);
-        assert_eq!(output.status.code(), Some(2), "{tool} {arguments}");
-        String::from_utf8(output.stderr).unwrap()
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{tool} {arguments}");
+        repo.named(&String::from_utf8_lossy(&output.stderr), &[(&at, "PAPERS")])
     };
     // Where it can be read at first, what was in it leaves the index when it is closed.
     assert_eq!(call("index_files", json!({ "folderPath": "docs" }))["totalFiles"], 3);
@@ -343,23 +472,18 @@ fn a_folder_that_cannot_be_read_is_named_wherever_it_matters() {
             assert_eq!(updated["skipped"][0]["path"], json!(closed), "{options}: {updated}");
         }
     }
-    for (file, folder) in [
-        ("docs/closed/b.md".to_owned(), "docs/closed".to_owned()),
-        ("docs/closed/deep/c.md".to_owned(), "docs/closed".to_owned()),
-        (format!("{at}/closed/d.md"), format!("{at}/closed")),
-    ] {
-        let reported = format!(
-            "INVALID_PATH: {file} cannot be read: the folder {folder} may not be entered. Check the permissions"
-        );
-        for (tool, arguments) in [
-            ("get_file_details", json!({ "filePath": file })),
-            ("get_slice", json!({ "file_path": file, "start_line": 1, "end_line": 1 })),
-        ] {
-            let said = refused(tool, arguments);
-            assert!(said.contains(&reported), "{said}");
-        }
-    }
-    assert!(refused("get_file_details", json!({ "filePath": "docs/closed" })).contains("as nothing in docs/closed is"));
+    let files = ["docs/closed/b.md", "docs/closed/deep/c.md", &format!("{at}/closed/d.md")];
+    let details = files.map(|file| refused("get_file_details", json!({ "filePath": file }))).concat();
+    expect![[r#"
+        ixmcp: INVALID_PATH: docs/closed/b.md cannot be read: the folder docs/closed may not be entered. Check the permissions of that folder.
+        ixmcp: INVALID_PATH: docs/closed/deep/c.md cannot be read: the folder docs/closed may not be entered. Check the permissions of that folder.
+        ixmcp: INVALID_PATH: PAPERS/closed/d.md cannot be read: the folder PAPERS/closed may not be entered. Check the permissions of that folder.
+    "#]].assert_eq(&details);
+    let slices = files.map(|file| refused("get_slice", json!({ "file_path": file, "start_line": 1, "end_line": 1 })));
+    assert_eq!(slices.concat(), details);
+    expect![[r#"
+        ixmcp: INVALID_PATH: docs/closed is not in the index, as nothing in docs/closed is (unreadable_folder: the folder, or an ignore file in it, cannot be read, so none of its files is indexed). Check the permissions of that folder.
+    "#]].assert_eq(&refused("get_file_details", json!({ "filePath": "docs/closed" })));
     let update = json!({ "folderPath": "docs", "changes": ["closed/b.md", "closed/deep/c.md", "never.md"] });
     let reasons = call("update_index", update)["skipped"].clone();
     let within = "in docs/closed, a folder that cannot be read";
@@ -368,8 +492,9 @@ fn a_folder_that_cannot_be_read_is_named_wherever_it_matters() {
     assert_eq!(reasons[2], json!({ "path": "docs/never.md", "reason": "neither there nor in the index" }), "{reasons}");
     // One that may be entered, but not listed: the file is there, and not in the index.
     close(0o311);
-    let said = refused("get_file_details", json!({ "filePath": "docs/closed/b.md" }));
-    assert!(said.contains("docs/closed/b.md is not in the index, as nothing in docs/closed is"), "{said}");
+    expect![[r#"
+        ixmcp: INVALID_PATH: docs/closed/b.md is not in the index, as nothing in docs/closed is (unreadable_folder: the folder, or an ignore file in it, cannot be read, so none of its files is indexed). Check the permissions of that folder.
+    "#]].assert_eq(&refused("get_file_details", json!({ "filePath": "docs/closed/b.md" })));
     close(0o755);
     assert_eq!(call("get_file_details", json!({ "filePath": "docs/closed/b.md" }))["content"], "# B\n");
 }
@@ -413,18 +538,22 @@ fn an_update_counts_what_changed_since_the_last() {
         json!({ "folderPath": at, "changes": ["new.md", format!("{at}/mail.eml"), "x.log", "never.md", "../out.md"] });
     let answer = repo.call("update_index", &some);
     assert_eq!(counts(&answer), [1, 0, 1, 0], "{answer}");
-    let skipped: Vec<(&str, &str)> = answer["skipped"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| (one["path"].as_str().unwrap(), one["reason"].as_str().unwrap()))
-        .collect();
-    for (name, reason) in [("x.log", "ignored"), ("never.md", "neither there"), ("../out.md", "outside")] {
-        assert!(
-            skipped.iter().any(|(path, why)| path.ends_with(name) && why.starts_with(reason)),
-            "{name}: {skipped:?}"
-        );
-    }
+    expect![[r#"
+        [
+          {
+            "path": "../out.md",
+            "reason": "outside the folder"
+          },
+          {
+            "path": "PAPERS/never.md",
+            "reason": "neither there nor in the index"
+          },
+          {
+            "path": "PAPERS/x.log",
+            "reason": "ignored"
+          }
+        ]"#]]
+    .assert_eq(&repo.named(&format!("{:#}", answer["skipped"]), &[(&at, "PAPERS")]));
     // What was not asked for is reported next time; a folder means its files.
     assert_eq!(counts(&repo.call("update_index", &json!({ "folderPath": at, "changes": ["deep"] }))), [0, 1, 0, 0]);
     assert_eq!(
@@ -530,15 +659,12 @@ fn a_clone_reaches_no_folder_that_its_user_did_not_name() {
     );
     let files = repo.call("list_files", &json!({}));
     assert_eq!(files["files"], json!(["a.md"]));
-    assert!(
-        repo.fails(&[
-            "call",
-            "get_slice",
-            "--args",
-            &json!({ "file_path": format!("{at}/deep/notes.txt"), "start_line": 1, "end_line": 1 }).to_string()
-        ])
-        .contains("INVALID_PATH")
-    );
+    let slice = json!({ "file_path": format!("{at}/deep/notes.txt"), "start_line": 1, "end_line": 1 });
+    expect![[r#"
+        $ ixmcp call get_slice --args '{"end_line":1,"file_path":"PAPERS/deep/notes.txt","start_line":1}'
+        WARN PAPERS: .ixmcp/state.toml names it, but you did not select it: it is not read
+        ixmcp: INVALID_PATH: PAPERS/deep/notes.txt lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `index_files` first.
+    "#]].assert_eq(&repo.refusals(&[("get_slice", slice)], &[(&at, "PAPERS")]));
     repo.call("index_files", &json!({ "folderPath": at }));
     assert_eq!(repo.call("list_files", &json!({}))["total"], 6);
 }
@@ -560,14 +686,16 @@ fn a_folder_that_became_a_link_is_gone_and_leads_nowhere() {
     let is_shut = |reached: &Path| {
         assert_eq!(repo.call("list_files", &json!({}))["files"], json!(["a.md"]));
         assert_eq!(paths(&repo.call("search_documents", &json!({ "query": "badgers" }))), Vec::<&str>::new());
-        for path in [reached, &base.join("other/deep/theirs.md")] {
-            let slice = json!({ "file_path": path, "start_line": 1, "end_line": 1 }).to_string();
-            assert!(
-                repo.fails(&["call", "get_slice", "--args", &slice]).contains("INVALID_PATH"),
-                "{}",
-                path.display()
-            );
-        }
+        let slice = |path: &Path| ("get_slice", json!({ "file_path": path, "start_line": 1, "end_line": 1 }));
+        let slices = [slice(reached), slice(&base.join("other/deep/theirs.md"))];
+        expect![[r#"
+            $ ixmcp call get_slice --args '{"end_line":1,"file_path":"BASE/chosen/deep/theirs.md","start_line":1}'
+            WARN BASE/chosen/deep is not a folder any more, or a link leads there
+            ixmcp: INVALID_PATH: the indexed folder BASE/chosen/deep is gone, or a link leads there. Restore it, or remove it from the index with `ixmcp documents remove`.
+            $ ixmcp call get_slice --args '{"end_line":1,"file_path":"BASE/other/deep/theirs.md","start_line":1}'
+            WARN BASE/chosen/deep is not a folder any more, or a link leads there
+            ixmcp: INVALID_PATH: BASE/other/deep/theirs.md lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `index_files` first.
+        "#]].assert_eq(&repo.refusals(&slices, &[(base.to_str().unwrap(), "BASE")]));
     };
     // The folder itself, then one above it.
     fs::remove_dir_all(base.join("chosen/deep")).unwrap();
@@ -588,9 +716,16 @@ fn choices_that_cannot_be_read_are_not_written_over() {
     let repo = Repo::new("//- /a.md\n# A\n");
     repo.sync();
     repo.write(".ixmcp/state.toml", "not [ toml\n");
-    let refused = repo.fails(&["call", "index_files", "--args", r#"{"folderPath":"."}"#]);
-    assert!(refused.contains("INVALID_PATH") && refused.contains("state.toml, or remove it"), "{refused}");
-    assert!(repo.fails(&["model", "use", "built-in"]).contains("state.toml"), "a model is a choice too");
+    // A model is a choice, too.
+    let commands = [&["call", "index_files", "--args", r#"{"folderPath":"."}"#][..], &["model", "use", "built-in"]];
+    expect![[r#"
+        $ ixmcp call index_files --args '{"folderPath":"."}'
+        WARN REPOSITORY/.ixmcp/state.toml is not read: key with no value, expected `=`
+        ixmcp: INVALID_PATH: .ixmcp/state.toml cannot be read, and is not overwritten. Fix .ixmcp/state.toml, or remove it and select again.
+        $ ixmcp model use built-in
+        WARN REPOSITORY/.ixmcp/state.toml is not read: key with no value, expected `=`
+        ixmcp: INVALID_PATH: .ixmcp/state.toml cannot be read, and is not overwritten. Fix .ixmcp/state.toml, or remove it and select again.
+    "#]].assert_eq(&repo.failures(&commands, &[]));
     assert_eq!(fs::read_to_string(repo.path().join(".ixmcp/state.toml")).unwrap(), "not [ toml\n");
     fs::remove_file(repo.path().join(".ixmcp/state.toml")).unwrap();
     repo.call("index_files", &json!({ "folderPath": "." }));
@@ -741,18 +876,27 @@ fn answers_report_which_indexed_folders_are_gone() {
     fs::rename(&papers, above.join("elsewhere")).unwrap();
     let answer = repo.call("search_documents", &asked);
     assert_eq!(paths(&answer), ["a.md"], "{answer}");
-    assert!(answer["warning"].as_str().unwrap().contains(at), "{answer}");
-    let reported = |tool: &str, arguments: Value| {
-        let said = repo.fails(&["call", tool, "--args", &arguments.to_string()]);
-        assert!(said.contains("is gone") && said.contains("documents remove"), "{tool}: {said}");
-    };
-    let scoped = json!({ "query": "thylacine", "options": { "folderPath": at } });
-    reported("search_documents", scoped.clone());
-    reported("update_index", json!({ "folderPath": at }));
-    reported("get_file_details", json!({ "filePath": format!("{at}/t.md") }));
+    expect!["Of the indexed folders these are gone, and nothing in them is found: PAPERS."]
+        .assert_eq(&repo.named(answer["warning"].as_str().unwrap(), &[(at, "PAPERS")]));
+    let calls = [
+        ("search_documents", json!({ "query": "thylacine", "options": { "folderPath": at } })),
+        ("update_index", json!({ "folderPath": at })),
+        ("get_file_details", json!({ "filePath": format!("{at}/t.md") })),
+    ];
+    let refused = repo.refusals(&calls, &[(at, "PAPERS")]);
+    expect![[r#"
+        $ ixmcp call search_documents --args '{"options":{"folderPath":"PAPERS"},"query":"thylacine"}'
+        WARN PAPERS is not a folder any more, or a link leads there
+        ixmcp: INVALID_PATH: the indexed folder PAPERS is gone, or a link leads there. Restore it, or remove it from the index with `ixmcp documents remove`.
+        $ ixmcp call update_index --args '{"folderPath":"PAPERS"}'
+        WARN PAPERS is not a folder any more, or a link leads there
+        ixmcp: INVALID_PATH: the indexed folder PAPERS is gone, or a link leads there. Restore it, or remove it from the index with `ixmcp documents remove`.
+        $ ixmcp call get_file_details --args '{"filePath":"PAPERS/t.md"}'
+        WARN PAPERS is not a folder any more, or a link leads there
+        ixmcp: INVALID_PATH: the indexed folder PAPERS is gone, or a link leads there. Restore it, or remove it from the index with `ixmcp documents remove`.
+    "#]].assert_eq(&refused);
     std::os::unix::fs::symlink(above.join("elsewhere"), &papers).unwrap();
-    reported("search_documents", scoped);
-    reported("update_index", json!({ "folderPath": at }));
+    assert_eq!(repo.refusals(&calls, &[(at, "PAPERS")]), refused);
 }
 
 #[test]
@@ -817,7 +961,7 @@ books/
     for folder in [at.as_str(), "books", "docs"] {
         repo.call("index_files", &json!({ "folderPath": folder, "options": { "chunkSize": 300, "overlap": 0 } }));
     }
-    let state = || fs::read_to_string(repo.path().join(".ixmcp/state.toml")).unwrap();
+    let state = || repo.named(&fs::read_to_string(repo.path().join(".ixmcp/state.toml")).unwrap(), &[(&at, "PAPERS")]);
     let files = || repo.call("list_files", &json!({}))["total"].as_u64().unwrap();
     assert_eq!(files(), 9);
     let removed = |folder: &str| {
@@ -843,7 +987,20 @@ books/
     .assert_eq(&listed.replace(&at, "PAPERS"));
 
     assert_eq!(removed("books"), (1, 0), "git ignores it");
-    assert!(!state().contains("books"), "{}", state());
+    expect![[r#"
+        [[folders]]
+        path = "PAPERS"
+        chunk_size = 300
+        overlap = 0
+        max_files = 10000
+
+        [[folders]]
+        path = "docs"
+        chunk_size = 300
+        overlap = 0
+        max_files = 10000
+    "#]]
+    .assert_eq(&state());
     let answer = repo.call("search_documents", &json!({ "query": "badgers" }));
     assert_eq!(paths(&answer), Vec::<&str>::new());
 
@@ -858,7 +1015,7 @@ books/
     repo.call("index_files", &json!({ "folderPath": at }));
     drop(papers);
     assert_eq!(removed(&format!("{at}/")), (0, 0));
-    assert!(!state().contains("folders"), "{}", state());
+    expect![""].assert_eq(&state());
     let none = repo.run(&["documents", "list"]);
     assert_eq!((none.status.code(), none.stdout.len()), (Some(1), 0));
     let update = json!({ "folderPath": "docs" }).to_string();
@@ -892,8 +1049,11 @@ fn what_is_not_there_is_reported_with_its_reason() {
         ixmcp: INVALID_PATH: PAPERS is a folder. Name one of its files. `list_files` shows them.
     "#]].assert_eq(&refused);
     drop(papers);
-    let refused = repo.fails(&["documents", "search", "anything"]);
-    assert!(refused.contains("INDEX_NOT_FOUND") && refused.contains("documents remove"), "{refused}");
+    expect![[r#"
+        $ ixmcp documents search anything
+        WARN PAPERS is not a folder any more, or a link leads there
+        ixmcp: INDEX_NOT_FOUND: nothing is indexed: no file can be read in PAPERS. Check whether it was moved. `ixmcp documents remove` stops indexing a folder.
+    "#]].assert_eq(&repo.failures(&[&["documents", "search", "anything"]], &[(&at, "PAPERS")]));
 }
 
 #[test]
@@ -1031,9 +1191,10 @@ Pilots and tugs.
 #[test]
 fn the_repository_counts_no_file_of_a_folder_outside() {
     let (repo, papers) = (Repo::new("//- /+a.md\n# Harbour\n"), tempfile::tempdir().unwrap());
+    let at = text(&papers);
     fs::write(papers.path().join("t.md"), "# Tides\n").unwrap();
     fs::write(papers.path().join("u.md"), "# Tugs\n").unwrap();
-    repo.call("index_files", &json!({ "folderPath": text(&papers), "options": { "maxFiles": 1 } }));
+    repo.call("index_files", &json!({ "folderPath": at, "options": { "maxFiles": 1 } }));
     let options = json!({ "maxFiles": 1 });
     let answer = repo.call("index_files", &json!({ "folderPath": ".", "options": options }));
     assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(1), &json!(1)), "{answer}");
@@ -1044,9 +1205,13 @@ fn the_repository_counts_no_file_of_a_folder_outside() {
         .iter()
         .map(|folder| (folder["folderPath"].as_str().unwrap(), folder["totalFiles"].as_u64().unwrap()))
         .collect();
-    assert!(counts.contains(&(".", 1)) && counts.len() == 2, "{counts:?}");
-    assert!(counts.iter().all(|(_, files)| *files == 1), "{counts:?}");
-    assert!(repo.ok(&["documents", "list"]).contains(".  1 file"));
+    assert_eq!(counts, [(".", 1), (at.as_str(), 1)]);
+    expect![[r#"
+        $ ixmcp documents list
+        .  1 file, chunks of 1000 characters, overlapping by 200
+        PAPERS  1 file, chunks of 1000 characters, overlapping by 200
+    "#]]
+    .assert_eq(&repo.transcript(&[&["documents", "list"]], &[(&at, "PAPERS")]));
 }
 
 #[test]
@@ -1062,16 +1227,33 @@ pilots and tugs
 ",
     );
     let asked = |types: Value| json!({ "query": "pilots", "options": { "minScore": 0, "fileTypes": types } });
-    for types in [json!(["bogus"]), json!([""]), json!(["bogus", ".zzz"])] {
-        let said = repo.fails(&["call", "search_documents", "--args", &asked(types).to_string()]);
-        assert!(said.contains("UNSUPPORTED_FORMAT") && said.contains("markdown, "), "{said}");
-    }
-    assert!(repo.fails(&["documents", "search", "pilots", "--types", "zzz"]).contains("UNSUPPORTED_FORMAT"));
+    let given = [json!(["bogus"]), json!([""]), json!(["bogus", ".zzz"])].map(|types| asked(types).to_string());
+    let mut commands = vec![&["documents", "search", "pilots", "--types", "zzz"][..]];
+    let calls = given.each_ref().map(|given| ["call", "search_documents", "--args", given.as_str()]);
+    commands.extend(calls.iter().map(<[&str; 4]>::as_slice));
+    expect![[r#"
+        $ ixmcp documents search pilots --types zzz
+        ixmcp: UNSUPPORTED_FORMAT: no reader takes any of these types of files: zzz. Leave `--types` out to search all that is indexed, or name extensions such as .md, .txt, .pdf, or of these: astro, c, cmake, cpp, csharp, css, csv, dart, devicetree, dockerfile, docx, elixir, epub, erlang, go, graphql, haskell, hcl, html, java, javascript, json, julia, kotlin, lua, mail, make, markdown, matlab, nix, notebook, objc, ocaml, ocaml_interface, odt, pdf, php, powershell, proto, python, r, restructuredtext, ruby, rust, scala, shell, solidity, sql, svelte, swift, text, toml, tsx, typescript, vue, yaml, zig.
+        $ ixmcp call search_documents --args '{"options":{"fileTypes":["bogus"],"minScore":0},"query":"pilots"}'
+        ixmcp: UNSUPPORTED_FORMAT: no reader takes any of these types of files: bogus. Leave `fileTypes` out to search all that is indexed, or name extensions such as .md, .txt, .pdf, or of these: astro, c, cmake, cpp, csharp, css, csv, dart, devicetree, dockerfile, docx, elixir, epub, erlang, go, graphql, haskell, hcl, html, java, javascript, json, julia, kotlin, lua, mail, make, markdown, matlab, nix, notebook, objc, ocaml, ocaml_interface, odt, pdf, php, powershell, proto, python, r, restructuredtext, ruby, rust, scala, shell, solidity, sql, svelte, swift, text, toml, tsx, typescript, vue, yaml, zig.
+        $ ixmcp call search_documents --args '{"options":{"fileTypes":[""],"minScore":0},"query":"pilots"}'
+        ixmcp: UNSUPPORTED_FORMAT: no reader takes any of these types of files: the empty text. Leave `fileTypes` out to search all that is indexed, or name extensions such as .md, .txt, .pdf, or of these: astro, c, cmake, cpp, csharp, css, csv, dart, devicetree, dockerfile, docx, elixir, epub, erlang, go, graphql, haskell, hcl, html, java, javascript, json, julia, kotlin, lua, mail, make, markdown, matlab, nix, notebook, objc, ocaml, ocaml_interface, odt, pdf, php, powershell, proto, python, r, restructuredtext, ruby, rust, scala, shell, solidity, sql, svelte, swift, text, toml, tsx, typescript, vue, yaml, zig.
+        $ ixmcp call search_documents --args '{"options":{"fileTypes":["bogus",".zzz"],"minScore":0},"query":"pilots"}'
+        ixmcp: UNSUPPORTED_FORMAT: no reader takes any of these types of files: bogus, .zzz. Leave `fileTypes` out to search all that is indexed, or name extensions such as .md, .txt, .pdf, or of these: astro, c, cmake, cpp, csharp, css, csv, dart, devicetree, dockerfile, docx, elixir, epub, erlang, go, graphql, haskell, hcl, html, java, javascript, json, julia, kotlin, lua, mail, make, markdown, matlab, nix, notebook, objc, ocaml, ocaml_interface, odt, pdf, php, powershell, proto, python, r, restructuredtext, ruby, rust, scala, shell, solidity, sql, svelte, swift, text, toml, tsx, typescript, vue, yaml, zig.
+    "#]].assert_eq(&repo.failures(&commands, &[]));
     let answer = repo.call("search_documents", &asked(json!(["bogus", "", "md"])));
     assert_eq!(paths(&answer), ["a.md"]);
     assert_eq!(answer["warning"], r#"No reader takes files of these types: "bogus", ""."#);
-    let seen = repo.run(&["documents", "search", "pilots", "--min-score", "0", "--types", "bogus,md"]);
-    assert!(String::from_utf8_lossy(&seen.stderr).contains("No reader takes"), "{seen:?}");
+    let search = ["documents", "search", "pilots", "--min-score", "0", "--types", "bogus,md"];
+    expect![[r#"
+        $ ixmcp documents search pilots --min-score 0 --types bogus,md
+        a.md:1    0.99
+            # Harbour
+    
+            Pilots and tugs.
+        No reader takes files of these types: "bogus".
+    "#]]
+    .assert_eq(&repo.transcript(&[&search], &[]));
     // What is in the index as text can be asked for, and so can a type of which there is no file.
     let answer = repo.call("search_documents", &asked(json!([".odd", "pdf"])));
     assert_eq!((paths(&answer), &answer["warning"]), (vec!["b.odd"], &Value::Null));
@@ -1088,10 +1270,47 @@ fn a_least_score_is_a_number_from_0_to_1() {
 Pilots and tugs.
 ",
     );
-    for score in ["nan", "NaN", "inf", "-inf", "-0.1", "1.1", "1e999", "", "x"] {
-        let said = repo.fails(&["documents", "search", "tugs", &format!("--min-score={score}")]);
-        assert!(said.contains("--min-score"), "{score}: {said}");
-    }
+    let refused = ["nan", "NaN", "inf", "-inf", "-0.1", "1.1", "1e999", "", "x"]
+        .map(|score| repo.failures(&[&["documents", "search", "tugs", &format!("--min-score={score}")]], &[]));
+    expect![[r#"
+        $ ixmcp documents search tugs --min-score=nan
+        error: invalid value 'nan' for '--min-score <MIN_SCORE>': give a number from 0, which shows everything, to 1
+
+        For more information, try '--help'.
+        $ ixmcp documents search tugs --min-score=NaN
+        error: invalid value 'NaN' for '--min-score <MIN_SCORE>': give a number from 0, which shows everything, to 1
+
+        For more information, try '--help'.
+        $ ixmcp documents search tugs --min-score=inf
+        error: invalid value 'inf' for '--min-score <MIN_SCORE>': give a number from 0, which shows everything, to 1
+
+        For more information, try '--help'.
+        $ ixmcp documents search tugs --min-score=-inf
+        error: invalid value '-inf' for '--min-score <MIN_SCORE>': give a number from 0, which shows everything, to 1
+
+        For more information, try '--help'.
+        $ ixmcp documents search tugs --min-score=-0.1
+        error: invalid value '-0.1' for '--min-score <MIN_SCORE>': give a number from 0, which shows everything, to 1
+
+        For more information, try '--help'.
+        $ ixmcp documents search tugs --min-score=1.1
+        error: invalid value '1.1' for '--min-score <MIN_SCORE>': give a number from 0, which shows everything, to 1
+
+        For more information, try '--help'.
+        $ ixmcp documents search tugs --min-score=1e999
+        error: invalid value '1e999' for '--min-score <MIN_SCORE>': give a number from 0, which shows everything, to 1
+
+        For more information, try '--help'.
+        $ ixmcp documents search tugs --min-score=
+        error: invalid value '' for '--min-score <MIN_SCORE>': give a number from 0, which shows everything, to 1
+
+        For more information, try '--help'.
+        $ ixmcp documents search tugs --min-score=x
+        error: invalid value 'x' for '--min-score <MIN_SCORE>': give a number from 0, which shows everything, to 1
+
+        For more information, try '--help'.
+    "#]]
+    .assert_eq(&refused.concat());
     for score in ["0", "0.5", "1e-3"] {
         assert!(!repo.ok(&["documents", "search", "tugs", "--min-score", score]).is_empty());
     }
@@ -1135,8 +1354,12 @@ fn limits_are_what_their_schemas_say() {
         let answer = repo.call(tool, &none);
         assert_eq!((&answer["truncated"], answer.get("next_offset")), (&json!(false), None), "{tool}: {answer}");
     }
-    let shown = repo.run(&["query", "-m", "literal", "pilot", "-n", "0"]);
-    assert!(String::from_utf8_lossy(&shown.stderr).contains("0 of 1500 shown\n"), "{shown:?}");
+    expect![[r#"
+        $ ixmcp query -m literal pilot -n 0
+        0 of 1500 shown
+        exit code 1
+    "#]]
+    .assert_eq(&repo.transcript(&[&["query", "-m", "literal", "pilot", "-n", "0"]], &[]));
     // Of more chunks than are judged no one says how many there are.
     assert!(most.get("total").is_none() && most["truncated"] == json!(true), "{most}");
     let few = repo.call(
@@ -1153,14 +1376,13 @@ fn limits_are_what_their_schemas_say() {
     assert!(lines(around(1001)).1 < 1100);
     let whole = json!({ "filePath": "docs/long.md" });
     assert_eq!(lines(whole), lines(json!({ "filePath": "docs/long.md", "contextLines": 1 })));
-    for (name, words) in [
-        ("search_documents", "at most 100"),
-        ("get_file_details", "at most 1000"),
-        ("get_file_details", "only with chunkIndex"),
-    ] {
-        let schema = ixmcp::tools::find(name).unwrap().input_schema().to_string();
-        assert!(schema.contains(words), "{name}: {schema}");
-    }
+    let described = |tool: &str, argument: &str| {
+        ixmcp::tools::find(tool).unwrap().input_schema().pointer(argument).unwrap()["description"].to_string()
+    };
+    expect![[r#""Results to return (default 10, at most 100).""#]]
+        .assert_eq(&described("search_documents", "/properties/options/properties/limit"));
+    expect![[r#""Lines around the chunk (default 3, at most 1000; only with chunkIndex).""#]]
+        .assert_eq(&described("get_file_details", "/properties/contextLines"));
 }
 
 #[test]
@@ -1173,21 +1395,31 @@ fn errors_on_the_command_line_name_what_a_person_types() {
 Tugs pull barges.
 ",
     );
-    for (arguments, named) in [
-        (&["documents", "index", "docs", "--chunk-size", "3"][..], "option `--chunk-size` must be from 50"),
-        (&["documents", "index", "docs", "--overlap", "3000"], "option `--overlap` must be from 0 to 999"),
-        (&["documents", "index", "docs", "--max-files", "0"], "option `--max-files` is 0"),
-        (&["documents", "search", " "], "argument `TEXT` is empty"),
-        (&["symbol", "tug", "--kind", "boat"], "option `--kind`: there is no kind"),
-        (&["files", "--language", "boat"], "option `--language`:"),
-        (
-            &["call", "index_files", "--args", r#"{"folderPath": "docs", "options": {"chunkSize": 3}}"#],
-            "`options.chunkSize`",
-        ),
-    ] {
-        let said = repo.fails(arguments);
-        assert!(said.contains(named), "{arguments:?}: {said}");
-    }
+    let commands: [&[&str]; 7] = [
+        &["documents", "index", "docs", "--chunk-size", "3"],
+        &["documents", "index", "docs", "--overlap", "3000"],
+        &["documents", "index", "docs", "--max-files", "0"],
+        &["documents", "search", " "],
+        &["symbol", "tug", "--kind", "boat"],
+        &["files", "--language", "boat"],
+        &["call", "index_files", "--args", r#"{"folderPath": "docs", "options": {"chunkSize": 3}}"#],
+    ];
+    expect![[r#"
+        $ ixmcp documents index docs --chunk-size 3
+        ixmcp: INVALID_ARGUMENT: option `--chunk-size` must be from 50 to 100000. Give the most characters of a chunk.
+        $ ixmcp documents index docs --overlap 3000
+        ixmcp: INVALID_ARGUMENT: option `--overlap` must be from 0 to 999, less than the chunk size. Give fewer characters than a chunk has.
+        $ ixmcp documents index docs --max-files 0
+        ixmcp: INVALID_ARGUMENT: option `--max-files` is 0. Give 1 or more, or leave it out.
+        $ ixmcp documents search ' '
+        ixmcp: INVALID_ARGUMENT: argument `TEXT` is empty. Give a query.
+        $ ixmcp symbol tug --kind boat
+        ixmcp: INVALID_ARGUMENT: option `--kind`: there is no kind "boat". Kinds are: class, struct, enum, union, interface, trait, protocol, object, record, mixin, extension, instance, exception, module, namespace, package, function, method, constructor, macro, type, constant, variable, field, attribute, property, variant, event, heading, key, table, section, selector, rule, target, stage, service, message, resource, view, index, trigger, element, id, label, operator, call, use, implementation, signature, block, import, inherits, implements.
+        $ ixmcp files --language boat
+        ixmcp: INVALID_ARGUMENT: option `--language`: "boat" is not a known language. Known: astro, c, cmake, cpp, csharp, css, csv, dart, devicetree, dockerfile, docx, elixir, epub, erlang, go, graphql, haskell, hcl, html, java, javascript, json, julia, kotlin, lua, mail, make, markdown, matlab, nix, notebook, objc, ocaml, ocaml_interface, odt, pdf, php, powershell, proto, python, r, restructuredtext, ruby, rust, scala, shell, solidity, sql, svelte, swift, text, toml, tsx, typescript, vue, yaml, zig.
+        $ ixmcp call index_files --args '{"folderPath": "docs", "options": {"chunkSize": 3}}'
+        ixmcp: INVALID_ARGUMENT: argument `options.chunkSize` must be from 50 to 100000. Give the most characters of a chunk.
+    "#]].assert_eq(&repo.failures(&commands, &[]));
 }
 
 #[test]
@@ -1205,9 +1437,15 @@ Tugs pull barges.
         let folder = &repo.call("stats", &json!({}))["document_folders"][0];
         assert_eq!((&folder["chunkSize"], &folder["overlap"]), (&json!(size), &json!(overlap)));
     }
-    let said = "200, or a fifth of";
-    assert!(ixmcp::tools::find("index_files").unwrap().input_schema().to_string().contains(said));
-    assert!(repo.ok(&["documents", "index", "--help"]).contains(said));
+    let schema = ixmcp::tools::find("index_files").unwrap().input_schema();
+    expect![[r#""Characters shared with the chunk before, less than chunkSize (default 200, or a fifth of chunkSize if that is less).""#]].assert_eq(&schema["properties"]["options"]["properties"]["overlap"]["description"].to_string());
+    let help = repo.ok(&["documents", "index", "--help"]);
+    let described = help.lines().skip_while(|line| !line.trim().starts_with("--overlap")).skip(1);
+    let described = described.take_while(|line| !line.is_empty()).map(str::trim).collect::<Vec<_>>().join(" ");
+    expect![
+        "Number of characters by which chunks overlap [default: 200, or a fifth of the chunk size if that is less]"
+    ]
+    .assert_eq(&described);
 }
 
 /// Whichever process answers: paths are relative to the user's current folder.
@@ -1224,27 +1462,35 @@ fn paths_of_changes_are_relative_to_the_current_folder_as_the_folders_are() {
     );
     let here = |arguments: &[&str]| {
         let output = repo.command(arguments).current_dir(repo.path().join("boats")).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
+        shown_run(arguments, &output)
     };
-    for name in ["ferry", "barge"] {
-        here(&["documents", "index", "docs"]);
-        let file = format!("boats/docs/{name}.md");
-        repo.write(&file, format!("# The {name}\n"));
-        let at = format!("docs/{name}.md");
-        assert!(
-            here(&["documents", "update", "docs", &at, "docs/tug.md"])
-                .starts_with("docs: 1 added, 0 updated, 0 removed, 1 un")
-        );
-        repo.write(&file, format!("# Another {name}\n"));
-        let at = format!("../boats/docs/{name}.md");
-        assert!(here(&["documents", "update", "../boats/docs", &at]).starts_with("docs: 0 added, 1 updated"));
-        repo.remove(&file);
-        assert!(here(&["documents", "update", "docs", &at]).starts_with("docs: 0 added, 0 updated, 1 removed"));
-        // Then the same of a daemon with another current folder.
-        repo.ok(&["daemon", "start"]);
-    }
-    assert!(here(&["documents", "list"]).starts_with("docs  1 file"));
+    let changes = || {
+        let index = here(&["documents", "index", "docs"]);
+        repo.write("boats/docs/ferry.md", "# The ferry\n");
+        let added = here(&["documents", "update", "docs", "docs/ferry.md", "docs/tug.md"]);
+        repo.write("boats/docs/ferry.md", "# Another ferry\n");
+        let updated = here(&["documents", "update", "../boats/docs", "../boats/docs/ferry.md"]);
+        repo.remove("boats/docs/ferry.md");
+        let removed = here(&["documents", "update", "docs", "../boats/docs/ferry.md"]);
+        [index, added, updated, removed, here(&["documents", "list"])].concat()
+    };
+    let alone = changes();
+    expect![[r#"
+        $ ixmcp documents index docs
+        docs: 1 of 1 file, 1 chunk
+        $ ixmcp documents update docs docs/ferry.md docs/tug.md
+        docs: 1 added, 0 updated, 0 removed, 1 unchanged
+        $ ixmcp documents update ../boats/docs ../boats/docs/ferry.md
+        docs: 0 added, 1 updated, 0 removed, 0 unchanged
+        $ ixmcp documents update docs ../boats/docs/ferry.md
+        docs: 0 added, 0 updated, 1 removed, 0 unchanged
+        $ ixmcp documents list
+        docs  1 file, chunks of 1000 characters, overlapping by 200
+    "#]]
+    .assert_eq(&alone);
+    // A daemon has another current folder.
+    repo.ok(&["daemon", "start"]);
+    assert_eq!(changes(), alone);
 }
 
 #[test]
@@ -1373,6 +1619,7 @@ fn a_folder_that_a_link_to_another_replaced_is_removed_itself() {
         let folders = repo.call("stats", &json!({}))["document_folders"].clone();
         folders.as_array().unwrap().iter().map(|folder| folder["folderPath"].as_str().unwrap().to_owned()).collect()
     };
+    let mut shown = String::new();
     for (one, two, at) in [
         ("docs/one".to_owned(), "docs/two".to_owned(), repo.path().join("docs/one")),
         (outside("one"), outside("two"), above.join("one")),
@@ -1383,20 +1630,33 @@ fn a_folder_that_a_link_to_another_replaced_is_removed_itself() {
         fs::remove_dir_all(&at).unwrap();
         std::os::unix::fs::symlink(repo.path().join(&two), &at).unwrap();
         // What leads to another folder now is not updated in its place.
-        let refused = repo.fails(&["call", "update_index", "--args", &json!({ "folderPath": one }).to_string()]);
-        assert!(refused.contains("is gone, or a link leads there"), "{refused}");
+        let update = json!({ "folderPath": one });
+        shown += &repo.refusals(&[("update_index", update)], &[(&one, "ONE")]);
         let answer = repo.call("update_index", &json!({ "folderPath": one, "forget": true }));
         assert_eq!(answer["folderPath"], json!(one), "{answer}");
-        assert!(!registered().contains(&one) && registered().contains(&two), "{:?}", registered());
+        assert_eq!(registered(), [two.as_str()]);
         // Through the link the other one is meant, and named.
         let answer = repo.call("index_files", &json!({ "folderPath": one }));
         assert_eq!(answer["folderPath"], json!(two), "{answer}");
         let answer = repo.call("update_index", &json!({ "folderPath": one }));
         assert_eq!(answer["folderPath"], json!(two), "{answer}");
-        let shown = repo.ok(&["documents", "index", &one]);
-        assert!(shown.starts_with(&format!("{two}: 1 of 1 files")), "{shown}");
-        let shown = repo.ok(&["documents", "remove", &one]);
-        assert!(shown.starts_with(&format!("{two}: ")), "{shown}");
-        assert!(!registered().contains(&two), "{:?}", registered());
+        let commands: [&[&str]; 2] = [&["documents", "index", &one], &["documents", "remove", &one]];
+        shown += &repo.transcript(&commands, &[(&one, "ONE"), (&two, "TWO")]);
+        assert_eq!(registered(), Vec::<String>::new());
     }
+    expect![[r#"
+        $ ixmcp call update_index --args '{"folderPath":"ONE"}'
+        ixmcp: INVALID_PATH: the indexed folder ONE is gone, or a link leads there. Restore it, or remove it from the index with `ixmcp documents remove`.
+        $ ixmcp documents index ONE
+        TWO: 1 of 1 file, 1 chunk
+        $ ixmcp documents remove ONE
+        TWO: 0 files removed from the index; 1 stays, because the repository or a parent folder indexes it
+        $ ixmcp call update_index --args '{"folderPath":"ONE"}'
+        WARN ONE is not a folder any more, or a link leads there
+        ixmcp: INVALID_PATH: the indexed folder ONE is gone, or a link leads there. Restore it, or remove it from the index with `ixmcp documents remove`.
+        $ ixmcp documents index ONE
+        TWO: 1 of 1 file, 1 chunk
+        $ ixmcp documents remove ONE
+        TWO: 1 file removed from the index
+    "#]].assert_eq(&shown);
 }

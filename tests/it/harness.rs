@@ -57,6 +57,43 @@ pub fn repeatedly<T>(mut other: impl FnMut(u64) + Send, work: impl FnOnce() -> T
     })
 }
 
+/// The time at the start of a line of the log, with the white space after it.
+fn logged_time(line: &str) -> &str {
+    let time = line.split(' ').next().unwrap();
+    let is_time = time.ends_with('Z') && time.contains('T') && time.bytes().filter(u8::is_ascii_digit).count() >= 14;
+    if is_time { &line[..line.len() - line[time.len()..].trim_start().len()] } else { "" }
+}
+
+/// `text` with N for each number, where numbers differ each time.
+pub fn numberless(text: &str) -> String {
+    let mut shown = String::new();
+    for letter in text.chars() {
+        match letter {
+            '0'..='9' if shown.ends_with('N') => {}
+            '0'..='9' => shown.push('N'),
+            other => shown.push(other),
+        }
+    }
+    shown
+}
+
+/// The line that shows a command in a transcript.
+fn prompt(command: &[&str]) -> String {
+    let quoted = |word: &&str| match *word {
+        word if word.contains('\'') => format!("\"{word}\""),
+        word if word.is_empty() || word.contains([' ', '"']) => format!("'{word}'"),
+        word => word.to_owned(),
+    };
+    format!("$ ixmcp {}\n", command.iter().map(quoted).collect::<Vec<_>>().join(" "))
+}
+
+/// A run as a transcript has it: the command, what it printed to stdout, then to stderr, and its exit code if that is not 0.
+pub fn shown_run(command: &[&str], output: &Output) -> String {
+    let printed = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    let code = output.status.code().filter(|code| *code != 0).map(|code| format!("exit code {code}\n"));
+    [&prompt(command), printed[0].as_ref(), printed[1].as_ref(), &code.unwrap_or_default()].concat()
+}
+
 /// A repository in a folder of its own, which goes when this does.
 pub struct Repo {
     folder: TempDir,
@@ -187,22 +224,26 @@ impl Repo {
         String::from_utf8(output.stderr).unwrap()
     }
 
-    /// A transcript of commands that must fail, with what they print to stderr. Paths of this machine, which differ each
-    /// time, are replaced by names.
+    /// A transcript of commands: what each prints to stdout, then to stderr, and its exit code if that is not 0. Paths of this
+    /// machine, which differ each time, are replaced by names.
+    pub fn transcript(&self, commands: &[&[&str]], paths: &[(&str, &str)]) -> String {
+        let shown: String = commands.iter().map(|command| shown_run(command, &self.run(command))).collect();
+        self.named(&shown, paths)
+    }
+
+    /// A transcript of commands that must fail, with what they print to stderr.
     pub fn failures(&self, commands: &[&[&str]], paths: &[(&str, &str)]) -> String {
+        let shown: String =
+            commands.iter().map(|command| format!("{}{}", prompt(command), self.fails(command))).collect();
+        self.named(&shown, paths)
+    }
+
+    /// `text` with names in place of what differs each time: the times of logged lines, the repository's path, and `paths`.
+    pub fn named(&self, text: &str, paths: &[(&str, &str)]) -> String {
         let root = self.path().canonicalize().unwrap();
-        let quoted = |word: &&str| {
-            if word.is_empty() || word.contains([' ', '"']) { format!("'{word}'") } else { (*word).to_owned() }
-        };
-        let mut shown = String::new();
-        for command in commands {
-            let words: Vec<String> = command.iter().map(quoted).collect();
-            shown += &format!("$ ixmcp {}\n{}", words.join(" "), self.fails(command));
-        }
-        for (path, name) in [&[(root.to_str().unwrap(), "REPOSITORY")], paths].concat() {
-            shown = shown.replace(path, name);
-        }
-        shown
+        let all = [paths, &[(root.to_str().unwrap(), "REPOSITORY")]].concat();
+        let timeless = text.split_inclusive('\n').map(|line| line.strip_prefix(logged_time(line)).unwrap());
+        all.iter().fold(timeless.collect(), |text: String, (path, name)| text.replace(path, name))
     }
 
     /// A transcript of calls of tools that must fail.

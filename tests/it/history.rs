@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
+use expect_test::expect;
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::update::rebuild;
@@ -341,7 +342,11 @@ fn a_branch_without_a_commit_has_no_history() {
     sync(&workspace);
     assert!(history(&workspace).iter().all(|row| row == "[\"commit fts rows\",0]"));
     commit(&repo, "First");
-    assert!(history(&workspace).iter().any(|row| row.contains("First")));
+    let subjects = history(&workspace).into_iter().filter_map(|row| {
+        let row: Value = serde_json::from_str(&row).unwrap();
+        (row[0] == "commit").then(|| row[5].clone())
+    });
+    assert_eq!(subjects.collect::<Vec<_>>(), ["First"]);
     git(repo.path(), &["checkout", "-q", "--orphan", "empty"]);
     assert!(history(&workspace).iter().all(|row| row == "[\"commit fts rows\",0]"));
 }
@@ -360,11 +365,12 @@ fn messages_are_stored_without_addresses_and_secrets() {
     let row: Value = serde_json::from_str(rows.iter().find(|row| row.starts_with("[\"commit\"")).unwrap()).unwrap();
     assert_eq!(row[4], "Ann Best");
     assert_eq!(row[5], "Fix  for users");
-    let body = row[6].as_str().unwrap();
-    assert!(
-        body.starts_with("The token was ") && !body.contains(&token) && body.contains("Co-authored-by: Bob\nSee"),
-        "{body}"
-    );
+    expect![[r#"
+        The token was ghp_************************************.
+
+        Co-authored-by: Bob
+        See"#]]
+    .assert_eq(row[6].as_str().unwrap());
     assert!(!rows.iter().any(|row| row.contains('@')), "{rows:#?}");
 }
 
@@ -478,12 +484,22 @@ fn the_history_of_a_definition_is_that_of_its_lines() {
         assert_eq!(found["changes_with"][0]["commits"], 3, "{found:#}");
         assert!(found["history"][0].get("author").is_none());
     }
-    let printed = repo.ok(&["history", "c.py", "--authors"]);
-    let subjects: Vec<&str> = printed.lines().filter_map(|line| line.split("  Ann  ").nth(1)).collect();
-    assert_eq!(subjects, ["Twenty", "Move", "Ten", "Begin"], "{printed}");
-    assert!(printed.contains("changes together with") && printed.contains("b.py"), "{printed}");
-    let of_symbol = repo.ok(&["history", "second"]);
-    assert!(of_symbol.contains("Twenty") && !of_symbol.contains("Ten"), "{of_symbol}");
+    let printed = repo.transcript(&[&["history", "c.py", "--authors"], &["history", "second"]], &[]);
+    expect![[r#"
+        $ ixmcp history c.py --authors
+        012b1e9cdfd1  2023-11-14  Ann  Twenty
+        378d5c554e5e  2023-11-14  Ann  Move
+        e9228a5bc383  2023-11-14  Ann  Ten
+        a920c8cb6a8f  2023-11-14  Ann  Begin
+        changes together with
+            b.py  75 %, 3 commits
+        $ ixmcp history second
+        012b1e9cdfd1  2023-11-14  Twenty
+        a920c8cb6a8f  2023-11-14  Begin
+        changes together with
+            b.py  75 %, 3 commits
+    "#]]
+    .assert_eq(&printed);
 }
 
 #[test]
@@ -508,7 +524,7 @@ fn without_git_there_is_no_history_and_one_warning() {
     };
     let found = run(&["call", "query", "--args", r#"{"text": "kind:commit total"}"#]);
     assert_eq!(found["results"], json!([]), "{found:#}");
-    assert!(found["warning"].as_str().unwrap().contains("no history"), "{found:#}");
+    expect!["There is no history: the program `git` is not installed."].assert_eq(found["warning"].as_str().unwrap());
     let found = run(&["call", "query", "--args", r#"{"text": "cart total"}"#]);
     assert!(found.get("warning").is_none() && found["results"][0]["file_path"] == "shop/cart.py", "{found:#}");
 }
@@ -528,8 +544,11 @@ fn the_history_of_a_line_is_that_of_git() {
         let by_git = git(repo.path(), &["log", "-s", "--abbrev=12", "--format=%h", &range]);
         assert_eq!(listed(&format!("shop/cart.py:{line}")), by_git.lines().collect::<Vec<_>>(), "line {line}");
     }
-    let refused = repo.fails(&["history", &format!("shop/cart.py:{}", lines + 1)]);
-    assert!(refused.contains(&format!("INVALID_ARGUMENT: shop/cart.py has {lines} lines.")), "{refused}");
+    expect![[r#"
+        $ ixmcp history shop/cart.py:4
+        ixmcp: INVALID_ARGUMENT: shop/cart.py has 3 lines. Give one of them, from 1, or the file alone.
+    "#]]
+    .assert_eq(&repo.failures(&[&["history", &format!("shop/cart.py:{}", lines + 1)]], &[]));
 }
 
 #[test]
@@ -542,8 +561,10 @@ fn outside_git_the_missing_history_is_explained() {
         let said = String::from_utf8(printed.stderr).unwrap();
         assert_eq!(said, "There is no history: there is no git repository here.\n", "{of}");
     }
-    let refused = repo.fails(&["changes"]);
-    assert!(refused.contains("there is no git repository here"), "{refused}");
+    expect![[r#"
+        $ ixmcp changes
+        ixmcp: INVALID_PATH: the history cannot be read: there is no git repository here. Only a git repository, a worktree or a submodule has a base to compare with.
+    "#]].assert_eq(&repo.failures(&[&["changes"]], &[]));
     let answer = repo.call("get_symbol", &json!({ "symbol_name": "first", "history": true }));
     assert_eq!(answer["warning"], "There is no history: there is no git repository here.");
 }
@@ -655,7 +676,7 @@ fn a_merge_is_in_the_history_of_the_files_that_it_changed_itself() {
     commit(&repo, "Merge side");
     for path in ["a.py", "d.py"] {
         let expected = by_git(&repo, &["--", path]);
-        assert!(expected.contains(&"Merge side".to_owned()));
+        assert_eq!(expected.iter().filter(|subject| *subject == "Merge side").count(), 1, "{path}: {expected:?}");
         assert_eq!(listed(&repo, path).len(), expected.len(), "{path}");
         assert_eq!(listed(&repo, path)[0], "Merge side");
     }
@@ -691,7 +712,10 @@ fn what_is_gone_or_renamed_has_its_history() {
     assert_eq!(listed(&repo, "first"), ["Begin"]);
     assert_eq!(listed(&repo, "src"), by_git(&repo, &["--", "src"]));
     assert_eq!(listed(&repo, "."), by_git(&repo, &[]));
-    assert!(say("nothing.py").contains("neither a file nor a symbol"));
+    expect![[r#"
+        ixmcp: NOT_FOUND: nothing.py is neither a file nor a symbol in the index. `ixmcp files` lists the files.
+    "#]]
+    .assert_eq(&say("nothing.py"));
 }
 
 #[test]
@@ -735,12 +759,19 @@ fn the_history_of_a_name_says_which_definition_it_is_of() {
     assert_eq!(String::from_utf8(repo.run(&["history", "load"]).stderr).unwrap().trim_end(), note);
     let found = repo.call("get_symbol", &json!({ "symbol_name": "load", "history": true }));
     assert_eq!(found["warning"], note, "{found:#}");
-    for wrong in ["a.py:0", "a.py:9"] {
-        assert!(repo.fails(&["history", wrong]).contains("a.py has 2 lines"), "{wrong}");
-    }
-    for wrong in [["history", "a.py", "-n", "0"], ["history", "", "-n", "1"]] {
-        assert!(repo.fails(&wrong).contains("INVALID_ARGUMENT"), "{wrong:?}");
-    }
+    let wrong: [&[&str]; 4] =
+        [&["history", "a.py:0"], &["history", "a.py:9"], &["history", "a.py", "-n", "0"], &["history", "", "-n", "1"]];
+    expect![[r#"
+        $ ixmcp history a.py:0
+        ixmcp: INVALID_ARGUMENT: a.py has 2 lines. Give one of them, from 1, or the file alone.
+        $ ixmcp history a.py:9
+        ixmcp: INVALID_ARGUMENT: a.py has 2 lines. Give one of them, from 1, or the file alone.
+        $ ixmcp history a.py -n 0
+        ixmcp: INVALID_ARGUMENT: option `--limit` is 0. Give a whole number of at least 1.
+        $ ixmcp history '' -n 1
+        ixmcp: INVALID_ARGUMENT: the path or name is empty. Give a file, a folder or a name.
+    "#]]
+    .assert_eq(&repo.failures(&wrong, &[]));
     let unborn = begun("//- /a.py\na = 1\n");
     let said = String::from_utf8(unborn.run(&["history", "a.py"]).stderr).unwrap();
     assert_eq!(said, "There is no history: nothing is committed yet.\n");
@@ -816,16 +847,25 @@ fn what_a_history_lacks_is_said() {
     commit(&repo, "Add module");
     assert_eq!(listed(&repo, "module"), by_git(&repo, &["--", "module"]));
     let say = |of: &[&str]| String::from_utf8(repo.run(of).stderr).unwrap();
-    let nested = "module is a repository of its own: `ixmcp --repo module history …` has its history.";
-    assert!(say(&["history", "module/cart.py"]).contains(nested));
+    expect![[r#"
+        no known commit changed it
+        module is a repository of its own: `ixmcp --repo module history …` has its history.
+    "#]]
+    .assert_eq(&say(&["history", "module/cart.py"]));
     let first = git(repo.path(), &["rev-parse", "HEAD~1"]).trim().to_owned();
     let other = git(inner.path(), &["rev-parse", "HEAD"]).trim().to_owned();
     assert_eq!(say(&["history", "top.py"]), "");
     git(repo.path(), &["fetch", "-q", inner.path().to_str().unwrap()]);
     git(repo.path(), &["replace", &first, &other]);
-    assert!(say(&["history", "top.py"]).contains("`git replace` has other ones in the place of some"));
+    expect![[r#"
+        Commits are shown as they were made: `git replace` has other ones in the place of some.
+    "#]]
+    .assert_eq(&say(&["history", "top.py"]));
     fs::create_dir(repo.path().join("sub/.ixchel")).unwrap();
     let below = repo.path().join("sub");
     let said = say(&["--repo", below.to_str().unwrap(), "history", "a.py"]);
-    assert!(said.contains("This is a folder of a repository"), "{said}");
+    expect![[r#"
+        This is a folder of a repository: commits and names of files outside of it are missing.
+    "#]]
+    .assert_eq(&repo.named(&said, &[]));
 }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server, repeatedly};
@@ -54,13 +55,14 @@ fn checked_with_neighbours(text: &str) -> Vec<String> {
     let mut server = server(&repo);
     ends_in_time(&mut server, "odd.py");
     let whole = server.call("check", &json!({}));
-    assert!(found(&whole).contains(&"ok.py invalid-assignment".to_owned()), "{whole}");
+    let (odd, others): (Vec<_>, Vec<_>) = found(&whole).into_iter().partition(|one| one.starts_with("odd.py"));
+    assert_eq!(others, ["ok.py invalid-assignment"]);
     let said = server.call("query", &json!({ "text": "x: str = f()", "mode": "literal" }));
     assert_eq!(said["results"][0]["file_path"], "ok.py");
     // What it was given up for is over when the file is another.
     repo.write("odd.py", "y: int = \"\"\n");
     assert_eq!(found(&server.call("check", &json!({ "file": "odd.py" }))), ["odd.py invalid-assignment"]);
-    found(&whole).into_iter().filter(|one| one.starts_with("odd.py")).collect()
+    odd
 }
 
 #[test]
@@ -112,29 +114,35 @@ fn lists_nested_1500_deep() {
 fn what_is_nested_too_deep_is_reported_at_once() {
     let repo = Repo::new(ONE_WRONG);
     repo.write("odd.py", format!("y = 1\nx = {}{}\n", "[".repeat(2_000), "]".repeat(2_000)));
-    let begun = Instant::now();
-    for arguments in [&["type-at", "odd.py:2:900"][..], &["infer", "odd.py"], &["refs", "odd.py:1:1"]] {
-        let said = repo.fails(arguments);
-        assert!(said.contains("UNSUPPORTED_FORMAT: odd.py") && said.contains("line 2"), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
-    }
-    let output = repo.run(&["check", "odd.py", "--output-format", "concise"]);
-    assert_eq!(output.status.code(), Some(1));
-    assert_eq!(
-        String::from_utf8(output.stdout).unwrap(),
-        "odd.py:2:205: error[invalid-syntax] Too many nested brackets: Python takes 200\n"
-    );
-    assert!(begun.elapsed() < Duration::from_secs(100), "it took {:?}", begun.elapsed());
+    let commands = [
+        &["type-at", "odd.py:2:900"][..],
+        &["infer", "odd.py"],
+        &["refs", "odd.py:1:1"],
+        &["check", "odd.py", "--output-format", "concise"],
+    ];
+    expect![[r#"
+        $ ixmcp type-at odd.py:2:900
+        ixmcp: UNSUPPORTED_FORMAT: odd.py is not analyzed: Too many nested brackets: Python takes 200, line 2. `ixmcp check` reports it too. `ixmcp slice` can read it.
+        exit code 2
+        $ ixmcp infer odd.py
+        ixmcp: UNSUPPORTED_FORMAT: odd.py is not analyzed: Too many nested brackets: Python takes 200, line 2. `ixmcp check` reports it too. `ixmcp slice` can read it.
+        exit code 2
+        $ ixmcp refs odd.py:1:1
+        ixmcp: UNSUPPORTED_FORMAT: odd.py is not analyzed: Too many nested brackets: Python takes 200, line 2. `ixmcp check` reports it too. `ixmcp slice` can read it.
+        exit code 2
+        $ ixmcp check odd.py --output-format concise
+        odd.py:2:205: error[invalid-syntax] Too many nested brackets: Python takes 200
+        1 file checked: 1 diagnostic
+        exit code 1
+    "#]].assert_eq(&repo.transcript(&commands, &[]));
 }
 
 #[test]
 fn annotations_are_looked_for_next_to_a_sum_of_20000_terms() {
     let repo = Repo::new(ONE_WRONG);
     repo.write("odd.py", format!("x = {}\n\n\ndef f(a=1):\n    return a\n", vec!["1"; 20_000].join(" + ")));
-    let begun = Instant::now();
     let arguments = json!({ "file": "odd.py", "timeout_ms": 20_000 });
     let answer = server(&repo).response("infer_types", &arguments);
-    assert!(begun.elapsed() < Duration::from_secs(100), "it took {:?}", begun.elapsed());
     if answer.get("error").is_none() && answer["result"]["status"].is_null() {
         assert_eq!(answer["result"]["suggestions"][0]["type"], "int", "{answer}");
     }
@@ -184,9 +192,13 @@ fn modules_that_import_each_other_in_a_ring() {
     // On a busy machine, a few seconds for a file are not enough for all of them.
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     let whole = server.call("check", &json!({}));
-    assert!(found(&whole).contains(&"ok.py invalid-assignment".to_owned()));
-    assert!(found(&whole).iter().all(|one| !one.contains("engine-gave-up") && !one.contains("panic")), "{whole}");
-    assert!(server.call("type_at", &at("m7.py", 5, 7))["type"].as_str().unwrap().contains("C7"));
+    let mut rules = found(&whole);
+    rules.dedup_by_key(|one| one.split(' ').nth(1).unwrap().to_owned());
+    expect![[r#"
+        m0.py cyclic-class-definition
+        ok.py invalid-assignment"#]]
+    .assert_eq(&rules.join("\n"));
+    assert_eq!(server.call("type_at", &at("m7.py", 5, 7))["type"], "<class 'C7'>");
     assert!(server.call("find_references", &at("m7.py", 5, 7))["total"].as_u64().unwrap() >= 3);
 }
 
@@ -242,8 +254,15 @@ fn bytes_that_are_no_text() {
     repo.write("latin.py", b"# -*- coding: latin-1 -*-\nname = \"caf\xe9\"\n");
     let mut server = server(&repo);
     let whole = server.call("check", &json!({}));
-    assert!(found(&whole).contains(&"ok.py invalid-assignment".to_owned()), "{whole}");
-    assert!(found(&whole).iter().any(|one| one.starts_with("bytes.py")), "{whole}");
+    expect![[r#"
+        bytes.py io
+        latin.py io
+        ok.py invalid-assignment
+        zeros.py invalid-syntax
+        zeros.py invalid-syntax
+        zeros.py invalid-syntax
+        zeros.py invalid-syntax"#]]
+    .assert_eq(&found(&whole).join("\n"));
     for file in ["bytes.py", "zeros.py", "latin.py"] {
         for tool in ["symbols", "check", "infer_types"] {
             let answer = server.response(tool, &json!({ "file": file }));
@@ -255,7 +274,8 @@ fn bytes_that_are_no_text() {
     // Not that its lines had an end: it is the encoding.
     let answer = server.response("type_at", &at("latin.py", 2, 1));
     assert_eq!(answer["error"]["data"]["code"], "UNSUPPORTED_FORMAT", "{answer}");
-    assert!(answer["error"]["message"].as_str().unwrap().contains("UTF-8"), "{answer}");
+    expect!["latin.py is not UTF-8, which the type engine requires"]
+        .assert_eq(answer["error"]["message"].as_str().unwrap());
     let said = &server.call("check", &json!({ "file": "latin.py" }))["diagnostics"][0];
     assert_eq!((&said["file"], &said["line"], &said["code"]), (&json!("latin.py"), &json!(1), &json!("io")), "{said}");
 }
@@ -267,7 +287,6 @@ fn a_file_at_every_stage_of_being_written() {
     let mut server = server(&repo);
     for end in (0..WHOLE.len()).step_by(7) {
         repo.write("half.py", &WHOLE[..end]);
-        std::thread::sleep(Duration::from_millis(20));
         let line = u32::try_from(WHOLE[..end].matches('\n').count() + 1).unwrap();
         for (tool, arguments) in [
             ("check", json!({ "file": "half.py" })),
@@ -312,10 +331,8 @@ fn settings_that_are_broken() {
     ] {
         repo.write("pyproject.toml", text);
         let answer = repo.call("check", &json!({}));
-        let wrong = answer["diagnostics"].as_array().unwrap().iter().find(|one| one["file"] == "pyproject.toml");
-        let wrong = wrong.unwrap_or_else(|| panic!("nothing is said of {text:.40}: {answer}"));
-        assert_eq!((&wrong["code"], &wrong["line"]), (&json!("invalid-setting"), &json!(line)), "{wrong}");
-        assert!(found(&answer).contains(&"ok.py invalid-assignment".to_owned()), "{answer}");
+        assert_eq!(found(&answer), ["ok.py invalid-assignment", "pyproject.toml invalid-setting"], "{text:.40}");
+        assert_eq!(answer["diagnostics"][1]["line"], line, "{answer}");
         // The check of one file reports its environment.
         assert_eq!(found(&repo.call("check", &json!({ "file": "ok.py" }))), found(&answer));
     }

@@ -545,7 +545,7 @@ fn an_address_that_others_reach_needs_a_token_file_and_tls() {
     std::fs::set_permissions(&token_file, std::fs::Permissions::from_mode(0o644)).unwrap();
     let root = repo.path().display().to_string();
     let name = repo.path().file_name().unwrap().to_str().unwrap();
-    let named = [(folder.to_str().unwrap(), "HOME"), (name, "NAME")];
+    let named = [(folder.to_str().unwrap(), "HOME"), (&*root, "REPOSITORY"), (name, "NAME")];
     let mut refused = repo.failures(
         &[
             &["http", "--listen", "0.0.0.0:0"],

@@ -421,16 +421,16 @@ fn numbers_may_be_written_as_fractions_and_above_every_bound() {
     let repo = Repo::new(SMALL);
     repo.ok(&["daemon", "start"]);
     let mut wire = Wire::unix(&repo.socket());
-    for (tool, arguments) in [
-        ("query", r#"{"text":"Cart","limit":1.0,"offset":0.0,"context":2e1,"timeout_ms":1e4}"#),
-        ("query", r#"{"text":"Cart","limit":18446744073709551616,"context":1e300}"#),
-        ("get_symbol", r#"{"symbol_name":"Cart","limit":1e30,"offset":0}"#),
-        ("get_slice", r#"{"file_path":"src/shop.py","start_line":1.0,"end_line":1e300}"#),
-        ("list_files", r#"{"limit":9007199254740993.0,"timeout_ms":18446744073709551615}"#),
+    for (tool, arguments, path) in [
+        ("query", r#"{"text":"Cart","limit":1.0,"offset":0.0,"context":2e1,"timeout_ms":1e4}"#, "/results/0/file_path"),
+        ("query", r#"{"text":"Cart","limit":18446744073709551616,"context":1e300}"#, "/results/0/file_path"),
+        ("get_symbol", r#"{"symbol_name":"Cart","limit":1e30,"offset":0}"#, "/symbols/0/file_path"),
+        ("get_slice", r#"{"file_path":"src/shop.py","start_line":1.0,"end_line":1e300}"#, "/file_path"),
+        ("list_files", r#"{"limit":9007199254740993.0,"timeout_ms":18446744073709551615}"#, "/files/2"),
     ] {
         let params: Value = serde_json::from_str(arguments).unwrap();
         let reply = wire.call(tool, params);
-        assert!(reply["result"].to_string().contains("src/shop.py"), "{tool} {arguments}: {reply}");
+        assert_eq!(reply["result"].pointer(path), Some(&json!("src/shop.py")), "{tool} {arguments}: {reply}");
     }
     let none = wire.call("query", json!({ "text": "Cart", "offset": 1e300 }));
     assert_eq!(none["result"]["results"], json!([]), "{none}");

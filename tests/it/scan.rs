@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
 
+use expect_test::expect;
 use ixmcp::budget::Budget;
 use ixmcp::config;
 use ixmcp::model::{RepoPath, SkipReason, printable};
@@ -146,20 +147,58 @@ fn ours_and_skipped_are_what_ripgrep_lists() {
     assert_eq!(reason(&listing, "dangling"), Some(SkipReason::Symlink));
     assert_eq!(reason(&listing, "pipe"), Some(SkipReason::Special));
     assert_eq!(reason(&listing, "id_rsa"), Some(SkipReason::Secret));
-    assert!(paths(&listing).contains(&"c/server.pem"), "its content decides");
     assert_eq!(reason(&listing, "c/Cargo.lock"), Some(SkipReason::Generated));
     assert_eq!(reason(&listing, "c/app.min.js"), Some(SkipReason::Minified));
     assert_eq!(reason(&listing, "big.txt"), Some(SkipReason::Oversize));
     assert_eq!(listing.skipped.iter().filter(|left| left.reason == SkipReason::NonUtf8Path).count(), 2);
-    for path in ["keep.log", "new\nline.txt", "c/keys.py", "nested/file.rs", "a/rescued.log"] {
-        assert!(paths(&listing).contains(&path), "{path}");
-    }
-    let mut sorted = paths(&listing);
-    sorted.sort_unstable();
-    assert_eq!(sorted, paths(&listing));
+    // The content of `c/server.pem` decides.
+    expect![[r#"
+        [
+            "*star",
+            "-dash",
+            ".github/workflows/ci.yml",
+            ".gitignore",
+            ".hidden/file",
+            ".ignore",
+            "[brackets]/x",
+            "a/.gitignore",
+            "a/.ignore",
+            "a/build/in.txt",
+            "a/deep.log",
+            "a/deeper/deep.log",
+            "a/only-root",
+            "a/rescued.log",
+            "a/x/y/yes.txt",
+            "a\\b",
+            "b/.dotfile",
+            "b/.rgignore",
+            "b/from-ignore.txt",
+            "b/src.rs",
+            "c/keys.py",
+            "c/server.pem",
+            "keep.log",
+            "nested/.gitignore",
+            "nested/file.rs",
+            "new\nline.txt",
+            "with space/ä ö/日本.md",
+            "\u{202e}bidi",
+        ]"#]]
+    .assert_eq(&format!("{:#?}", paths(&listing)));
 
     // A subfolder as root: without a repository it is the top, and nothing above it counts.
-    assert!(seen(&list(&root.join("a"), &Rules::default())).contains("deeper/deep.log"));
+    expect![[r#"
+        {
+            ".gitignore",
+            ".ignore",
+            "build/in.txt",
+            "deep.log",
+            "deeper/deep.log",
+            "node_modules/z.js",
+            "only-root",
+            "rescued.log",
+            "x/y/yes.txt",
+        }"#]]
+    .assert_eq(&format!("{:#?}", seen(&list(&root.join("a"), &Rules::default()))));
 }
 
 #[test]
@@ -175,7 +214,7 @@ fn what_git_tracks_is_kept_although_it_is_ignored() {
     write(&root, "a/excluded.txt", "x");
     let untracked = list(&root, &Rules::default());
     assert_eq!(seen(&untracked), ripgrep(&root));
-    assert!(!paths(&untracked).contains(&"a/excluded.txt"));
+    let before = paths(&untracked);
 
     git(
         &root,
@@ -185,12 +224,11 @@ fn what_git_tracks_is_kept_although_it_is_ignored() {
     let rules = Rules::default();
     let listing = list(&root, &rules);
     assert_eq!(listing.warnings, Vec::<String>::new());
-    for path in ["one.log", "build/out.txt", "a/excluded.txt"] {
-        assert!(paths(&listing).contains(&path), "{path} is tracked");
-    }
-    for path in ["a/x/no.txt", "c/.ixmcp/inner"] {
-        assert!(!paths(&listing).contains(&path), "{path} is gone or ours");
-    }
+    // `a/x/no.txt` is gone, `c/.ixmcp/inner` is ours.
+    let now = paths(&listing);
+    let came: Vec<&str> = now.iter().filter(|path| !before.contains(path)).copied().collect();
+    assert_eq!(came, ["a/excluded.txt", "build/out.txt", "one.log"]);
+    assert_eq!(now.len(), before.len() + came.len());
     assert_eq!(reason(&listing, "build/id_rsa"), Some(SkipReason::Secret));
 
     // The whole of it against git itself: tracked, and untracked but not ignored.
@@ -299,9 +337,22 @@ fn other_worktrees_of_the_repository_are_skipped_and_other_repositories_are_not(
     git(&main.join("other"), &["worktree", "add", "-q", "--detach", "tree"]);
     git(&main, &["submodule", "add", "-q", "./other", "module"]);
     let listing = list(&main, &rules);
-    for expected in ["other/a.py", "other/tree/a.py", "module/a.py"] {
-        assert!(paths(&listing).contains(&expected), "{expected}: {:?}", paths(&listing));
-    }
+    expect![[r#"
+        .claude/worktrees/x/.ixchel/issues/a.md
+        .claude/worktrees/x/a.py
+        .gitmodules
+        .ixchel/issues/a.md
+        .ixchel/issues/z/.ixchel/issues/a.md
+        .ixchel/issues/z/a.py
+        a.py
+        hidden/.gitignore
+        module/.ixchel/issues/a.md
+        module/a.py
+        other/.ixchel/issues/a.md
+        other/a.py
+        other/tree/.ixchel/issues/a.md
+        other/tree/a.py"#]]
+    .assert_eq(&paths(&listing).join("\n"));
     agree(&main, &rules);
 }
 

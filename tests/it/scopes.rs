@@ -340,8 +340,11 @@ fn a_group_is_defined_by_the_user_alone() {
         ixmcp: INVALID_ARGUMENT: there is no group @stolen. Groups in HOME/.config/ixmcp/config.toml: a, all, b, empty, money, odd 'name'\u{a}.
     "#]].assert_eq(&several.refused_scopes(&["@stolen"]));
     let warned = several.own.run(&["stats"]);
-    let warned = String::from_utf8_lossy(&warned.stderr).into_owned();
-    assert!(warned.contains("groups.stolen is ignored, because a repository may not set it"), "{warned}");
+    let warned = String::from_utf8(warned.stderr).unwrap();
+    expect![[r#"
+        REPOSITORY/.ixmcp.toml: groups.stolen is ignored, because a repository may not set it
+    "#]]
+    .assert_eq(&warned.split_once(" WARN ").unwrap().1.replace(several.own.path().to_str().unwrap(), "REPOSITORY"));
     several.configure("[groups]\nmoney = \"pay\"\n");
     expect![[r#"
         $ ixmcp call query --args '{"repo":"@money","text":"x"}'
