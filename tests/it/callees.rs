@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 /// `name how` of what relates to a definition, for each definition of the name.
 fn related(repo: &Repo, name: &str, group: &str) -> Vec<String> {

@@ -7,7 +7,7 @@ use std::process::Command;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, shown_run};
+use crate::support::harness::{Repo, shown_run};
 use crate::worktrees::{committed, git};
 
 const SHOP: &str = "\

@@ -5,7 +5,7 @@ use std::fs;
 use expect_test::expect;
 use serde_json::json;
 
-use crate::harness::{Repo, shown_run};
+use crate::support::harness::{Repo, shown_run};
 
 const SMALL: &str = "\
 //- /src/shop.py

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 use crate::golden::{clients, package, with_environment};
-use crate::harness::{Repo, Server};
+use crate::support::harness::{Repo, Server};
 
 fn theirs(repo: &Repo, folder: &str, arguments: &[&str]) -> Output {
     let mut command = with_environment(Command::new(clients().join("ty/bin/ty")));

@@ -12,8 +12,8 @@ use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::workspace::Workspace;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
-use crate::sound::sync;
+use crate::support::harness::Repo;
+use crate::support::sound::sync;
 use crate::worktrees::{committed, git};
 
 /// Runs git in the environment that the program has; returns its output.
@@ -211,10 +211,15 @@ fn a_filtered_file_that_git_has_not_looked_at_again_is_named_and_its_filter_is_n
     git(repo.path(), &["init", "-q", "-b", "main"]);
     let mark = filter(&repo);
     repo.write("conf.py", CONF);
+    let age = |path: &str| {
+        let file = fs::File::options().write(true).open(repo.path().join(path)).unwrap();
+        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(60)).unwrap();
+    };
+    // Git trusts times that are older than its index.
+    age("conf.py");
     git(repo.path(), &["add", "."]);
     git(repo.path(), &["commit", "-qm", "first"]);
     assert_ne!(git_says(&repo, &["cat-file", "blob", "HEAD:conf.py"]), CONF, "it is encoded");
-    std::thread::sleep(std::time::Duration::from_millis(1100));
     git_says(&repo, &["update-index", "--refresh", "--really-refresh"]);
     assert_eq!(changes(&repo)["total"], 0);
     touch(&repo, "conf.py");
@@ -232,7 +237,7 @@ fn a_filtered_file_that_git_has_not_looked_at_again_is_named_and_its_filter_is_n
     assert!(!mark.exists(), "a filter was run");
     repo.write("conf.py", CONF);
     repo.write("a.py", "def a():\n    return 1\n");
-    std::thread::sleep(std::time::Duration::from_millis(1100));
+    age("conf.py");
     assert!(modified(&repo).is_empty() && mark.exists(), "git runs it");
     let answer = changes(&repo);
     assert_eq!((&answer["total"], problems(&answer)), (&json!(0), vec![]), "{answer}");

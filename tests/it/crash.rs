@@ -19,10 +19,10 @@ use ixmcp::model::{ContentHash, RepoPath};
 use ixmcp::repository::Thoroughness;
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
-use crate::sound::{assert_sound, dump, freshen, number, open, rows, sync, watched};
-use crate::tree::{Random, Tree};
-use crate::wire::until;
+use crate::support::harness::{Repo, Server};
+use crate::support::sound::{assert_sound, dump, freshen, number, open, rows, sync, watched};
+use crate::support::tree::{Random, Tree};
+use crate::support::waiting::until;
 use crate::worktrees::committed;
 
 const KILLS: u64 = 6;

@@ -15,8 +15,9 @@ use ixmcp::serve::socket_path::SocketPath;
 use ixmcp::workspace::{Watching, Workspaces};
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
-use crate::wire::{TIMEOUT, Wire, hello, initialize, request, until};
+use crate::support::harness::Repo;
+use crate::support::waiting::{has_ended, until};
+use crate::support::wire::{TIMEOUT, Wire, hello, initialize, request};
 
 const SMALL: &str = "\
 //- /src/shop.py
@@ -38,10 +39,6 @@ fn kill(pid: u64, signal: &str) {
 }
 
 /// Not there, or only its parent's to bury.
-fn has_ended(pid: u64) -> bool {
-    fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, |stat| stat.contains(") Z "))
-}
-
 #[test]
 fn it_starts_answers_and_stops() {
     let repo = Repo::new(SMALL);

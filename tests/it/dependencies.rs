@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 /// A repository that depends on packages of four ecosystems.
 const MANIFESTS: &str = r#"

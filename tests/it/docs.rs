@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 /// Two screens.
 const README_LINES: usize = 100;

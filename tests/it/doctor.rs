@@ -9,7 +9,7 @@ use std::process::Command;
 use expect_test::expect;
 use serde_json::Value;
 
-use crate::harness::{Repo, numberless};
+use crate::support::harness::{Repo, numberless};
 
 /// The exit code, and the findings of one check.
 fn look(mut command: Command, check: &str) -> (i32, Vec<Value>) {

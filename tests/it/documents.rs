@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use expect_test::{expect, expect_file};
 use ixmcp::extract::{self, Chunking, FORMATS, Options};
@@ -13,8 +13,8 @@ use ixmcp::model::{Extracted, RepoPath, SkipReason};
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 
-use crate::harness::Repo;
-use crate::sound::{dump, fresh_dump, open, sync};
+use crate::support::harness::Repo;
+use crate::support::sound::{dump, fresh_dump, open, sync};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/documents")
@@ -388,7 +388,6 @@ fn text_that_is_attached_to_a_mail_is_read_below_its_name() {
 
 #[test]
 fn nesting_costs_no_stack() {
-    let started = Instant::now();
     let open = "<w:p><w:r>".repeat(200_000);
     let deep = archive(&[("word/document.xml", format!("{open}<w:t>at the bottom</w:t>").as_bytes())]);
     assert_eq!(text_of(&read("x.docx", &deep, &in_folder(1000, 0)).unwrap()), "at the bottom\n");
@@ -397,7 +396,6 @@ fn nesting_costs_no_stack() {
     let boundary = |level: usize| format!("Content-Type: multipart/mixed; boundary=b{level}\r\n\r\n--b{level}\r\n");
     let deep = format!("Subject: deep\r\n{}\r\nat the bottom", (0..5000).map(boundary).collect::<String>());
     assert!(read("x.eml", deep.as_bytes(), &in_folder(1000, 0)).is_ok());
-    assert!(started.elapsed() < Duration::from_secs(100));
 }
 
 /// Bytes changed, cut and doubled at random: whatever comes of it, it is an answer. PDF's reader has its own process
@@ -450,10 +448,8 @@ fn a_pdf_is_read_in_a_process_that_may_die() {
     let looped = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Count 9/Kids[2 0 R]>>endobj\n\
         xref\n0 3\n0000000000 65535 f \n0000000009 00000 n \n0000000054 00000 n \ntrailer<</Size 3/Root 1 0 R>>\nstartxref\n107\n%%EOF\n";
     for end in [10, 1000, 20_000, 60_000] {
-        let started = Instant::now();
         asked(&fixture("typeset.pdf")[..end]);
         asked(looped);
-        assert!(started.elapsed() < Duration::from_secs(100));
     }
 }
 

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use expect_test::expect_file;
 
-use crate::harness::Repo;
-use crate::sound::{assert_sound, dump, open, sync};
+use crate::support::harness::Repo;
+use crate::support::sound::{assert_sound, dump, open, sync};
 
 /// A copy of the repository in `fixtures/entities`.
 pub fn fixture() -> Repo {

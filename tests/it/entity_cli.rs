@@ -6,7 +6,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::entities::fixture;
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 fn json_of(repo: &Repo, arguments: &[&str]) -> Value {
     serde_json::from_str(&repo.ok(&[arguments, &["--json"]].concat())).unwrap()

@@ -12,10 +12,10 @@ use ixmcp::workspace::Workspace;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
-use crate::sound::{assert_sound, freshen, number, open, sync};
-use crate::tree::Random;
-use crate::wire::until;
+use crate::support::harness::{Repo, Server};
+use crate::support::sound::{assert_sound, freshen, number, open, sync};
+use crate::support::tree::Random;
+use crate::support::waiting::until;
 use crate::worktrees::git;
 
 /// Number of files that keep a build busy while some requests are answered.

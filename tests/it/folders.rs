@@ -8,8 +8,8 @@ use std::process::{Command, Output};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, shown_run};
-use crate::sound::{dump, freshen, open, sync, watched};
+use crate::support::harness::{Repo, shown_run};
+use crate::support::sound::{dump, freshen, open, sync, watched};
 
 fn fixture(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/documents").join(name)).unwrap()

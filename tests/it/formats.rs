@@ -1,13 +1,12 @@
 //! Documents by the rules of their own formats, next to what the formats' programs read.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use ixmcp::model::Extracted;
 use serde_json::json;
 
 use crate::documents::{archive, in_folder, read, reasons, text_of};
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 fn whole(name: &str, bytes: &[u8]) -> Extracted {
     read(name, bytes, &in_folder(4000, 0)).unwrap()
@@ -837,9 +836,8 @@ fn titles_of_restructuredtext_have_the_text_of_links_and_roles_of_sphinx() {
         assert_eq!(headings(&whole("x.rst", text.as_bytes())), [format!("1 {expected}")]);
     }
     let long = format!("{}\n====\n", "*a ".repeat(300_000));
-    let started = Instant::now();
+    // A reader whose time grows with the square of the length would not return.
     whole("x.rst", long.as_bytes());
-    assert!(started.elapsed() < Duration::from_secs(60));
 }
 
 /// A chunk that begins within a table is under the names of its columns, as one of a CSV is.

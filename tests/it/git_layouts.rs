@@ -14,7 +14,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use self::made::{Layout, is_source};
-use crate::sound::number;
+use crate::support::sound::number;
 
 /// Folders that git does not list, or whose files ixmcp lists by a rule of its own.
 const OWN: &[&str] = &[".ixmcp", ".flashgrep", ".ixchel"];

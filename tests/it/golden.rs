@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
+use crate::support::harness::{Repo, Server};
 
 const PACKAGES: &[&str] = &["requests", "flask", "click", "attrs"];
 

@@ -10,9 +10,9 @@ use ixmcp::update::Part;
 use serde_json::{Value, json};
 
 use crate::entities::fixture;
-use crate::harness::{Repo, Server};
-use crate::sound::{assert_sound, freshen, open};
-use crate::wire::{Wire, hello};
+use crate::support::harness::{Repo, Server};
+use crate::support::sound::{assert_sound, freshen, open};
+use crate::support::wire::{Wire, hello};
 
 fn lines(answer: &Value) -> String {
     serde_json::to_string_pretty(answer).unwrap()

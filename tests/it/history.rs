@@ -14,9 +14,9 @@ use ixmcp::update::rebuild;
 use ixmcp::workspace::Workspace;
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
-use crate::sound::{assert_same, number, sync};
-use crate::tree::Random;
+use crate::support::harness::{Repo, Server};
+use crate::support::sound::{assert_same, number, sync};
+use crate::support::tree::Random;
 
 /// A repository without commits.
 pub fn begun(files: &str) -> Repo {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server, repeatedly};
+use crate::support::harness::{Repo, Server, repeatedly};
 
 /// A server whose engine spends at most five seconds on one file.
 fn server(repo: &Repo) -> Server {

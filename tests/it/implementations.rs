@@ -7,7 +7,7 @@ use protobuf::{EnumOrUnknown, Message};
 use scip::types::{Document, Index, Occurrence, PositionEncoding, Relationship, SymbolInformation};
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 /// The items of a group of the first definition of a name: `path:line name how`.
 fn group(repo: &Repo, name: &str, relation: &str) -> Vec<String> {

@@ -12,15 +12,15 @@ use std::time::Duration;
 use ixmcp::budget::{Budget, Progress};
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::repository::Thoroughness;
-use ixmcp::store::Fact;
 use ixmcp::tools::{Request, Tools};
 use ixmcp::update::{IndexWait, rebuild};
 use ixmcp::workspace::{Watching, Workspace, Workspaces};
 use serde_json::json;
 
-use crate::harness::Repo;
-use crate::sound::{assert_same, assert_sound, dump, freshen, number, open, sources, sync};
-use crate::tree::{Random, Tree};
+use crate::support::harness::Repo;
+use crate::support::sound::{assert_same, assert_sound, dump, freshen, number, open, sources, sync};
+use crate::support::tree::{Random, Tree};
+use crate::support::waiting::settle;
 
 /// Sequences of each test here. `.ci/soak` runs 2000.
 const SEQUENCES: u64 = 14;
@@ -77,14 +77,6 @@ fn swept_sequences_equal_a_fresh_build_4() {
 
 /// Long enough for times of the file system to tell a later change from an earlier.
 const PAUSE: Duration = Duration::from_millis(70);
-
-/// Brings the index to where the next sync compares times and walks no more.
-fn settle(workspace: &Workspace) {
-    std::thread::sleep(PAUSE);
-    sync(workspace);
-    let fingerprint = workspace.read(&Budget::unlimited(), |snapshot| snapshot.fact(Fact::ListingFingerprint)).unwrap();
-    assert!(fingerprint.is_some_and(|fingerprint| !fingerprint.is_empty()), "nothing to compare the next sync with");
-}
 
 /// Changes come at the pace of people: then a sync that finds all times as they were does not walk the tree.
 #[test]

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 fn types(answer: &Value) -> Vec<String> {
     let all = answer["suggestions"].as_array().unwrap().iter();

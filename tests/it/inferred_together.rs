@@ -7,8 +7,8 @@ use std::process::Command;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
-use crate::sound::number;
+use crate::support::harness::{Repo, Server};
+use crate::support::sound::number;
 
 /// file: name type
 fn suggested(answer: &Value) -> Vec<String> {

@@ -9,8 +9,8 @@ use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::golden::{clients, package, with_environment};
-use crate::harness::{Repo, Server};
-use crate::wire::until;
+use crate::support::harness::{Repo, Server};
+use crate::support::waiting::until;
 
 /// A release that is newer than the embedded engine, and the newest on PyPI if `.ci/soak golden` has installed it.
 fn releases() -> Vec<PathBuf> {

@@ -12,8 +12,8 @@ use ixmcp::budget::Budget;
 use ixmcp::extract::{self, LANGUAGES, Language, Options};
 use ixmcp::model::{Extracted, References, RepoPath};
 
-use crate::harness::{Repo, processor_time};
-use crate::sound::{number, open, sync};
+use crate::support::harness::{Repo, processor_time};
+use crate::support::sound::{number, open, sync};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/languages")

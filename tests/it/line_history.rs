@@ -9,10 +9,10 @@ use ixmcp::query;
 use ixmcp::repository::FileCommits;
 use ixmcp::workspace::Workspace;
 
-use crate::harness::Repo;
 use crate::history::{begun, git, git_at, open, seeds};
-use crate::sound::sync;
-use crate::tree::Random;
+use crate::support::harness::Repo;
+use crate::support::sound::sync;
+use crate::support::tree::Random;
 
 /// The commits that touched lines of a file, as the index lists them.
 fn listed(workspace: &Workspace, root: &Path, path: &str, lines: (u32, u32), most: usize) -> Vec<String> {

@@ -7,8 +7,9 @@ use std::process::Stdio;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
-use crate::wire::{Wire, request, until};
+use crate::support::harness::Repo;
+use crate::support::waiting::until;
+use crate::support::wire::{Wire, request};
 
 const SMALL: &str = "\
 //- /src/shop.py
@@ -287,7 +288,7 @@ fn default_answers_fit_what_clients_pass_to_a_model() {
     }
     repo.write("package/shared.py", "class Shared:\n    pass\n");
     repo.sync();
-    let mut server = crate::harness::Server::start_mcp(repo.command(&["mcp", "--no-daemon"]));
+    let mut server = crate::support::harness::Server::start_mcp(repo.command(&["mcp", "--no-daemon"]));
     let shared = json!({ "symbol_name": "Shared" });
     for (tool, arguments, most) in [
         ("query", json!({ "text": "harbour" }), 10_000),
@@ -488,7 +489,7 @@ fn a_first_build_that_a_call_waits_for_is_reported_in_both_protocol_eras() {
             meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
             meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
         } else {
-            wire.ask(&crate::wire::initialize(0));
+            wire.ask(&crate::support::wire::initialize(0));
         }
         let mut reported = Vec::new();
         // An answer from a part of the index does not end the build, nor the reports of it.
@@ -530,7 +531,7 @@ fn a_long_call_says_that_it_runs_and_the_same_call_joins_it() {
         repo.write(&format!(".ixchel/issues/issue-{number}.md"), text);
     }
     let mut wire = Wire::relay(&repo, &[]);
-    wire.ask(&crate::wire::initialize(0));
+    wire.ask(&crate::support::wire::initialize(0));
     let mut sync = |arguments: Value| {
         let reply = wire.call("tools/call", json!({ "name": "ixchel_sync", "arguments": arguments }));
         assert_eq!(reply["result"]["isError"], false, "{reply}");

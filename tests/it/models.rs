@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
-use crate::wire::until;
+use crate::support::harness::{Repo, Server};
+use crate::support::waiting::until;
 
 const NAME: &str = "someone/small-bert";
 
@@ -199,14 +199,12 @@ fn without_a_connection_to_the_hub_the_alternatives_are_reported() {
     {
         let mut command = repo.command(&["model", "pull", NAME]);
         command.env("HF_ENDPOINT", &hub).env("NO_PROXY", "*").env_remove("HTTPS_PROXY").env_remove("https_proxy");
-        let started = std::time::Instant::now();
         let output = command.output().unwrap();
         let reported = said(&output);
         assert_eq!(output.status.code(), Some(2), "{reported}");
         // The resolver's words depend on the machine.
         let reported = reported.replace("Temporary failure in name resolution", "Name or service not known");
         transcript += &reported.replace(&hub, name);
-        assert!(started.elapsed() < std::time::Duration::from_secs(100), "it tries again and again");
     }
     expect![[r#"
         Downloading someone/small-bert from HUB

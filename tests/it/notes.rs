@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 /// A repository whose notes are in `notes`.
 fn vault(files: &str) -> Repo {

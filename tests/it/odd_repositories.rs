@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 use crate::worktrees::{committed, git};
 
 /// Runs git; returns its output.

@@ -10,9 +10,9 @@ use expect_test::expect;
 use ixmcp::budget::Budget;
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, repeatedly};
-use crate::sound::{freshen, number, open, sync, watched};
-use crate::tree::Random;
+use crate::support::harness::{Repo, repeatedly};
+use crate::support::sound::{freshen, number, open, sync, watched};
+use crate::support::tree::Random;
 use crate::worktrees::{assert_as_rebuilt, committed, git, seeded_from};
 
 fn many() -> Repo {

@@ -10,8 +10,9 @@ use expect_test::expect;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::Repo;
-use crate::wire::{Wire, until};
+use crate::support::harness::Repo;
+use crate::support::waiting::until;
+use crate::support::wire::Wire;
 
 const SHOP: &str = "\
 //- /src/shop.py

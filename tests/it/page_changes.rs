@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
 use crate::page::{Page, in_browser};
+use crate::support::harness::Repo;
 
 const SHOP: &str = "\
 //- /src/shop.py

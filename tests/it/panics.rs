@@ -6,7 +6,7 @@ use expect_test::expect;
 use ixmcp::panics;
 use serde_json::Value;
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 const TEXT: &str = "größe = geheim";
 

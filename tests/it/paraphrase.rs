@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
+use crate::support::harness::{Repo, Server};
 
 const WRITTEN: &str = "\
 //- /handbook.md

@@ -7,7 +7,7 @@ use std::process::Output;
 use expect_test::expect;
 use serde_json::Value;
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 use crate::worktrees::{committed, git};
 
 const FILES: &str = "\

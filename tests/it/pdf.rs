@@ -8,7 +8,7 @@ use ixmcp::extract::{self, Options};
 use ixmcp::model::{Extracted, RepoPath, SkipReason};
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 /// A file of these objects, numbered from 1, of which the first is the catalog; and where each begins.
 fn pdf(objects: &[Vec<u8>]) -> (Vec<u8>, Vec<usize>) {

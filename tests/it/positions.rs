@@ -8,7 +8,7 @@ use ixmcp::extract::{self, Options};
 use ixmcp::model::{RepoPath, Symbol};
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
+use crate::support::harness::{Repo, Server};
 
 /// The fixtures of all languages, without their expectations: paths in a repository, and where they are.
 fn fixtures() -> Vec<(String, PathBuf)> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
+use crate::support::harness::{Repo, Server};
 
 /// Files of many languages, and names that the languages' specifications qualify so, with the position of the definition.
 const FILES: &str = r#"

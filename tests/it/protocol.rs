@@ -388,12 +388,10 @@ async fn cancelling_stops_the_work_and_silences_mcp() {
 
 #[tokio::test]
 async fn leaving_stops_the_work() {
-    let client = Client::new();
-    let Client { bench, reader, mut writer, served } = client;
-    writer.write_all(format!("{}\n", call(1, "wait", json!({}))).as_bytes()).await.unwrap();
-    while bench.at_work.load(Ordering::SeqCst) == 0 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    let mut client = Client::new();
+    client.send(call(1, "wait", json!({}))).await;
+    client.until_at_work(1).await;
+    let Client { bench, reader, writer, served } = client;
     drop((reader, writer));
     tokio::time::timeout(TIMEOUT, served).await.expect("the connection ends").unwrap();
     assert_eq!(bench.at_work.load(Ordering::SeqCst), 0);
@@ -417,7 +415,6 @@ async fn progress_rises_and_ends_with_the_reply() {
         }
         assert_eq!(client.reply().await["id"], id);
     }
-    tokio::time::sleep(Duration::from_millis(100)).await;
     client.silent().await;
     let reply = client.ask(call(4, "count", json!({}))).await;
     assert_eq!(reply["result"]["structuredContent"], json!({ "done": 3, "wanted": false, "deadline": false }));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::golden::{clients, copy};
-use crate::harness::{Repo, Server};
+use crate::support::harness::{Repo, Server};
 
 fn position(one: &Value) -> String {
     format!("{}:{}:{}", one["file"].as_str().unwrap(), one["line"], one["column"])

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 /// A group of the relations of the only definition of a name: `path:line name [how]`.
 fn group(repo: &Repo, name: &str, relation: &str) -> Vec<String> {

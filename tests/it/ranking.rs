@@ -3,7 +3,7 @@
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 fn hits(repo: &Repo, text: &str) -> Vec<Value> {
     repo.call("query", &json!({ "text": text }))["results"].as_array().unwrap().clone()

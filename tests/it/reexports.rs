@@ -4,7 +4,7 @@
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 /// `path:line` of the definitions that `goto_definition` finds.
 fn definition(repo: &Repo, file: &str, line: u32, column: u32) -> Vec<String> {

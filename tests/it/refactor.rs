@@ -3,9 +3,9 @@
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::cursors::{Cursors, Mark};
-use crate::harness::{Repo, Server};
 use crate::rename::{apply, edited, rename};
+use crate::support::cursors::{Cursors, Mark};
+use crate::support::harness::{Repo, Server};
 
 /// Renames and returns the edited positions, or the lines and reasons of the refusal.
 fn renamed(repo: &Repo, start: &Mark, new_name: &str) -> Result<Vec<String>, Vec<String>> {

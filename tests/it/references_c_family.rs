@@ -2,8 +2,8 @@
 //!
 //! The expected positions are those of clangd 22.1.1.
 
-use crate::harness::Repo;
 use crate::references_text::check;
+use crate::support::harness::Repo;
 
 #[test]
 fn the_name_of_a_class_is_named_by_its_constructors_and_before_its_members() {

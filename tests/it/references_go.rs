@@ -2,8 +2,8 @@
 //!
 //! The expected positions are those of `go/types` of Go 1.27.3.
 
-use crate::harness::Repo;
 use crate::references_text::check;
+use crate::support::harness::Repo;
 
 #[test]
 fn members_of_results_elements_and_assertions_are_those_of_their_types() {

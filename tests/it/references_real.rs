@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::Server;
+use crate::support::harness::Server;
 
 /// The least recall and precision for functions, types and values of modules, and for members whose receivers have stated types.
 const LEAST_RECALL: f64 = 0.90;

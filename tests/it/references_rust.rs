@@ -5,8 +5,8 @@
 
 use serde_json::json;
 
-use crate::harness::Repo;
 use crate::references_text::{check, references};
+use crate::support::harness::Repo;
 
 #[test]
 fn what_a_trait_declares_is_named_with_its_implementations() {

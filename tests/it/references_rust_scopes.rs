@@ -2,8 +2,8 @@
 //!
 //! The expected positions of Rust are those of rust-analyzer 1.95.0, by the definition of each name.
 
-use crate::harness::Repo;
 use crate::references_text::check;
+use crate::support::harness::Repo;
 
 /// A crate with one file of that text.
 fn library(text: &str) -> Repo {

@@ -3,8 +3,8 @@
 //! The expected positions of a test are what the language's own compiler or service says; its name and version are with the test.
 //! `tests/authorities` has the programs that print them.
 
-use crate::harness::Repo;
 use crate::references_text::check;
+use crate::support::harness::Repo;
 
 /// javac 17.0.15: constructors are references to their type, `Outer.this.`, calls and imports have their form, types from outside have no member here.
 #[test]

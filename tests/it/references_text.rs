@@ -9,7 +9,7 @@ use ixmcp::query::occurrences::{ReadingTime, mentions};
 use ixmcp::store::{Mode, Snapshot, Store};
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 /// `file:line:column` of all references to what is at a position, in the order of their texts, and the last page.
 pub fn references(repo: &Repo, file: &str, line: u32, column: u32) -> (Vec<String>, Value) {

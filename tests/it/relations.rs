@@ -8,8 +8,8 @@ use ixmcp::query::relations::{Resolver, of_symbol};
 use ixmcp::query::symbols;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
-use crate::sound::{open, sync};
+use crate::support::harness::Repo;
+use crate::support::sound::{open, sync};
 
 /// The groups of the one definition of a name.
 fn relations(repo: &Repo, name: &str) -> Value {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::cursors::{Cursors, Mark, at};
-use crate::harness::{Repo, Server};
+use crate::support::cursors::{Cursors, Mark, at};
+use crate::support::harness::{Repo, Server};
 
 const SHOP: &str = r#"
 //- /shop/__init__.py

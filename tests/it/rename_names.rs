@@ -5,9 +5,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::cursors::Cursors;
-use crate::harness::Repo;
 use crate::rename::{Project, edited, positions, rename, unsure};
+use crate::support::cursors::Cursors;
+use crate::support::harness::Repo;
 
 #[test]
 fn a_file_that_is_not_utf8_is_listed_and_not_edited() {

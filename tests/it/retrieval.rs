@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use self::evaluation::{Evaluation, Method, Row};
 use self::measure::{Gain, Judgment, RankedSpan, Summary, Target, judge};
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 const SHOP: &str = "\
 //- /src/shop.py

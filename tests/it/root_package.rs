@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{Repo, Server};
+use crate::support::harness::{Repo, Server};
 
 #[test]
 fn references_with_unresolved_relative_imports_do_not_claim_to_be_complete() {

@@ -11,7 +11,7 @@ use scip::types::{Document, Index, Metadata, Occurrence, PositionEncoding, Relat
 use serde_json::{Value, json};
 
 use crate::golden::copy;
-use crate::harness::{Repo, Server};
+use crate::support::harness::{Repo, Server};
 
 pub const DEFINITION: i32 = 1;
 pub const READ: i32 = 8;

@@ -8,10 +8,10 @@ use protobuf::MessageField;
 use scip::types::{Index, MultiLineRange, Occurrence, PositionEncoding, SingleLineRange};
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
 use crate::scip::{
     DEFINITION, READ, document, index, indexed_by_scip_typescript, occurrence, positions, references, write,
 };
+use crate::support::harness::Repo;
 
 /// `file:line` of the references to what is at a position.
 fn lines(repo: &Repo, file: &str, line: u32, column: u32) -> BTreeSet<String> {

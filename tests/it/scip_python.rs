@@ -13,7 +13,7 @@ use scip::types::{Index, Occurrence};
 use serde_json::{Value, json};
 
 use crate::golden::{clients, package};
-use crate::harness::{Repo, Server};
+use crate::support::harness::{Repo, Server};
 
 const DEFINITION: i32 = 1;
 

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Repo, Server};
-use crate::normalized::sizes;
+use crate::support::harness::{Repo, Server};
+use crate::support::normalized::sizes;
+use crate::support::waiting::{has_ended, until};
 
 /// Repositories next to each other, and one that asks.
 struct Several {
@@ -504,9 +504,11 @@ fn every_repository_is_fresh_whichever_process_keeps_it() {
     let status: Value =
         serde_json::from_slice(&several.own.run(&["--repo", &repo[1], "daemon", "status", "--json"]).stdout).unwrap();
     assert_eq!(status["running"], false, "{status}");
+    let status: Value =
+        serde_json::from_slice(&several.own.run(&["--repo", &repo[0], "daemon", "status", "--json"]).stdout).unwrap();
     several.own.ok(&["--repo", &repo[0], "daemon", "stop"]);
     // Its folder must not be removed while it ends.
-    std::thread::sleep(Duration::from_millis(100));
+    until("it has ended", || has_ended(status["pid"].as_u64().unwrap()));
 }
 
 #[test]

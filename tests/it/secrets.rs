@@ -2,15 +2,15 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::Duration;
 
 use expect_test::expect;
 use ixmcp::budget::Budget;
 use ixmcp::store::Fact;
 use serde_json::Value;
 
-use crate::harness::Repo;
-use crate::sound::{assert_same, dump, fresh_dump, freshen, open, sync, watched};
+use crate::support::harness::Repo;
+use crate::support::sound::{assert_same, dump, fresh_dump, freshen, open, sync, watched};
+use crate::support::waiting::settle;
 
 /// Part of every file that must not be shown.
 const WORD: &str = "hunter2secret";
@@ -147,9 +147,7 @@ fn a_secret_that_was_found_by_its_content_is_not_read_again() {
     let repo = Repo::new("//- /a.txt\nplain text\n");
     repo.write("mykey", key("OPENSSH"));
     let workspace = open(repo.path());
-    // Long enough for times of the file system to be trusted.
-    std::thread::sleep(Duration::from_millis(70));
-    sync(&workspace);
+    settle(&workspace);
     let last_change = || workspace.read(&Budget::unlimited(), |snapshot| snapshot.fact(Fact::LastChange)).unwrap();
     let before = last_change();
     sync(&workspace);

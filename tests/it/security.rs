@@ -14,8 +14,9 @@ use expect_test::expect;
 use ixmcp::tools::{Access, TOOLS};
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
-use crate::wire::{TIMEOUT, Wire, hello, request, until};
+use crate::support::harness::Repo;
+use crate::support::waiting::until;
+use crate::support::wire::{TIMEOUT, Wire, hello, request};
 
 const SMALL: &str = "\
 //- /src/shop.py
@@ -466,7 +467,8 @@ fn hostile_names_and_texts_stay_within_their_fields() {
     let path = hits["result"]["results"][0]["file_path"].clone();
     let past = wire.call("get_slice", json!({ "file_path": path, "start_line": 99, "end_line": 99 }));
     assert!(past["error"].is_object() && !past.to_string().contains(prompt), "{past}");
-    let opening = wire.ask(&crate::wire::initialize(1)).to_string() + &wire.call("tools/list", json!({})).to_string();
+    let opening =
+        wire.ask(&crate::support::wire::initialize(1)).to_string() + &wire.call("tools/list", json!({})).to_string();
     assert!(!opening.contains(prompt));
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
-use crate::harness::{Repo, repeatedly};
+use crate::support::harness::{Repo, repeatedly};
 
 /// Sets a client up over `before`, twice, and takes it out again.
 fn check(client: &str, file: &str, before: &str, after: &Expect) {

@@ -6,8 +6,8 @@ use std::process::Command;
 use expect_test::expect;
 use serde_json::Value;
 
-use crate::harness::Repo;
-use crate::sound::{assert_sound, dump, open};
+use crate::support::harness::Repo;
+use crate::support::sound::{assert_sound, dump, open};
 
 fn clone_of(repo: &Repo) -> Repo {
     let clone = Repo::new("");

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::harness::{Repo, processor_time};
-use crate::sound::{assert_sound, number, open};
-use crate::tree::Random;
+use crate::support::harness::{Repo, processor_time};
+use crate::support::sound::{assert_sound, number, open};
+use crate::support::tree::Random;
 
 /// A copy of the sources under git, and the files of it that are edited.
 struct Checkout {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use expect_test::expect;
 use serde_json::Value;
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 const SHOP: &str = "//- /shop.py\nclass Cart:\n    def checkout(self):\n        return pay_order(self)\n\n\ndef pay_order(cart):\n    return 1\n//- /notes.md\n# Paying\n\nOrders are\tpaid at checkout.\n";
 

@@ -3,10 +3,10 @@
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::cursors::{Cursors, at};
-use crate::harness::{Repo, Server};
 use crate::rename::positions;
-use crate::wire::until;
+use crate::support::cursors::{Cursors, at};
+use crate::support::harness::{Repo, Server};
+use crate::support::waiting::until;
 
 const SHOP: &str = r#"
 //- /shop/__init__.py

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 fn check_in(repo: &Repo, folder: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut all = vec!["check"];

@@ -3,9 +3,9 @@
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::cursors::Cursors;
-use crate::harness::Repo;
 use crate::rename::positions;
+use crate::support::cursors::Cursors;
+use crate::support::harness::Repo;
 
 const MONEY: &str = r#"
 //- /money.py

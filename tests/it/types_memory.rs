@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 
-use crate::harness::{Repo, Server};
+use crate::support::harness::{Repo, Server};
+use crate::support::waiting::until;
 
 const SOURCE: &str = "//- /a.py\nx: int = ''\n";
 
@@ -46,11 +47,7 @@ fn roots(repos: &[&Repo]) -> Vec<String> {
 
 /// Waits until the engines of these repositories run, and no others.
 fn assert_engines(runtime: &Path, repos: &[&Repo]) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while engines(runtime) != roots(repos) {
-        assert!(Instant::now() < deadline, "{:?} run, expected {:?}", engines(runtime), roots(repos));
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    until("only these engines run", || engines(runtime) == roots(repos));
 }
 
 #[test]

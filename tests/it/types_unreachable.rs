@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::cursors::Cursors;
-use crate::harness::Repo;
 use crate::rename::{Project, edited, positions, rename, unsure};
+use crate::support::cursors::Cursors;
+use crate::support::harness::Repo;
 
 const BRANCHES: &str = r#"
 //- /client.py

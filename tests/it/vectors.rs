@@ -5,8 +5,8 @@ use ixmcp::embed::Purpose;
 use ixmcp::workspace::Workspace;
 use serde_json::json;
 
-use crate::harness::Repo;
-use crate::sound::{assert_sound, freshen, open, sync, watched};
+use crate::support::harness::Repo;
+use crate::support::sound::{assert_sound, freshen, open, sync, watched};
 
 /// Paths of the nearest chunks to a query by their vectors, nearest first.
 fn nearest(workspace: &Workspace, query: &str) -> Vec<String> {

@@ -16,9 +16,9 @@ use ixmcp::workspace::Workspace;
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
-use crate::harness::{Repo, Server};
-use crate::sound::{assert_same, assert_sound, dump, fresh_dump, freshen, number, open, watched};
-use crate::tree::Random;
+use crate::support::harness::{Repo, Server};
+use crate::support::sound::{assert_same, assert_sound, dump, fresh_dump, freshen, number, open, watched};
+use crate::support::tree::Random;
 
 fn git(repo: &Repo, arguments: &[&str]) {
     let mut git = Command::new("git");

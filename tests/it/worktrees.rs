@@ -17,10 +17,10 @@ use ixmcp::update::rebuild;
 use ixmcp::workspace::{Watching, Workspace, Workspaces};
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server, repeatedly};
-use crate::normalized::sizes;
-use crate::sound::{assert_same, dump, freshen, number, open, sources, sync, watched};
-use crate::wire::until;
+use crate::support::harness::{Repo, Server, repeatedly};
+use crate::support::normalized::sizes;
+use crate::support::sound::{assert_same, dump, freshen, number, open, sources, sync, watched};
+use crate::support::waiting::{has_ended, settle, until};
 
 pub fn git(folder: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
@@ -69,8 +69,11 @@ fn a_nested_worktree_is_neither_indexed_nor_watched() {
     let before = workspace.pending_changes();
     repo.write("y/deep/b.py", "x = 2\n");
     repo.write("y/new/c.py", "x = 2\n");
-    std::thread::sleep(Duration::from_millis(100));
-    assert_eq!(workspace.pending_changes(), before, "an event of a folder that is not watched");
+    // Events come in order: one that is watched comes after them.
+    repo.write("last.py", "x = 3\n");
+    until("the last change is noticed", || workspace.pending_changes() > before);
+    assert_eq!(workspace.pending_changes(), before + 1, "an event of a folder that is not watched");
+    repo.remove("last.py");
     assert_eq!(ask(&workspace), ["a.py", "deep/b.py"]);
     git(repo.path(), &["worktree", "move", "y", "deep/z"]);
     assert_eq!(ask(&workspace), ["a.py", "deep/b.py"]);
@@ -99,11 +102,8 @@ fn a_folder_that_becomes_a_worktree_leaves_the_index() {
 fn a_sync_that_compares_times_notices_a_folder_that_stops_being_a_worktree() {
     let repo = committed("//- /a.py\nA = 1\n");
     git(repo.path(), &["worktree", "add", "-q", "--detach", "x"]);
-    std::thread::sleep(Duration::from_millis(100));
     let workspace = open(repo.path());
-    sync(&workspace);
-    std::thread::sleep(Duration::from_millis(100));
-    sync(&workspace);
+    settle(&workspace);
     assert_eq!(paths(&workspace), ["a.py"]);
     fs::remove_file(repo.path().join("x/.git")).unwrap();
     sync(&workspace);
@@ -129,11 +129,6 @@ fn a_nested_worktree_is_counted_and_not_type_checked() {
     assert_eq!(own["files"], json!(["a.py", "pyproject.toml"]), "the worktree has an index of its own");
 }
 
-/// Whether a process has ended.
-fn has_ended(process: u64) -> bool {
-    fs::read_to_string(format!("/proc/{process}/stat")).map_or(true, |stat| stat.contains(") Z "))
-}
-
 #[test]
 fn a_worktree_is_removed_while_its_daemon_runs_and_updates() {
     let files: String = (0..200).map(|at| format!("//- /d{}/m{at}.py\ndef f{at}(): pass\n", at % 10)).collect();
@@ -151,13 +146,7 @@ fn a_worktree_is_removed_while_its_daemon_runs_and_updates() {
         // The background update begins 300 ms after the save: before, during and after it.
         std::thread::sleep(Duration::from_millis(100 * (round % 10)));
         git(repo.path(), &["worktree", "remove", "--force", root]);
-        for _ in 0..100 {
-            if has_ended(daemon) {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        assert!(has_ended(daemon), "round {round}: the daemon of a removed repository stays");
+        until("the daemon of a removed repository ends", || has_ended(daemon));
         assert!(!tree.exists(), "round {round}: the daemon created {root} again");
     }
 }

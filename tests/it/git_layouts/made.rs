@@ -5,8 +5,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::harness::Repo;
-use crate::tree::Random;
+use crate::support::harness::Repo;
+use crate::support::tree::Random;
 
 const FOLDERS: &[&str] = &["", "", "src", "src/deep", "lib", "build", "a b", "ä"];
 const NAMES: &[&str] = &[

@@ -2,9 +2,9 @@
 
 use expect_test::expect;
 
-use crate::harness::Repo;
 use crate::organisation::publishing::{PAY, check_whole};
 use crate::organisation::server::{Organisation, Postgres, shared};
+use crate::support::harness::Repo;
 use crate::worktrees::committed;
 
 #[test]

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::harness::{Repo, Server};
 use crate::organisation::server::{Organisation, shared};
 use crate::organisation::wide::add_many;
+use crate::support::harness::{Repo, Server};
 use crate::worktrees::committed;
 
 /// Names with each letter that Turkish, Azeri or Lithuanian fold in another way.

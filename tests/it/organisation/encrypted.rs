@@ -5,8 +5,8 @@ use std::process::Command;
 
 use expect_test::expect;
 
-use crate::harness::Repo;
 use crate::organisation::server::{Organisation, Postgres, connects};
+use crate::support::harness::Repo;
 
 pub fn openssl(folder: &Path, arguments: &str) {
     let output = Command::new("openssl").args(arguments.split(' ')).current_dir(folder).output().unwrap();

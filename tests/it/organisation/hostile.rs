@@ -6,14 +6,15 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
 use crate::organisation::publishing::{PAY, check_whole, commit_all};
 use crate::organisation::server::{Organisation, Postgres};
+use crate::support::harness::{Repo, Server};
+use crate::support::waiting::until;
 use crate::worktrees::{committed, git};
 
 /// Accepts connections for as long as this process lives. Returns the port.
@@ -403,11 +404,7 @@ fn a_slow_server_over_tcp_is_waited_for_within_the_deadline_of_the_call() {
 }
 
 fn until_is(organisation: &Organisation, statement: &str, expected: &str) {
-    let started = Instant::now();
-    while organisation.sql(statement) != expected {
-        assert!(started.elapsed() < Duration::from_secs(60), "{statement} is not {expected}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until(&format!("{statement} is {expected}"), || organisation.sql(statement) == expected);
 }
 
 #[test]
@@ -477,7 +474,7 @@ fn a_full_server_keeps_what_was_published_and_is_written_again_when_it_has_space
     let repo = committed(PAY);
     organisation.ok(&repo, &team, &["publish", "--as", "pay"]);
     // Texts that cannot be compressed much.
-    let mut random = crate::tree::Random(7);
+    let mut random = crate::support::tree::Random(7);
     for number in 0..20 {
         let mut text = String::new();
         while text.len() < 1_000_000 {

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
 use crate::organisation::publishing::{check_whole, commit_all};
 use crate::organisation::server::{Organisation, Postgres};
-use crate::sound::number;
+use crate::support::harness::{Repo, Server};
+use crate::support::sound::number;
 use crate::worktrees::committed;
 
 /// Files that each commit changes together.

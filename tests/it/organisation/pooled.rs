@@ -1,17 +1,15 @@
 //! A pooler between clients and the server: transactions of one client are on several sessions, and sessions have several clients.
 
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::harness::{Repo, Server};
 use crate::organisation::encrypted::openssl;
 use crate::organisation::publishing::{PAY, check_whole, commit_all};
 use crate::organisation::server::{Organisation, shared};
+use crate::support::harness::{Repo, Server};
+use crate::support::waiting::until;
 use crate::worktrees::committed;
-
-const SOON: Duration = Duration::from_secs(60);
 
 #[test]
 fn everything_works_through_a_pooler_and_nothing_stays_on_its_sessions() {
@@ -48,11 +46,15 @@ fn everything_works_through_a_pooler_and_nothing_stays_on_its_sessions() {
             std::thread::scope(|scope| {
                 for client in &mut clients {
                     scope.spawn(|| {
-                        let (asked, mut found) = (Instant::now(), client.tool("query", &search));
+                        let mut found = client.tool("query", &search);
                         // A mirror that another client indexes at this moment is read, but not counted.
-                        while found["total"].is_null() && asked.elapsed() < SOON {
-                            found = client.tool("query", &search);
-                        }
+                        until("every mirror is counted", || {
+                            let is_counted = !found["total"].is_null();
+                            if !is_counted {
+                                found = client.tool("query", &search);
+                            }
+                            is_counted
+                        });
                         assert_eq!((&found["total"], found.get("problems")), (&json!(180), None), "{mode}: {found}");
                     });
                 }
@@ -103,11 +105,7 @@ fn a_call_that_is_cancelled_leaves_the_pooler_as_it_was() {
             let lock = "BEGIN; LOCK TABLE ixmcp.repos IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(60)";
             organisation.sql_as("postgres", lock)
         });
-        let started = Instant::now();
-        while organisation.sql(holder) == "0" {
-            assert!(started.elapsed() < SOON, "the table is not locked");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        until("the table is locked", || organisation.sql(holder) != "0");
         for _ in 0..3 {
             std::thread::scope(|scope| {
                 for url in &ways {

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
-use crate::harness::Repo;
 use crate::organisation::server::{Organisation, Postgres, shared};
-use crate::sound::number;
+use crate::support::harness::Repo;
+use crate::support::sound::number;
 use crate::worktrees::{committed, git};
 
 pub const PAY: &str =

@@ -3,21 +3,19 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
 use crate::organisation::server::{Organisation, Postgres};
 use crate::page::Page;
-use crate::wire::{Wire, request, until};
+use crate::support::harness::{Repo, Server};
+use crate::support::waiting::until;
+use crate::support::wire::{Wire, request};
 use crate::worktrees::{committed, git};
 
 const PAY: &str = "//- /pay.py\ndef charge_card(card):\n    \"\"\"Charges a card.\"\"\"\n    return card\n//- /docs/guide.md\n# Paying\n\nCards are charged at night.\n//- /lib/money.rs\npub fn round_cents(cents: i64) -> i64 {\n    cents / 100\n}\n";
 const SHOP: &str = "//- /shop.py\nfrom pay import charge_card\n\ndef checkout(cart):\n    return charge_card(cart)\n";
-/// The time in which something happens elsewhere.
-const SOON: Duration = Duration::from_secs(60);
 
 /// A team that published two repositories, and those.
 fn published() -> (Organisation, String, Repo, Repo) {
@@ -368,11 +366,7 @@ fn a_call_that_is_cancelled_or_past_its_deadline_leaves_no_statement_on_the_serv
             let lock = "BEGIN; LOCK TABLE ixmcp.repos IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(600)";
             organisation.sql_as("postgres", lock).unwrap_err()
         });
-        let started = Instant::now();
-        while organisation.sql(holder) == "0" {
-            assert!(started.elapsed() < SOON, "the table is not locked");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        until("the table is locked", || organisation.sql(holder) != "0");
         let own = pay.path().canonicalize().unwrap();
         let scope = |repo: Value| json!({ "text": "round_cents", "mode": "literal", "repo": repo, "timeout_ms": 3000 });
         let only = scope(json!("org:*"));
@@ -384,24 +378,18 @@ fn a_call_that_is_cancelled_or_past_its_deadline_leaves_no_statement_on_the_serv
         let answer = client.tool("query", &scope(json!([own.to_str().unwrap(), "org:*"])));
         expect!["TIMEOUT: the call ran past its deadline. Narrow the query, or pass a larger timeout_ms."]
             .assert_eq(answer["problems"][0]["reason"].as_str().unwrap());
-        let until = |count: &str| {
-            let started = Instant::now();
-            while organisation.sql(running) != count {
-                assert!(started.elapsed() < SOON, "running statements do not become {count}");
-                std::thread::sleep(Duration::from_millis(20));
-            }
-        };
-        until("0");
+        let running_become = |count: &str| until("so many statements run", || organisation.sql(running) == count);
+        running_become("0");
         // A call that its client cancels.
         organisation.ok(&pay, &team, &["daemon", "start"]);
         let mut wire = Wire::unix(&pay.socket());
         let patient = json!({ "text": "round_cents", "mode": "literal", "repo": "org:*", "timeout_ms": 600_000 });
         wire.send(&request(7, "query", patient));
-        until("1");
+        running_become("1");
         wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } }));
         let reply = std::iter::repeat_with(|| wire.reply()).find(|line| line["id"] == 7).unwrap();
         assert_eq!(reply["error"]["data"]["code"], "CANCELLED", "{reply}");
-        until("0");
+        running_become("0");
         organisation.sql(&format!("SELECT pg_terminate_backend(({holder}))"));
     });
 }

@@ -16,14 +16,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
+use crate::support::waiting::until;
 
-/// A machine under load takes long to start a server.
-const START: Duration = Duration::from_secs(120);
 const UNPRIVILEGED: u32 = 65534;
 
 /// The port of a pooler, which names its socket.
@@ -190,11 +188,7 @@ impl Postgres {
     pub fn wait_for(&self, standby: &Self) {
         let at = self.script("postgres", &["-c", "SELECT pg_current_wal_lsn()"]);
         let reached = format!("SELECT pg_last_wal_replay_lsn() >= '{}'", at.trim());
-        let started = Instant::now();
-        while standby.script("postgres", &["-c", &reached]).trim() != "t" {
-            assert!(started.elapsed() < START, "the standby does not follow");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        until("the standby follows", || standby.script("postgres", &["-c", &reached]).trim() == "t");
     }
 
     /// A `PgBouncer` that gives its clients two sessions of each role in each database.
@@ -234,11 +228,7 @@ impl Postgres {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn().expect("PgBouncer is not installed: run .ci/setup");
         let way = Way { folder, port };
-        let started = Instant::now();
-        while !way.socket().exists() {
-            assert!(started.elapsed() < START, "the pooler does not answer");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        until("the pooler answers", || way.socket().exists());
         Pooler { process, way }
     }
 
@@ -274,13 +264,11 @@ impl Postgres {
         }
         let log = fs::File::create(self.folder.join("log")).unwrap();
         let mut process = process.stdout(Stdio::null()).stderr(log).process_group(0).spawn().unwrap();
-        let started = Instant::now();
-        while !self.psql("postgres", "postgres").args(["-c", "SELECT 1"]).output().unwrap().status.success() {
+        until("the server answers", || {
             let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
             assert!(process.try_wait().unwrap().is_none(), "the server has ended: {}", log());
-            assert!(started.elapsed() < START, "the server does not answer: {}", log());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            self.psql("postgres", "postgres").args(["-c", "SELECT 1"]).output().unwrap().status.success()
+        });
         self.process = Some(process);
     }
 

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::harness::{Repo, Server};
 use crate::organisation::publishing::{check_whole, commit_all};
 use crate::organisation::server::{Organisation, Postgres};
+use crate::support::harness::{Repo, Server};
 use crate::worktrees::committed;
 
 const SECOND: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/organisation/second-server.sql");

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
 use crate::organisation::publishing::commit_all;
 use crate::organisation::server::Organisation;
+use crate::support::harness::{Repo, Server};
 use crate::worktrees::committed;
 
 const PAY: &str = "//- /pay.py\ndef charge_card(card):\n    return card\n//- /docs/guide.md\n# Paying\n\nCards are charged at night.\n//- /lib/money.rs\npub fn round_cents(cents: i64) -> i64 {\n    cents / 100\n}\n";

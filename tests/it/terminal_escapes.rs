@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 use crate::terminal::run_on_terminal;
 use crate::worktrees::git;
 

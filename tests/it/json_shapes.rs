@@ -7,8 +7,8 @@ use expect_test::expect_file;
 use ixmcp::tools;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
 use crate::organisation::server::Organisation;
+use crate::support::harness::Repo;
 
 /// Shape of an answer in `--help`.
 #[derive(Debug)]

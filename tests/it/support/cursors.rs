@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use serde_json::{Value, json};
 
-/// Files as [`Repo::new`](crate::harness::Repo::new) takes them, and the positions that were marked in them.
+/// Files as [`Repo::new`](crate::support::harness::Repo::new) takes them, and the positions that were marked in them.
 ///
 /// `$0`, `$1`, … mark a position of that group; `$0?` marks one that a test starts from, too.
 pub struct Cursors {

@@ -23,9 +23,9 @@ use ixmcp::query::{PathFilter, positions, slice, smart};
 use ixmcp::store::{DefinitionNode, Reference, Snapshot};
 use ixmcp::workspace::Workspace;
 
-use crate::harness::Repo;
-use crate::sound::{number, open, sync};
-use crate::tree::Random;
+use crate::support::harness::Repo;
+use crate::support::sound::{number, open, sync};
+use crate::support::tree::Random;
 
 /// How much one round does.
 struct Size {

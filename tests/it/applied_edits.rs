@@ -10,7 +10,7 @@ use expect_test::expect;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::crash::SmallDisk;
-use crate::harness::{Repo, numberless, repeatedly, shown_run};
+use crate::support::harness::{Repo, numberless, repeatedly, shown_run};
 
 /// A function, and modules that call it.
 const PAY: &str = "\

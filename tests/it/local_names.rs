@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 fn definition(repo: &Repo, file: &str, line: u32, column: u32) -> Vec<String> {
     let answer = repo.call("goto_definition", &json!({ "file": file, "line": line, "column": column }));

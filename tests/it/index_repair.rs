@@ -9,8 +9,8 @@ use expect_test::expect;
 use ixmcp::budget::Budget;
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
-use crate::sound::{assert_sound, open, watched};
+use crate::support::harness::{Repo, Server};
+use crate::support::sound::{assert_sound, open, watched};
 
 const FILES: u64 = 60;
 

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
-use crate::sound::number;
-use crate::tree::Random;
+use crate::support::harness::{Repo, Server};
+use crate::support::sound::number;
+use crate::support::tree::Random;
 use crate::watch::with_watches;
 
 const CLIENTS: u64 = 2;

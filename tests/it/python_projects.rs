@@ -3,7 +3,7 @@
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
+use crate::support::harness::{Repo, Server};
 
 /// `file:line:column severity[rule]` of every diagnostic.
 fn found(answer: &Value) -> Vec<String> {

@@ -1,9 +1,9 @@
 //! `rename_symbol`: what must be renamed along, because it is the same to Python: properties that `super()` reaches,
 //! parameters of overloads, strings that spell a name.
 
-use crate::cursors::Cursors;
-use crate::harness::Repo;
 use crate::rename::{Project, edited, rename, unsure};
+use crate::support::cursors::Cursors;
+use crate::support::harness::Repo;
 
 #[test]
 fn a_property_is_renamed_with_those_that_super_reaches() {

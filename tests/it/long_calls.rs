@@ -1,14 +1,14 @@
 //! Long calls over a real connection: a folder is indexed or updated, reported, cancelled, and resumed.
 
 use std::fs;
-use std::time::{Duration, Instant};
 
 use ixmcp::budget::Budget;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
-use crate::sound::open;
-use crate::wire::{Wire, initialize, request, until};
+use crate::support::harness::Repo;
+use crate::support::sound::open;
+use crate::support::waiting::until;
+use crate::support::wire::{Wire, initialize, request};
 
 /// Enough that a debug build is busy with them for some seconds.
 const FILES: usize = 3_000;
@@ -48,11 +48,8 @@ fn give_up(wire: &mut Wire, id: i64, call: &Value, least: u64) {
     wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": reason }));
     wire.send(&request(id + 1, "ping", json!({})));
     // Notifications from before the cancellation may still come, but no answer.
-    let given_up = Instant::now();
     let pong = std::iter::repeat_with(|| wire.reply()).find(|line| line["method"] != "notifications/progress").unwrap();
     assert_eq!(pong["id"], id + 1, "{pong}");
-    // After 45 s the call itself would answer that it goes on.
-    assert!(given_up.elapsed() < Duration::from_secs(40), "{:?}", given_up.elapsed());
 }
 
 fn answer(wire: &mut Wire, id: i64, tool: &str, arguments: &Value) -> Value {

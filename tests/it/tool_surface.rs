@@ -6,7 +6,7 @@ use std::path::Path;
 use ixmcp::tools::{Declaration, InOrder, TOOLS};
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 /// The text between `<!-- NAME -->` and `<!-- /NAME -->` in a page of the documentation.
 fn section(page: &str, name: &str) -> String {
@@ -141,9 +141,9 @@ fn descriptions_say_when_to_use_another_tool() {
 #[test]
 fn arguments_are_listed_in_the_order_of_their_declaration_required_ones_first() {
     let repo = Repo::new("");
-    let mut server = crate::wire::Wire::relay(&repo, &["--no-daemon"]);
-    server.ask(&crate::wire::initialize(1));
-    server.send(&crate::wire::request(2, "tools/list", json!({})));
+    let mut server = crate::support::wire::Wire::relay(&repo, &["--no-daemon"]);
+    server.ask(&crate::support::wire::initialize(1));
+    server.send(&crate::support::wire::request(2, "tools/list", json!({})));
     let line = server.line();
     let start = |tool: &str| line.find(&format!("\"name\":\"{tool}\"")).unwrap();
     for tool in TOOLS {

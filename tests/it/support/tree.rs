@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 /// A small generator with a seed that can be printed (splitmix64).
 pub struct Random(pub u64);

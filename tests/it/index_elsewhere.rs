@@ -10,7 +10,7 @@ use std::process::{Child, Command, Output, Stdio};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::{Repo, Server};
+use crate::support::harness::{Repo, Server};
 
 const FILES: &str = "//- /first.py\ndef first_of_all(): pass\n//- /deep/second.py\ndef second_of_all(): pass\n";
 

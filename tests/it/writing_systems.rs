@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 const DOCUMENTS: &str = "\
 //- /library_zh.md

@@ -17,9 +17,9 @@ use ixmcp::workspace::Workspace;
 use serde_json::json;
 
 use self::patterns::{Asked, Maker};
-use crate::harness::Repo;
-use crate::sound::{number, open, sync};
-use crate::tree::Random;
+use crate::support::harness::Repo;
+use crate::support::sound::{number, open, sync};
+use crate::support::tree::Random;
 
 /// Places where texts are odd: line ends, empty lines, letters of several cases and widths, what a regex means by
 /// space.

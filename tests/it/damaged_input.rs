@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-use crate::harness::Repo;
-use crate::sound::number;
-use crate::tree::Random;
-use crate::wire::{Wire, initialize, request};
+use crate::support::harness::Repo;
+use crate::support::sound::number;
+use crate::support::tree::Random;
+use crate::support::wire::{Wire, initialize, request};
 
 /// Damaged files of one round.
 const FILES: u64 = 12;

@@ -5,11 +5,11 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 /// Generous: nothing waits for it unless something is broken. The daemon itself waits for 60 s for what a client has not
 /// sent: an answer that had to wait for that comes too late.
@@ -107,13 +107,4 @@ pub fn initialize(id: impl Into<Value>) -> Value {
 
 pub fn hello(fields: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": "ixmcp/hello", "params": fields })
-}
-
-/// Waits until it holds.
-pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < TIMEOUT, "never: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }

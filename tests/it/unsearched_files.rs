@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 const NOTE: &str =
     "3 files are not searched (generated 1, minified 1, oversize 1); `ixmcp files --skipped` lists them.";

@@ -1,6 +1,6 @@
 //! Patterns to ask for: picked by hand, and made at random out of the texts that are searched.
 
-use crate::tree::Random;
+use crate::support::tree::Random;
 
 /// One query to both programs.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::support::harness::Repo;
 
 #[test]
 fn the_program_alone_reports_the_state_of_the_repository() {

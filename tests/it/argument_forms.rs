@@ -4,9 +4,9 @@ use expect_test::expect;
 use ixmcp::tools::{Access, Declaration, TOOLS};
 use serde_json::{Map, Value, json};
 
-use crate::harness::Repo;
-use crate::surface::project;
-use crate::wire::Wire;
+use crate::support::harness::Repo;
+use crate::support::wire::Wire;
+use crate::tool_surface::project;
 
 /// A daemon of a repository in which every tool's example finds something.
 fn served() -> (Repo, Wire) {
