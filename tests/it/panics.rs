@@ -98,7 +98,7 @@ def name(parts: list):
 "#,
     );
     let run = |arguments: &[&str]| {
-        let output = repo.command(arguments).output().unwrap();
+        let output = repo.without_python(arguments).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
         (output.status.code().unwrap(), text)
     };
@@ -106,7 +106,7 @@ def name(parts: list):
     assert_eq!(code, 101);
     // The location is that of a dependency's source on this machine.
     assert!(checked.contains("use.py:1:1: fatal[panic]"), "{checked}");
-    let inferred = repo.command(&["infer", "--json"]).output().unwrap().stdout;
+    let inferred = repo.without_python(&["infer", "--json"]).output().unwrap().stdout;
     let inferred: Value = serde_json::from_slice(&inferred).unwrap();
     let mut found: Vec<String> = Vec::new();
     for one in inferred["suggestions"].as_array().unwrap() {

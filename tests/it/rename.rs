@@ -133,7 +133,7 @@ impl Project {
     pub fn new(text: &str) -> Self {
         let fixture = Cursors::new(text);
         let repo = Repo::new(&fixture.files);
-        let server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+        let server = Server::start(repo.without_python(&["mcp", "--no-daemon"]));
         Self { fixture, repo, server }
     }
 

@@ -8,7 +8,7 @@ use crate::support::harness::Repo;
 fn check_in(repo: &Repo, folder: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut all = vec!["check"];
     all.extend(arguments);
-    let output = repo.command(&all).current_dir(repo.path().join(folder)).output().unwrap();
+    let output = repo.without_python(&all).current_dir(repo.path().join(folder)).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }

@@ -205,6 +205,13 @@ impl Repo {
         command
     }
 
+    /// The program with `arguments`, which finds no Python of this machine: that may have packages installed.
+    pub fn without_python(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command(arguments);
+        command.env("PATH", "");
+        command
+    }
+
     pub fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
