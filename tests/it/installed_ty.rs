@@ -93,7 +93,7 @@ class Big(Cart):
 Cart().total("a")
 print(gone)  # ty: ignore[nothing]
 //- /shop/book.ipynb
-{"cells": [{"cell_type": "markdown", "id": "m", "metadata": {}, "source": ["words"]}, {"cell_type": "code", "execution_count": null, "id": "a", "metadata": {}, "outputs": [], "source": ["x: int = 1\n", "y: int = 'é'\n"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+{"cells": [{"cell_type": "markdown", "id": "m", "metadata": {}, "source": ["words"]}, {"cell_type": "code", "execution_count": null, "id": "b", "metadata": {}, "outputs": [], "source": ["import os\n", "w = 1\n"]}, {"cell_type": "code", "execution_count": null, "id": "a", "metadata": {}, "outputs": [], "source": ["x: int = 1\n", "y: int = 'é'\n"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 //- /a b/é#%.py
 z: int = ""
 //- /fine.py
@@ -106,7 +106,7 @@ fn every_format_shows_what_the_installed_release_shows() {
     for program in releases() {
         assert_equal(&repo, "", &program, &CONCISE);
         let text = assert_equal(&repo, "", &program, &[]);
-        assert!(text.iter().any(|line| line.contains("--> shop/book.ipynb:cell 2:2:10")), "{text:#?}");
+        assert!(text.iter().any(|line| line.contains("--> shop/book.ipynb:cell 3:2:10")), "{text:#?}");
         assert!(text.iter().any(|line| line.starts_with("info: ")), "{text:#?}");
     }
 }
@@ -129,7 +129,7 @@ fn an_answer_has_ranges_cells_notes_and_the_number_of_files() {
     assert!(noted.iter().any(|note| note["kind"] == "info"), "{overriding}");
     let in_book = server.call("check", &json!({ "file": "shop/book.ipynb" }));
     let in_cell = &in_book["diagnostics"][0];
-    assert_eq!((&in_cell["cell"], range(in_cell)), (&json!(2), [2, 10, 2, 13]));
+    assert_eq!((&in_cell["cell"], range(in_cell)), (&json!(3), [2, 10, 2, 13]));
     assert_eq!(in_book["files_checked"], 1);
     let fine = server.call("check", &json!({ "files": ["fine.py", "a b"] }));
     assert_eq!((&fine["files_checked"], &fine["total"]), (&json!(2), &json!(1)));

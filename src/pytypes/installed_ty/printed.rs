@@ -114,10 +114,20 @@ impl Printed<'_> {
         }
         for (one, (_, lines)) in found.iter_mut().zip(blocks) {
             let position = lines.iter().find_map(|line| line.trim_start().strip_prefix("--> "));
-            one.span.cell = position.and_then(|position| {
-                let (_, cell) = position.rsplit_once(".ipynb:cell ")?;
-                cell.split(':').next()?.parse().ok()
+            let in_cell = position.and_then(|position| {
+                let mut numbers = position.rsplit_once(".ipynb:cell ")?.1.split(':').map(|number| number.parse().ok());
+                Some((numbers.next()??, numbers.next()??))
             });
+            if let Some((cell, line)) = in_cell {
+                // The other format counts lines through all cells.
+                let before = one.span.line.saturating_sub(line);
+                one.span = Span {
+                    cell: Some(cell),
+                    line,
+                    end_line: one.span.end_line.saturating_sub(before),
+                    ..one.span.clone()
+                };
+            }
             one.rendered = rendered.then(|| format!("{}\n", lines.join("\n").trim_end()));
         }
     }
