@@ -63,6 +63,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     };
     let answer = session.call::<Answer>("check", given)?;
     let found = &answer.diagnostics;
+    let outcome = outcome(&answer, typed);
+    output::ends_without_reader_as(outcome);
     match format {
         Format::Text => found.iter().for_each(|one| print(one, paint)),
         Format::Concise => found.iter().for_each(|one| output::line(&concise(one, paint))),
@@ -79,7 +81,10 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             output::note(&hint);
         }
     }
-    Ok(outcome(&answer, typed))
+    if let Some(reason) = reason(&answer) {
+        output::note(&reason);
+    }
+    Ok(outcome)
 }
 
 /// Lists what to check: the paths that are given, or the project that the current folder belongs to.
@@ -92,17 +97,21 @@ fn files(session: &Session, typed: &Arguments) -> Result<Vec<String>> {
     Ok(project.map(|folder| folder.to_string_lossy().into_owned()).into_iter().collect())
 }
 
-fn outcome(answer: &Answer, typed: &Arguments) -> Outcome {
+/// Why the outcome is neither that of diagnostics nor that of none.
+fn reason(answer: &Answer) -> Option<String> {
+    let files = |number: usize| output::count(number as u64, "file", "files");
     if answer.misconfigured {
-        output::note("the settings are invalid and were ignored");
-        return Outcome::Broken;
+        return Some("the settings are invalid and were ignored".to_owned());
     }
-    if let Some(panicked) = answer.panicked {
-        output::note(&format!("the type checker panicked at {}", output::count(panicked as u64, "file", "files")));
+    let panicked = answer.panicked.map(|number| format!("the type checker panicked at {}", files(number)));
+    panicked.or_else(|| answer.unreadable.map(|number| format!("{} could not be read", files(number))))
+}
+
+fn outcome(answer: &Answer, typed: &Arguments) -> Outcome {
+    if !answer.misconfigured && answer.panicked.is_some() {
         return Outcome::Panicked;
     }
-    if let Some(unreadable) = answer.unreadable {
-        output::note(&format!("{} could not be read", output::count(unreadable as u64, "file", "files")));
+    if answer.misconfigured || answer.unreadable.is_some() {
         return Outcome::Broken;
     }
     // `--severity error` ignores warnings, so they do not fail the check either.

@@ -7,12 +7,13 @@
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::terminal_text;
+use super::{Outcome, terminal_text};
 use crate::budget::{self, Phase, Progress};
 use crate::error::{Error, Result};
 use crate::locked::locked;
@@ -103,11 +104,19 @@ pub(super) fn raw(text: &str) {
     end_unless(written);
 }
 
+/// The exit code if the reader of stdout goes away before the end.
+static CODE_WITHOUT_READER: AtomicU8 = AtomicU8::new(0);
+
+/// Sets the exit code for a reader that goes away before the end: a command whose code is its answer ends with that.
+pub(super) fn ends_without_reader_as(outcome: Outcome) {
+    CODE_WITHOUT_READER.store(outcome as u8, Ordering::Relaxed);
+}
+
 /// A reader that went away has seen enough; a disk that is full has not taken what was asked for.
 fn end_unless(written: std::io::Result<()>) {
     if let Err(failed) = written {
         if failed.kind() == std::io::ErrorKind::BrokenPipe {
-            std::process::exit(0);
+            std::process::exit(CODE_WITHOUT_READER.load(Ordering::Relaxed).into());
         }
         error(&Error::io("write", Path::new("stdout"), failed));
         std::process::exit(2);

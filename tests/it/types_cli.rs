@@ -146,3 +146,24 @@ fn a_byte_order_mark_is_not_part_of_the_first_line() {
     "#]]
     .assert_eq(&patch.replace('\u{feff}', "BOM "));
 }
+
+/// The code is that of `ty check | head -1`.
+#[test]
+fn a_reader_that_goes_away_does_not_change_the_exit_code() {
+    let repo = Repo::new("");
+    let wrong: String = (0..20_000).map(|at| format!("x{at}: int = ''\n")).collect();
+    repo.write("a.py", wrong);
+    for (text, code) in [("", 1), ("# type: ignore\n", 0)] {
+        let path = repo.path().join("a.py");
+        let source = std::fs::read_to_string(&path).unwrap();
+        repo.write("a.py", format!("{text}{source}"));
+        let mut child = repo
+            .without_python(&["check", "--output-format", "concise"])
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+    }
+}
