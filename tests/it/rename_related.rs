@@ -1,6 +1,9 @@
 //! `rename_symbol`: what must be renamed along, because it is the same to Python: properties that `super()` reaches,
 //! parameters of overloads, strings that spell a name.
 
+use expect_test::expect;
+use serde_json::json;
+
 use crate::rename::{Project, edited, rename, unsure};
 use crate::support::cursors::Cursors;
 use crate::support::harness::Repo;
@@ -193,4 +196,65 @@ print($0thing())
     let start = same.starts(0)[0];
     let answer = rename(&Repo::new(&same.files), start, "zed");
     assert_eq!(edited(&answer), same.positions(0));
+}
+
+/// The call is right for the class alone: a subclass would be given an argument that its constructor does not take.
+#[test]
+fn an_argument_for_a_class_that_may_be_a_subclass_is_unsure() {
+    let project = |subclass: &str| {
+        Repo::new(&format!(
+            "\
+//- /shapes.py
+class Shape:
+    def __init__(self, size: int) -> None:
+        self.dim = size
+
+    def clone(self):
+        return type(self)(size=self.dim)
+
+    @classmethod
+    def unit(cls):
+        return cls(size=1)
+
+
+class Circle(Shape):
+    def __init__(self, {subclass}: int) -> None:
+        super().__init__({subclass})
+"
+        ))
+    };
+    let given = json!({ "file": "shapes.py", "line": 2, "column": 24, "new_name": "extent" });
+    let answer = project("size").call("rename_symbol", &given);
+    assert_eq!(unsure(&answer), ["shapes.py:6", "shapes.py:10"], "{answer}");
+    expect!["the class may be a subclass, whose constructor has a parameter of this name"]
+        .assert_eq(answer["unsure"][0]["reason"].as_str().unwrap());
+    assert_eq!(unsure(&project("width").call("rename_symbol", &given)), [""; 0]);
+}
+
+/// Where the module is installed, the import binds the name.
+#[test]
+fn an_import_of_the_name_from_a_module_that_is_not_found_is_unsure() {
+    let repo = Repo::new(
+        "\
+//- /esc.py
+try:
+    from _speed import escape
+except ImportError:
+    def escape(s: str) -> str:
+        return s.upper()
+
+
+def render(s: str) -> str:
+    from _other import escape
+    return escape(s)
+
+
+print(escape('a'))
+",
+    );
+    let given = json!({ "file": "esc.py", "line": 4, "column": 9, "new_name": "quote" });
+    let answer = repo.call("rename_symbol", &given);
+    assert_eq!(unsure(&answer), ["esc.py:2"], "{answer}");
+    expect!["it binds the name, too, from a module that is not found"]
+        .assert_eq(answer["unsure"][0]["reason"].as_str().unwrap());
 }

@@ -96,18 +96,20 @@ impl<'a> Families<'a> {
         if let Some(known) = self.supers.get(&class) {
             return known.clone();
         }
-        let mut found = HashSet::new();
-        let mut waiting = vec![class];
-        while let Some(next) = waiting.pop() {
-            for &above in bases(self.db, next) {
-                if found.insert(above) {
-                    waiting.push(above);
-                }
-            }
-        }
+        let found = above(self.db, class);
         self.supers.insert(class, found.clone());
         found
     }
+}
+
+/// All superclasses.
+pub(super) fn above(db: &Database, class: Class) -> HashSet<Class> {
+    let mut found = HashSet::new();
+    let mut waiting = vec![class];
+    while let Some(next) = waiting.pop() {
+        waiting.extend(bases(db, next).iter().copied().filter(|base| found.insert(*base)));
+    }
+    found
 }
 
 /// The direct base classes.
@@ -130,7 +132,7 @@ fn bases_of<'db>(db: &'db dyn Db, file: ProgramFile<'db>, range: TextRange) -> V
     found
 }
 
-fn classes(db: &Database, file: File) -> Vec<Class> {
+pub(super) fn classes(db: &Database, file: File) -> Vec<Class> {
     struct Names(Vec<TextRange>);
     impl<'a> SourceOrderVisitor<'a> for Names {
         fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {

@@ -3,6 +3,8 @@
 //!
 //! Owns which strings certainly refer to a name, and which may.
 
+mod shared_names;
+
 use std::collections::HashSet;
 
 use super::api::{
@@ -88,10 +90,7 @@ impl<'w, 'db> UncertainSearch<'w, 'db> {
             if let Some((file, range)) = class_of(db, one) {
                 owners.push(source_text(db, file)[range].to_owned());
                 is_key |= name_literals::is_typed_dictionary(db, (file, range));
-                let mut waiting = vec![(file, range)];
-                while let Some(class) = waiting.pop() {
-                    waiting.extend(family::bases(db, class).iter().copied().filter(|base| above.insert(*base)));
-                }
+                above.extend(family::above(db, (file, range)));
             }
         }
         Self { wanted, is_member, owners, is_key, above }
@@ -114,6 +113,7 @@ impl<'w, 'db> UncertainSearch<'w, 'db> {
         let tokens = edited.iter().flat_map(|at| parsed.tokens().at_offset(*at));
         let edited: HashSet<TextSize> = tokens.map(|token| token.start()).collect();
         found.retain(|(at, _)| !edited.contains(at));
+        found.extend(shared_names::find(db, file, self.wanted, &edited));
         found
     }
 
