@@ -949,3 +949,146 @@ def g():
     );
     assert_eq!(found, ["name int", "g str"], "the builtin is hidden: {answer}");
 }
+
+/// The assertion holds in Python, and the wrong annotation would make the checker skip what follows.
+#[test]
+fn a_method_that_is_there_to_be_overridden_does_not_return_none() {
+    let repo = Repo::new(
+        r#"
+//- /h.py
+class Base:
+    def hook(self):
+        pass
+
+    def run(self):
+        r = self.hook()
+        if r:
+            print(r.upper())
+        return r
+
+    def close(self):
+        pass
+
+
+class Impl(Base):
+    def hook(self):
+        return "hooked"
+
+    def close(self):
+        print("closed")
+
+
+def main(b):
+    return b.run()
+
+
+assert main(Impl()) == "hooked"
+"#,
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "h.py" }));
+    expect![[r#"
+        close None
+        hook str
+        close None
+        main str
+        b Impl"#]]
+    .assert_eq(&types(&answer).join("\n"));
+    expect![[r#"
+        Base.hook: `str` would cause a new diagnostic
+        Base.run: a returned value has an unknown type"#]]
+    .assert_eq(&left_out(&answer).join("\n"));
+}
+
+/// The stubs no longer tell which names Python 3.8 and 3.9 lack, and a name may be gone in a newer Python.
+#[test]
+fn an_import_that_some_versions_lack_is_for_the_checker_alone() {
+    let repo = Repo::new(
+        r#"
+//- /a.py
+import datetime
+import importlib.resources
+
+
+def files():
+    return importlib.resources.files("email")
+
+
+def sent(x=NotImplemented):
+    return x
+
+
+def handler():
+    import logging.handlers
+
+    return logging.handlers.QueueHandler
+
+
+def day():
+    from fractions import Fraction
+
+    return Fraction(1)
+
+
+def table():
+    from collections import Counter
+
+    return Counter("x")
+"#,
+    );
+    let mut heads = String::new();
+    for version in [">=3.9", ">=3.10", ">=3.12"] {
+        repo.write("pyproject.toml", format!("[project]\nname = 'a'\nrequires-python = '{version}'\n"));
+        let applied = Repo::new("");
+        for path in ["a.py", "pyproject.toml"] {
+            applied.write(path, std::fs::read(repo.path().join(path)).unwrap());
+        }
+        applied.ok(&["infer", "a.py", "--apply", "--min-confidence", "low"]);
+        let text = std::fs::read_to_string(applied.path().join("a.py")).unwrap();
+        let head = text.lines().take_while(|line| !line.starts_with("def ")).filter(|line| !line.is_empty());
+        heads += &format!("# {version}\n");
+        head.for_each(|line| heads += &format!("{line}\n"));
+    }
+    expect![[r#"
+        # >=3.9
+        import datetime
+        import importlib.resources
+        from typing import TYPE_CHECKING
+        if TYPE_CHECKING:
+            from collections import Counter
+        if TYPE_CHECKING:
+            from fractions import Fraction
+        if TYPE_CHECKING:
+            from importlib.abc import Traversable
+        if TYPE_CHECKING:
+            from logging.handlers import QueueHandler
+        if TYPE_CHECKING:
+            from types import NotImplementedType
+        # >=3.10
+        import datetime
+        import importlib.resources
+        from types import NotImplementedType
+        from typing import TYPE_CHECKING
+        if TYPE_CHECKING:
+            from collections import Counter
+        if TYPE_CHECKING:
+            from fractions import Fraction
+        if TYPE_CHECKING:
+            from importlib.abc import Traversable
+        if TYPE_CHECKING:
+            from logging.handlers import QueueHandler
+        # >=3.12
+        import datetime
+        import importlib.resources
+        from types import NotImplementedType
+        from typing import TYPE_CHECKING
+        if TYPE_CHECKING:
+            from collections import Counter
+        if TYPE_CHECKING:
+            from fractions import Fraction
+        if TYPE_CHECKING:
+            from importlib.resources.abc import Traversable
+        if TYPE_CHECKING:
+            from logging.handlers import QueueHandler
+    "#]]
+    .assert_eq(&heads);
+}

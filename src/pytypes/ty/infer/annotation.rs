@@ -6,7 +6,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::importing::{
-    ABSTRACT, imported_module, is_always_bound, is_builtin, is_imported_conditionally, is_of_project, public,
+    ABSTRACT, OLD_MODULES, imported_module, is_always_bound, is_builtin, is_imported_conditionally, is_of_project,
+    is_of_some_versions, public,
 };
 use super::values::{Receivers, own_variable};
 use crate::pytypes::ty::api::{
@@ -510,9 +511,11 @@ impl<'db> Writer<'_, 'db> {
             Some((_, view)) => ("collections.abc".to_owned(), (*view).to_owned()),
             None => public(module.name(db).as_str(), name)?,
         };
-        // A library may be optional.
-        let is_for_checking =
-            !definition.file(db).path(db).is_vendored_path() || is_imported_conditionally(db, self.model, &module);
+        // A library may be optional, and a name of the standard library may be there in some versions only.
+        let is_for_checking = !definition.file(db).path(db).is_vendored_path()
+            || is_imported_conditionally(db, self.model, &module)
+            || is_of_some_versions(db, definition)
+            || (oldest_version(db, self.model) < ast::PythonVersion::PY310 && !OLD_MODULES.contains(&&*module));
         let import = Import { module, name: name.clone(), is_for_checking };
         if !self.imports.contains(&import) {
             self.imports.push(import);

@@ -25,13 +25,31 @@ pub(super) fn of_slot<'db>(
 ) -> Result<Evidence<'db>, String> {
     match &slot.of {
         SlotSource::Function(function, around) => {
-            let own = of_return(db, model, function, *around, false);
+            let own = of_return(db, model, function, *around, false)
+                .and_then(|own| not_for_itself_alone(db, model, slot, function, own, context));
             own.or_else(|reason| of_declared_return(db, model, slot, function, *around, context).ok_or(reason))
         }
         SlotSource::Parameter(function, parameter) => {
             parameters::of_parameter(db, model, slot, function, parameter, context)
         }
         SlotSource::Values(values, filled) => of_values(db, model, slot.kind, values, filled),
+    }
+}
+
+/// Refuses `None` for a method if methods below it return values: the method is there to be overridden.
+fn not_for_itself_alone<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    slot: &Slot<'_>,
+    function: &ast::StmtFunctionDef,
+    own: Evidence<'db>,
+    context: &Context<'db>,
+) -> Result<Evidence<'db>, String> {
+    let is_none = matches!(&own.inferred, Shape::Returned(inferred) if inferred.is_none(db));
+    let class = slot.container.as_deref().filter(|_| is_none);
+    match class.filter(|class| context.below.returns_values(model.file(), class, function.name.as_str())) {
+        Some(_) => Err("it returns None, but methods that override it return values".to_owned()),
+        None => Ok(own),
     }
 }
 
@@ -171,6 +189,10 @@ fn of_return<'db>(
         (number, true) => format!("{number} returned values, and an implicit None"),
     };
     let inferred = UnionType::from_elements(db, &environment, types);
+    // A value is not returned to say None: an override of what is called may return more.
+    if inferred.is_none(db) && found.values.iter().any(|value| !value.is_none_literal_expr()) {
+        return Err("a returned value is None as far as is known".to_owned());
+    }
     // The author may mean the common base of several classes.
     let is_several =
         matches!(inferred, Type::Union(union) if union.elements(db).iter().filter(|one| !one.is_none(db)).count() > 1);

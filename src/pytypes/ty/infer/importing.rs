@@ -3,7 +3,7 @@
 //! Owns whether a name exists when an annotation is evaluated.
 
 use crate::pytypes::ty::api::{
-    Definition, Expr, SemanticModel, SourceOrderVisitor, ast, file_to_module, parsed_module, walk_stmt,
+    Definition, Expr, Ranged, SemanticModel, SourceOrderVisitor, ast, file_to_module, parsed_module, walk_stmt,
 };
 use crate::pytypes::ty::db::{Database, Db as _};
 
@@ -33,6 +33,32 @@ pub(super) const ABSTRACT: &[&str] = &[
     "Sized",
     "ValuesView",
 ];
+
+/// Modules of the standard library whose classes are as old as Python 3.8. Of others, the stubs no longer say which versions before
+/// 3.10 have a name: typeshed has dropped those versions.
+pub(super) const OLD_MODULES: &[&str] = &[
+    "argparse",
+    "collections",
+    "collections.abc",
+    "datetime",
+    "decimal",
+    "io",
+    "logging",
+    "pathlib",
+    "re",
+    "socket",
+    "subprocess",
+    "threading",
+    "typing",
+];
+
+/// Whether a stub defines it under a condition, such as a version of Python.
+pub(super) fn is_of_some_versions(db: &Database, definition: Definition<'_>) -> bool {
+    let parsed = parsed_module(db, definition.python_file(db)).load(db);
+    let at = definition.full_range(db, &parsed).range();
+    let holds = parsed.suite().iter().find(|statement| statement.range().contains_range(at));
+    holds.is_some_and(ast::Stmt::is_if_stmt)
+}
 
 /// The name by which the file has imported the public module of a class as a whole: `socket` after `import socket`.
 pub(super) fn imported_module(db: &Database, model: &SemanticModel<'_>, definition: Definition<'_>) -> Option<String> {

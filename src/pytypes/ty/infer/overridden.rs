@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::annotation::{Annotation, Import};
+use super::flow::exits;
 use super::slots::{self, Slot};
 use super::values::last_name;
 use crate::pytypes::ty::api::{
@@ -136,6 +137,8 @@ fn above<'db, T>(
 pub(super) struct Below<'db> {
     parameters: HashMap<(OpenClass, String, String), Vec<Type<'db>>>,
     returns: HashMap<(OpenClass, String), Vec<Type<'db>>>,
+    /// Methods that return values.
+    with_values: HashSet<(OpenClass, String)>,
 }
 
 /// A class by its file and qualified name.
@@ -156,6 +159,10 @@ impl<'db> Below<'db> {
     pub fn returned(&self, file: File, class: &str, method: &str) -> Option<&[Type<'db>]> {
         let found = self.returns.get(&((file, class.to_owned()), method.to_owned()));
         found.filter(|found| found.len() <= MAX_DECLARATIONS).map(Vec::as_slice)
+    }
+
+    pub fn returns_values(&self, file: File, class: &str, method: &str) -> bool {
+        self.with_values.contains(&((file, class.to_owned()), method.to_owned()))
     }
 
     /// Reads the direct subclasses of these classes, given by the file and the range of their name.
@@ -199,6 +206,10 @@ impl<'db> Below<'db> {
         };
         for method in class.body.iter().filter_map(Stmt::as_function_def_stmt) {
             let key = (above.clone(), method.name.to_string());
+            let found = exits(method);
+            if found.is_generator || found.values.iter().any(|value| !value.is_none_literal_expr()) {
+                self.with_values.insert(key.clone());
+            }
             if let Some(returns) = &method.returns {
                 note(self.returns.entry(key.clone()).or_default(), returns.inferred_type(model));
             }
