@@ -65,7 +65,7 @@ pub struct Rule {
     pub at: FileSpan,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     Ignore,
     Warn,

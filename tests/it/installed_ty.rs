@@ -596,3 +596,76 @@ fn settings_and_comments_may_name_every_rule_of_a_newer_release() {
     let unknown: Vec<&Value> = answer["diagnostics"].as_array().unwrap().iter().filter(unknown).collect();
     assert!(unknown.is_empty(), "{unknown:#?}");
 }
+
+/// Newer releases split rules: the level of one part says nothing of the others.
+#[test]
+fn a_level_or_comment_for_a_part_of_a_rule_leaves_its_other_parts() {
+    let repo = Repo::new(
+        r#"
+//- /a.py
+from enum import Enum
+from typing import NewType, TypedDict, TypeVar
+
+
+class A:
+    here = 1
+
+
+class T(TypedDict):
+    a: int
+
+
+def f(x: A | int, t: T, key: str) -> None:
+    x.here
+    A().nope
+    A().nope  # ty: ignore[missing-union-attribute]
+    x.here  # ty: ignore[missing-union-attribute]
+    t["b"]
+    t[key]
+
+
+def g() -> int:
+    return ""
+
+
+def h(x: bool) -> int:
+    if x:
+        return 1
+
+
+def numbers() -> int:
+    yield 1
+
+
+S = TypeVar("U")
+N = NewType("M", int)
+//- /sub/b.py
+class B: ...
+
+
+B().nope
+"#,
+    );
+    for rules in [
+        "missing-union-attribute = 'ignore'",
+        "missing-attribute = 'ignore'",
+        "missing-attribute = 'ignore'\nmissing-union-attribute = 'ignore'",
+        "missing-attribute = 'warn'\nmissing-union-attribute = 'error'",
+        "invalid-implicit-return = 'ignore'",
+        "invalid-explicit-return = 'warn'",
+        "non-literal-typed-dict-key = 'ignore'",
+        "mismatched-newtype-name = 'ignore'\nmismatched-typevar-name = 'warn'",
+        "all = 'warn'\nmissing-attribute = 'error'",
+        "missing-attribute = 'ignore'\n[[overrides]]\ninclude = ['sub']\n[overrides.rules]\nmissing-attribute = 'warn'",
+    ] {
+        repo.write("ty.toml", format!("[rules]\n{rules}\n"));
+        let levels = |lines: Vec<String>| -> BTreeSet<String> {
+            let position = |line: String| Some(line.split_once('[')?.0.to_owned());
+            let is_of_rule = |line: &String| line.contains(".py:") && !line.contains("[unused-ignore-comment]");
+            lines.into_iter().filter(is_of_rule).filter_map(position).collect()
+        };
+        let ours = with_environment(repo.command(&["check", "--output-format", "concise"])).output().unwrap();
+        let theirs = theirs_in(&repo, "", &newer(), &CONCISE);
+        assert_eq!(levels(lines(&ours)), levels(lines(&theirs)), "{rules}: {:#?}", lines(&ours));
+    }
+}

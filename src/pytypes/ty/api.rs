@@ -44,7 +44,7 @@ pub(in crate::pytypes) use ty_python_core::program::{Program, ProgramSettings};
 pub(in crate::pytypes) use ty_python_core::scope::ScopeKind;
 pub(in crate::pytypes) use ty_python_core::{Db as CoreDb, ProgramFile, semantic_index};
 pub(in crate::pytypes) use ty_python_semantic::dependency::DependencyMetadata;
-pub(in crate::pytypes) use ty_python_semantic::lint::{GetLintError, LintRegistry, LintSource, RuleSelection};
+pub(in crate::pytypes) use ty_python_semantic::lint::{GetLintError, LintId, LintRegistry, LintSource, RuleSelection};
 pub(in crate::pytypes) use ty_python_semantic::types::ide_support::{
     call_signature_details, call_type_simplified_by_overloads, constructor_signature,
     definitions_and_overloads_for_function, definitions_for_keyword_argument, resolved_call_signature,

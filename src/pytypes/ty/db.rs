@@ -2,7 +2,7 @@
 //!
 //! Owns what salsa needs. `settings` decides the settings, and `files` the list of files.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,11 +12,11 @@ use salsa::Setter;
 use super::api::{
     AnalysisSettings, CoreDb, DependencyMetadata, Diagnostic, File, Files, LintRegistry, ModuleDb, Program,
     ProgramFile, ProgramSettings, PythonVersionWithSource, RuleSelection, ScriptTag, SemanticDb, SourceDb, System,
-    VendoredFileSystem, bundled_stubs, default_lint_registry, source_text,
+    VendoredFileSystem, bundled_stubs, check_file, default_lint_registry, source_text,
 };
 use super::disk::Disk;
-use super::file_diagnostics::diagnostics;
 use super::settings::{self, Settings, Tuning};
+use crate::pytypes::options::Level;
 
 /// The settings and the files to check. Changed only through its setters: queries depend on it.
 #[salsa::input]
@@ -237,6 +237,14 @@ fn script_program(db: &dyn Db, file: File) -> Option<Program<'_>> {
     script(db, file).map(|script| Program::from_settings(db, &script.program))
 }
 
+/// Levels of the rules that newer releases split out of others.
+pub(super) fn rule_parts(db: &dyn Db, file: File) -> &BTreeMap<&'static str, Level> {
+    match tuning(db, file) {
+        Some(tuning) => &tuning.parts,
+        None => &db.project().settings(db).general.parts,
+    }
+}
+
 /// The settings for one file, if they differ from those of the project.
 #[salsa::tracked(returns(ref))]
 fn tuning(db: &dyn Db, file: File) -> Option<Arc<Tuning>> {
@@ -281,7 +289,8 @@ impl CoreDb for Database {
 #[salsa::db]
 impl SemanticDb for Database {
     fn check_file(&self, file: File) -> Vec<Diagnostic> {
-        diagnostics(self, self.program_file(file)).to_vec()
+        // Only the checker's own fixes ask for it.
+        check_file(self, self.program_file(file)).map_or_else(|unreadable| vec![unreadable], Vec::from)
     }
 
     fn program_file(&self, file: File) -> ProgramFile<'_> {

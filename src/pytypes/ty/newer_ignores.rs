@@ -13,6 +13,7 @@ use super::rule_names::{self, RuleName};
 struct Ignore<'t> {
     /// The range of the name.
     name: TextRange,
+    written: &'t str,
     /// The rule's name in the embedded release, if that has it.
     rule: Option<&'t str>,
     /// A diagnostic that begins or ends there is suppressed.
@@ -25,7 +26,7 @@ impl Ignore<'_> {
         let id = found.id().as_str();
         let is_unknown = id == "ignore-comment-unknown-rule" && range == self.name;
         let is_covered = self.suppressed.contains(range.start()) || self.suppressed.contains_inclusive(range.end());
-        is_unknown || (self.rule == Some(id) && is_covered)
+        is_unknown || (self.rule == Some(id) && is_covered && rule_names::can_report(self.written, found))
     }
 }
 
@@ -57,6 +58,7 @@ fn ignores<'t>(text: &'t str, tokens: &[Token], respects_type_ignore: bool) -> V
                     let is_known = |name: &str| default_lint_registry().get(name).is_ok();
                     let rule = match rule_names::named(name, is_known) {
                         RuleName::Newer => None,
+                        RuleName::Part(rule) => Some(rule),
                         RuleName::Rule(rule) if rule != name => Some(rule),
                         RuleName::Rule(_) => continue,
                     };
@@ -72,7 +74,7 @@ fn ignores<'t>(text: &'t str, tokens: &[Token], respects_type_ignore: bool) -> V
                     } else {
                         TextRange::new(line_start, token.end())
                     };
-                    ignores.push(Ignore { name: range, rule, suppressed });
+                    ignores.push(Ignore { name: range, written: name, rule, suppressed });
                 }
             }
             _ => {}

@@ -3,14 +3,16 @@
 //! Owns the conversion from [`Options`] to the types of the database. Nothing in a repository can start a program: a
 //! virtual environment is read, never executed.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::api::{
-    AnalysisSettings, FallibleStrategy, GetLintError, LintSource, ModuleGlobSet, ProgramSettings, PythonEnvironment,
-    PythonPlatform, PythonVersion, PythonVersionFileSource, PythonVersionSource, PythonVersionWithSource,
-    ReturnTypeInference, RuleSelection, SearchPathSettings, SearchPaths, Severity as LintSeverity, SitePackagesPaths,
-    SysPrefixPathOrigin, System, SystemPath, SystemPathBuf, UseDefaultStrategy, bundled_stubs, default_lint_registry,
+    AnalysisSettings, FallibleStrategy, GetLintError, LintId, LintSource, ModuleGlobSet, ProgramSettings,
+    PythonEnvironment, PythonPlatform, PythonVersion, PythonVersionFileSource, PythonVersionSource,
+    PythonVersionWithSource, ReturnTypeInference, RuleSelection, SearchPathSettings, SearchPaths,
+    Severity as LintSeverity, SitePackagesPaths, SysPrefixPathOrigin, System, SystemPath, SystemPathBuf,
+    UseDefaultStrategy, bundled_stubs, default_lint_registry,
 };
 use super::disk::Disk;
 use super::rule_names::{self, RuleName};
@@ -25,6 +27,8 @@ use crate::pytypes::values::{Diagnostic, INVALID_SETTING, Severity};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tuning {
     pub rules: RuleSelection,
+    /// Levels of the rules into which newer releases split one of `rules`: of all its parts, if one has a level of its own.
+    pub parts: BTreeMap<&'static str, Level>,
     pub analysis: AnalysisSettings,
 }
 
@@ -69,14 +73,23 @@ impl Settings {
 impl Tuning {
     fn new(written: &options::Tuning, problems: &mut Vec<Diagnostic>) -> Self {
         let rules = RuleSelection::from_registry(default_lint_registry());
-        let mut tuning = Self { rules, analysis: AnalysisSettings::default() };
+        let mut tuning = Self { rules, parts: BTreeMap::new(), analysis: AnalysisSettings::default() };
         tuning.apply(written, problems);
         tuning
     }
 
     fn apply(&mut self, written: &options::Tuning, problems: &mut Vec<Diagnostic>) {
+        let mut of_parts = Vec::new();
         for rule in &written.rules {
-            self.apply_rule(rule, problems);
+            match rule_names::named(&rule.name, |name| default_lint_registry().get(name).is_ok()) {
+                RuleName::Rule(name) => self.apply_rule(name, rule, problems),
+                RuleName::Part(name) => of_parts.push((name, rule)),
+                RuleName::Newer => {}
+            }
+        }
+        // A part takes precedence over the whole, in whichever order they are written.
+        for (name, rule) in of_parts {
+            self.apply_part(name, rule);
         }
         let analysis = &mut self.analysis;
         if let Some(always) = written.return_type_inference {
@@ -99,12 +112,26 @@ impl Tuning {
         }
     }
 
-    fn apply_rule(&mut self, rule: &Rule, problems: &mut Vec<Diagnostic>) {
-        let registry = default_lint_registry();
-        let name = match rule_names::named(&rule.name, |name| registry.get(name).is_ok()) {
-            RuleName::Rule(name) => name,
-            RuleName::Newer => return,
+    /// Applies the level of a rule into which newer releases split one. The checker reports at the highest level of all parts, and
+    /// `rule_names` gives each diagnostic the level of its part.
+    fn apply_part(&mut self, whole: &str, rule: &Rule) {
+        let Ok(lint) = default_lint_registry().get(whole) else { return };
+        let before = match self.rules.iter().find(|(one, _)| *one == lint) {
+            Some((_, LintSeverity::Error)) => Level::Error,
+            Some(_) => Level::Warn,
+            None => Level::Ignore,
         };
+        let names = rule_names::parts(whole);
+        for name in &names {
+            let level = if rule.name == *name { rule.level } else { self.parts.get(name).copied().unwrap_or(before) };
+            self.parts.insert(name, level);
+        }
+        let highest = names.iter().filter_map(|name| self.parts.get(name)).max().copied();
+        highest.into_iter().for_each(|level| self.set(lint, level));
+    }
+
+    fn apply_rule(&mut self, name: &str, rule: &Rule, problems: &mut Vec<Diagnostic>) {
+        let registry = default_lint_registry();
         let lints = match registry.get(name) {
             _ if rule.name == "all" => registry.lints().to_vec(),
             Ok(lint) => vec![lint],
@@ -118,11 +145,17 @@ impl Tuning {
             }
         };
         for lint in lints {
-            match rule.level {
-                Level::Ignore => self.rules.disable(lint),
-                Level::Warn => self.rules.enable(lint, LintSeverity::Warning, LintSource::File),
-                Level::Error => self.rules.enable(lint, LintSeverity::Error, LintSource::File),
-            }
+            self.set(lint, rule.level);
+            let parts = rule_names::parts(lint.name().as_str());
+            self.parts.retain(|part, _| !parts.contains(part));
+        }
+    }
+
+    fn set(&mut self, lint: LintId, level: Level) {
+        match level {
+            Level::Ignore => self.rules.disable(lint),
+            Level::Warn => self.rules.enable(lint, LintSeverity::Warning, LintSource::File),
+            Level::Error => self.rules.enable(lint, LintSeverity::Error, LintSource::File),
         }
     }
 }
