@@ -89,13 +89,21 @@ pub struct FileSpan {
     pub end_column: u32,
 }
 
-/// A setting that was not applied.
+/// A setting that was not applied, or has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub at: FileSpan,
     pub message: String,
+    pub kind: ProblemKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    Invalid,
     /// The setting is valid, but this engine does not support it.
-    pub is_unsupported: bool,
+    Unsupported,
+    /// The setting is valid, and ty warns of it by this name.
+    Suspicious(&'static str),
 }
 
 /// The contents of a project's settings files.
@@ -227,7 +235,7 @@ impl<'t> Reader<'t> {
 
     fn problem(&mut self, span: &Range<usize>, message: String) {
         let at = self.file_span(span);
-        self.problems.push(Problem { at, message, is_unsupported: false });
+        self.problems.push(Problem { at, message, kind: ProblemKind::Invalid });
     }
 
     /// Calls `take` for each known entry of a table and reports unknown names.
@@ -344,7 +352,11 @@ impl<'t> Reader<'t> {
             return;
         }
         match lower_bound(&text) {
-            Ok(version) => options.environment.python_version = version,
+            Ok(Some(version)) => options.environment.python_version = Some(version),
+            Ok(None) => {
+                let hint = "add one, such as `>=3.13`, or set `environment.python-version`";
+                self.problem(&required.span(), format!("`requires-python`: `{text}` has no lower bound; {hint}"));
+            }
             Err(what) => self.problem(&required.span(), format!("`requires-python`: {what}")),
         }
     }
@@ -400,7 +412,7 @@ impl<'t> Reader<'t> {
         self.each("`src`", &known, table, |reader, name, value| match name {
             "respect-ignore-files" => source.respect_ignore_files = reader.flag(name, value),
             "exclude-scripts" => source.exclude_scripts = reader.flag(name, value),
-            "include" => source.include = reader.patterns(name, value),
+            "include" => source.include = reader.included(name, value),
             _ => source.exclude = reader.patterns(name, value).unwrap_or_default(),
         });
     }
@@ -446,9 +458,24 @@ impl<'t> Reader<'t> {
         });
     }
 
+    fn suspicious(&mut self, span: &Range<usize>, code: &'static str, message: &str) {
+        let at = self.file_span(span);
+        self.problems.push(Problem { at, message: message.to_owned(), kind: ProblemKind::Suspicious(code) });
+    }
+
+    /// The patterns of files to include; a list without any is valid, and takes no file.
+    fn included(&mut self, name: &str, value: &Value<'t>) -> Option<Vec<String>> {
+        let patterns = self.patterns(name, value)?;
+        if patterns.is_empty() {
+            let message = "Empty include matches no files: This `include` list is empty";
+            self.suspicious(&value.span(), "empty-include", message);
+        }
+        Some(patterns)
+    }
+
     fn unsupported(&mut self, name: &str, value: &Value<'t>) {
         let (at, message) = (self.file_span(&value.span()), format!("`{name}`: this engine does not support it"));
-        self.problems.push(Problem { at, message, is_unsupported: true });
+        self.problems.push(Problem { at, message, kind: ProblemKind::Unsupported });
     }
 
     fn always(&mut self, name: &str, value: &Value<'t>) -> Option<bool> {
@@ -467,7 +494,12 @@ impl<'t> Reader<'t> {
         self.each("`terminal`", &known, table, |reader, name, value| match name {
             "error-on-warning" => *error_on_warning = reader.flag(name, value),
             // The output format of our own commands is set on their command line.
-            _ => drop(reader.text(name, value)),
+            _ => {
+                let formats = ["full", "concise", "gitlab", "github", "junit", "sarif"];
+                if reader.text(name, value).is_some_and(|format| !formats.contains(&format.as_str())) {
+                    reader.problem(&value.span(), format!("`{name}` must be one of {}", formats.join(", ")));
+                }
+            }
         });
     }
 
@@ -481,7 +513,7 @@ impl<'t> Reader<'t> {
             let Some(table) = self.table("overrides", item) else { continue };
             let mut one = Override::default();
             self.each("`overrides`", &known, table, |reader, name, value| match name {
-                "include" => one.include = reader.patterns(name, value),
+                "include" => one.include = reader.included(name, value),
                 "exclude" => one.exclude = reader.patterns(name, value).unwrap_or_default(),
                 _ => {
                     let Some(table) = reader.table(name, value) else { return };
@@ -491,6 +523,13 @@ impl<'t> Reader<'t> {
                     }
                 }
             });
+            if one.tuning == Tuning::default() {
+                let message = "Useless `overrides` section: This overrides section overrides no settings";
+                self.suspicious(&item.span(), "useless-overrides-section", message);
+            } else if one.include.is_none() && one.exclude.is_empty() {
+                let message = "Unnecessary `overrides` section: This overrides section applies to all files";
+                self.suspicious(&item.span(), "unnecessary-overrides-section", message);
+            }
             overrides.push(one);
         }
     }

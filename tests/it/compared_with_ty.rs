@@ -97,6 +97,10 @@ fn it_ends_as_theirs_whatever_the_settings() {
         "[[tool.ty.overrides]]\nnope = 1\n",
         "[project]\nrequires-python = \"x\"\n",
         "[project]\nrequires-python = 3\n",
+        "[project]\nrequires-python = \"<3.12\"\n",
+        "[project]\nrequires-python = \"\"\n",
+        "[project]\nrequires-python = \"<3.12\"\n[tool.ty.environment]\npython-version = \"3.11\"\n",
+        "[tool.ty.terminal]\noutput-format = \"nope\"\n",
         "[project]\nrequires-python = \">=3.9\"\n",
     ] {
         repo.write("pyproject.toml", settings);
@@ -104,6 +108,29 @@ fn it_ends_as_theirs_whatever_the_settings() {
             let (ours, theirs) = (ours(&repo, "", arguments), theirs(&repo, "", arguments));
             assert_eq!(ours.status.code(), theirs.status.code(), "{settings:?} {arguments:?}: {ours:?} {theirs:?}");
         }
+    }
+}
+
+#[test]
+fn settings_without_effect_are_warned_of_as_theirs() {
+    let repo = Repo::new("//- /a.py\nx = 1\n");
+    for settings in [
+        "[[tool.ty.overrides]]\n[tool.ty.overrides.rules]\ninvalid-assignment = \"ignore\"\n",
+        "[tool.ty.src]\ninclude = [\"a.py\"]\n[[tool.ty.overrides]]\ninclude = [\"a.py\"]\n",
+        "[[tool.ty.overrides]]\ninclude = [\"a.py\"]\nrules = {}\n",
+        "[[tool.ty.overrides]]\ninclude = []\n[tool.ty.overrides.rules]\ninvalid-assignment = \"ignore\"\n",
+        "[[tool.ty.overrides]]\nexclude = []\n[tool.ty.overrides.rules]\ninvalid-assignment = \"ignore\"\n",
+        "[[tool.ty.overrides]]\nexclude = [\"b\"]\n[tool.ty.overrides.analysis]\nrespect-type-ignore-comments = false\n",
+        "[[tool.ty.overrides]]\n",
+    ] {
+        repo.write("pyproject.toml", settings);
+        let [ours, theirs] = [ours, theirs].map(|check| check(&repo, "", &["--output-format", "concise"]));
+        let warnings = |output: &Output| -> Vec<String> {
+            let text = String::from_utf8(output.stdout.clone()).unwrap();
+            text.lines().filter(|line| line.starts_with("pyproject.toml")).map(str::to_owned).collect()
+        };
+        assert_eq!(warnings(&ours), warnings(&theirs), "{settings:?}");
+        assert_eq!(ours.status.code(), theirs.status.code(), "{settings:?}");
     }
 }
 

@@ -19,7 +19,9 @@ use super::rule_names::{self, RuleName};
 use crate::model::Span;
 use crate::platform::paths::PATH_SEPARATOR;
 use crate::pytypes::globs::Filter;
-use crate::pytypes::options::{self, Environment, FileSpan, Level, Options, Problem, ProjectOptions, Rule};
+use crate::pytypes::options::{
+    self, Environment, FileSpan, Level, Options, Problem, ProblemKind, ProjectOptions, Rule,
+};
 use crate::pytypes::supported;
 use crate::pytypes::values::{Diagnostic, INVALID_SETTING, Severity};
 
@@ -407,8 +409,11 @@ fn python_path(system: &Disk) -> Vec<SystemPathBuf> {
 }
 
 fn option_problem(problem: &Problem) -> Diagnostic {
-    let (severity, code) =
-        if problem.is_unsupported { (Severity::Info, "unused-setting") } else { (Severity::Error, INVALID_SETTING) };
+    let (severity, code) = match problem.kind {
+        ProblemKind::Invalid => (Severity::Error, INVALID_SETTING),
+        ProblemKind::Unsupported => (Severity::Info, "unused-setting"),
+        ProblemKind::Suspicious(code) => (Severity::Warning, code),
+    };
     diagnostic(&problem.at, severity, code, problem.message.clone())
 }
 
