@@ -123,6 +123,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("pulldown_cmark", &["extract"]),
     ("gix_index", &["scan"]),
     ("ort", &["embed"]),
+    ("tokenizers", &["embed"]),
     ("ureq", &["cli"]),
     ("rustix", &["platform"]),
     ("getrandom", &["platform"]),

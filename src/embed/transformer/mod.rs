@@ -1,13 +1,12 @@
 //! An embedding model that the user selected: a sentence-transformer in a folder with an ONNX file, a tokenizer and their
 //! configuration.
 //!
-//! Owns the steps from a text to its vector: tokens, windows, pooling. `recipe` reads the configuration, `tokens` and
-//! `normalizer` are the tokenizer, and one of two runtimes runs the model in a child process (`child`): `onnx_runtime` if that
-//! library is configured, `rten_session` otherwise. `onnx` checks the file first. Does not own which model is selected, or
-//! where models come from.
+//! Owns the steps from a text to its vector: tokens, windows, pooling. `recipe` reads the configuration, `tokens` runs the
+//! tokenizer, and one of two runtimes runs the model in a child process (`child`): `onnx_runtime` if that library is
+//! configured, `rten_session` otherwise. `onnx` checks the file first. Does not own which model is selected, or where models
+//! come from.
 
 mod child;
-mod normalizer;
 mod onnx;
 mod onnx_runtime;
 mod recipe;
@@ -30,6 +29,8 @@ pub use child::serve;
 pub use recipe::{MODEL_FILES, MODEL_FOLDER_HINT, OTHER_FILES, Recipe, model_file};
 use tokens::Tokenizer;
 
+/// Maximum length of a reason that a library reports, in characters.
+const MAX_REASON: usize = 160;
 /// For loading a model, and for embedding one text.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -87,6 +88,13 @@ fn unusable(why: impl std::fmt::Display) -> Error {
         Command("model use"),
         ", or download its files again.",
     ))
+}
+
+/// The first line of a library's error, which may quote a model's file.
+fn reason(error: &dyn std::fmt::Display) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    crate::model::printable(line).chars().take(MAX_REASON).collect()
 }
 
 /// The hint if the configured ONNX Runtime cannot be used and rten cannot run the model.
@@ -219,7 +227,7 @@ impl Transformer {
         };
         let lower = |text: &str| if self.recipe.lower_case { text.to_lowercase() } else { text.to_owned() };
         // The tokenizer may join the end of the prefix and the first word, so both are tokenized together.
-        let tokens = self.tokenizer.tokens(&lower(&format!("{prefix}{text}")));
+        let tokens = self.tokenizer.tokens(&lower(&format!("{prefix}{text}")))?;
         let window = self.recipe.max_tokens - self.tokenizer.special_tokens();
         let windows = tokens.len().div_ceil(window).max(1);
         let each = tokens.len().div_ceil(windows).max(1);
@@ -313,7 +321,7 @@ mod tests {
             let reference: serde_json::Value = serde_json::from_str(line).unwrap();
             let text = reference["text"].as_str().unwrap();
             let expected: Vec<i64> = serde_json::from_value(reference["tokens"].clone()).unwrap();
-            let tokens = transformer.tokenizer.with_special_tokens(&transformer.tokenizer.tokens(text));
+            let tokens = transformer.tokenizer.with_special_tokens(&transformer.tokenizer.tokens(text).unwrap());
             assert_eq!(tokens, expected, "{name}: {text:?}");
             texts += 1;
             if let Ok(expected) = serde_json::from_value::<Vec<f32>>(reference["vector"].clone()) {
@@ -380,7 +388,11 @@ mod tests {
             assert_eq!(error.as_ref().map(|error| error.kind), Some(ErrorKind::UnsupportedFormat), "{what}");
         };
         copy("modules.json");
-        for tokenizer in ["", "[]", "{}", r#"{"model": {"type": "BPE"}}"#] {
+        let bert = std::fs::read_to_string(fixture("bert").join("tokenizer.json")).unwrap();
+        // The library panics at the first text.
+        let panicking = bert.replace(r#""id":"[CLS]","type_id":0"#, r#""id":"[NONE]","type_id":0"#);
+        assert_ne!(panicking, bert);
+        for tokenizer in ["", "[]", "{}", r#"{"model": {"type": "BPE"}}"#, &panicking] {
             std::fs::write(folder.path().join("tokenizer.json"), tokenizer).unwrap();
             refused("tokenizer");
         }

@@ -10,11 +10,9 @@ use rten::{DataType, Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value,
 use rten_tensor::prelude::*;
 use rten_tensor::{NdTensor, Tensor};
 
-use super::{Output, Runner, onnx, unusable};
+use super::{Output, Runner, onnx, reason, unusable};
 use crate::error::{Error, Result};
 
-/// Maximum length of a reason that rten reports, in characters.
-const MAX_REASON: usize = 160;
 /// Calls that run at the same time.
 const POOLS: usize = 2;
 
@@ -65,11 +63,8 @@ impl RtenSession {
     }
 }
 
-/// The first line of rten's error.
 fn refused(error: &dyn std::fmt::Display) -> Error {
-    let text = error.to_string();
-    let line = text.lines().next().unwrap_or_default();
-    unusable(crate::model::printable(line).chars().take(MAX_REASON).collect::<String>())
+    unusable(reason(error))
 }
 
 impl Runner for RtenSession {

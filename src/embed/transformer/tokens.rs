@@ -1,61 +1,55 @@
-//! The tokenizer of a model, as its `tokenizer.json` defines it.
+//! The tokenizer of a model, as its `tokenizer.json` defines it, run by the `tokenizers` library.
 //!
-//! Owns pre-tokenization, the two algorithms that sentence encoders use, WordPiece (BERT, MiniLM, MPNet) and unigram (ALBERT,
-//! XLM-R), and the special tokens around a text. The `tokenizers` library is not a dependency; a test compares with its
-//! results. The names of special tokens inside a text are plain text.
+//! Owns how that library is used: without the file's own limits on length, because [`super::Transformer`] splits long texts
+//! into windows; with the names of special tokens inside a text as plain text; and guarded against files that would exhaust
+//! the stack or memory, or return different tokens for the same text. The library panics at other malformed files, which
+//! the callers catch.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokenizers::{Encoding, ModelWrapper, Token};
 
-use super::normalizer::{Step, is_punctuation};
-use super::unusable;
-use crate::error::Result;
+use super::{reason, unusable};
+use crate::error::{Error, Result};
 
-/// Characters of a word if the file does not define the limit. Longer words are unknown.
-const DEFAULT_MAX_WORD_CHARS: u64 = 100;
-/// The score of an unknown character in a unigram model, below that of the worst token.
-const UNKNOWN_PENALTY: f64 = 10.0;
-const METASPACE: char = '▁';
+/// The library builds a tree as deep as the longest token of a unigram model, and frees it recursively. In bytes.
+const MAX_TOKEN_BYTES: usize = 1024;
+/// Each byte of that tree's tokens may take hundreds in memory.
+const MAX_VOCABULARY_BYTES: usize = 16 << 20;
+/// Text of which no vocabulary contains a token: a hieroglyph, which no normalizer changes.
+const UNKNOWN: &str = "\u{13000}";
 
 pub struct Tokenizer {
-    normalizer: Vec<Step>,
-    splitters: Vec<Splitter>,
-    algorithm: Algorithm,
+    library: tokenizers::Tokenizer,
     /// The special tokens before and after every text.
     before: Vec<i64>,
     after: Vec<i64>,
 }
 
-/// How a text is split into words before it is tokenized.
-enum Splitter {
-    Spaces,
-    /// At spaces, and around each punctuation character.
-    Words,
-    /// Replaces spaces by [`METASPACE`], which begins each word.
-    Metaspace {
-        /// Whether the first word begins with it too.
-        first: bool,
-    },
-}
-
-enum Algorithm {
-    WordPiece { tokens: HashMap<String, i64>, continuing: String, unknown: i64, longest: usize },
-    Unigram { tokens: HashMap<String, (i64, f64)>, unknown: i64, worst: f64, longest: usize },
-}
-
 impl Tokenizer {
     pub fn read(bytes: &[u8]) -> Result<Self> {
-        let file: Value = serde_json::from_slice(bytes).map_err(|_| unusable("its tokenizer.json is not JSON"))?;
-        let mut normalizer = Vec::new();
-        for step in steps(&file["normalizer"], "normalizers") {
-            normalizer.extend(Step::read(step)?);
+        check(bytes)?;
+        let mut library = tokenizers::Tokenizer::from_bytes(bytes).map_err(|error| refused(&error))?;
+        if matches!(library.get_model(), ModelWrapper::BPE(bpe) if bpe.dropout.is_some_and(|share| share > 0.0)) {
+            return Err(unusable("its tokenizer drops tokens at random"));
         }
-        let splitters = steps(&file["pre_tokenizer"], "pretokenizers").into_iter();
-        let splitters = splitters.map(Splitter::read).collect::<Result<_>>()?;
-        let algorithm = Algorithm::read(&file["model"])?;
-        let (before, after) = special_tokens(&file["post_processor"])?;
-        Ok(Self { normalizer, splitters, algorithm, before, after })
+        library.with_truncation(None).map_err(|error| refused(&error))?;
+        library.with_padding(None);
+        library.set_encode_special_tokens(true);
+        // Special tokens are added to one token that is not special, to see where they are.
+        let text = Encoding::from_tokens(vec![Token::new(0, String::new(), (0, 0))], 0);
+        let around = library.post_process(text, None, true).map_err(|error| refused(&error))?;
+        let (ids, special) = (ids(&around), around.get_special_tokens_mask());
+        let at = special.iter().position(|is_special| *is_special == 0);
+        let Some(at) = at.filter(|at| special[at + 1..].iter().all(|is_special| *is_special == 1)) else {
+            return Err(unusable("its tokenizer.json does not define one position for a text"));
+        };
+        let tokenizer = Self { library, before: ids[..at].to_vec(), after: ids[at + 1..].to_vec() };
+        // Fails if an unknown word has no token.
+        tokenizer.tokens(UNKNOWN)?;
+        Ok(tokenizer)
     }
 
     /// The number of special tokens around a text.
@@ -64,20 +58,9 @@ impl Tokenizer {
     }
 
     /// The tokens of a text, without special tokens.
-    pub fn tokens(&self, text: &str) -> Vec<i64> {
-        let mut text = text.to_owned();
-        for step in &self.normalizer {
-            text = step.apply(text);
-        }
-        let mut parts = vec![text];
-        for splitter in &self.splitters {
-            parts = parts.iter().flat_map(|part| splitter.apply(part)).collect();
-        }
-        let mut tokens = Vec::new();
-        for part in parts.iter().filter(|part| !part.is_empty()) {
-            self.algorithm.tokenize(part, &mut tokens);
-        }
-        tokens
+    pub fn tokens(&self, text: &str) -> Result<Vec<i64>> {
+        let encoding = self.library.encode_fast(text, false).map_err(|error| refused(&error))?;
+        Ok(ids(&encoding))
     }
 
     /// Adds the special tokens around a text.
@@ -86,222 +69,75 @@ impl Tokenizer {
     }
 }
 
-/// A single step, or the steps of a sequence.
-fn steps<'f>(step: &'f Value, list: &str) -> Vec<&'f Value> {
-    match step["type"].as_str() {
-        None => Vec::new(),
-        Some("Sequence") => step[list].as_array().into_iter().flatten().flat_map(|inner| steps(inner, list)).collect(),
-        Some(_) => vec![step],
-    }
+fn ids(encoding: &Encoding) -> Vec<i64> {
+    encoding.get_ids().iter().map(|id| i64::from(*id)).collect()
 }
 
-impl Splitter {
-    fn read(step: &Value) -> Result<Self> {
-        Ok(match step["type"].as_str().unwrap_or_default() {
-            "BertPreTokenizer" => Self::Words,
-            "WhitespaceSplit" => Self::Spaces,
-            "Metaspace" => {
-                let scheme = step["prepend_scheme"].as_str();
-                let first =
-                    scheme.map_or(step["add_prefix_space"].as_bool().unwrap_or(true), |scheme| scheme != "never");
-                if step["replacement"].as_str().is_some_and(|with| with != "▁") || step["split"] == Value::Bool(false)
-                {
-                    return Err(unusable("its tokenizer replaces spaces in a way that is not supported"));
-                }
-                Self::Metaspace { first }
-            }
-            other => return Err(unusable(format!("its tokenizer's pre-tokenizer {other:?} is not supported"))),
-        })
-    }
-
-    fn apply(&self, text: &str) -> Vec<String> {
-        match self {
-            Self::Spaces => text.split_whitespace().map(str::to_owned).collect(),
-            Self::Words => {
-                let mut words = Vec::new();
-                for word in text.split_whitespace() {
-                    let mut rest = word;
-                    while let Some((at, mark)) = rest.char_indices().find(|(_, c)| is_punctuation(*c)) {
-                        words.push(rest[..at].to_owned());
-                        words.push(mark.to_string());
-                        rest = &rest[at + mark.len_utf8()..];
-                    }
-                    words.push(rest.to_owned());
-                }
-                words
-            }
-            Self::Metaspace { first } => {
-                if text.is_empty() {
-                    return Vec::new();
-                }
-                let mut text = text.replace(' ', "▁");
-                if *first && !text.starts_with(METASPACE) {
-                    text.insert(0, METASPACE);
-                }
-                let mut words: Vec<String> = Vec::new();
-                for c in text.chars() {
-                    match words.last_mut() {
-                        Some(word) if c != METASPACE => word.push(c),
-                        _ => words.push(c.to_string()),
-                    }
-                }
-                words
-            }
-        }
-    }
+fn refused(error: &dyn std::fmt::Display) -> Error {
+    unusable(format!("its tokenizer.json is not valid: {}", reason(error)))
 }
 
-impl Algorithm {
-    fn read(model: &Value) -> Result<Self> {
-        let wrong = || unusable("its tokenizer.json has no valid vocabulary");
-        match (model["type"].as_str(), &model["vocab"]) {
-            // Old files have no type.
-            (Some("WordPiece") | None, Value::Object(vocabulary)) if model["continuing_subword_prefix"].is_string() => {
-                let tokens: HashMap<String, i64> = vocabulary
-                    .iter()
-                    .map(|(token, number)| Ok((token.clone(), number.as_i64().ok_or_else(wrong)?)))
-                    .collect::<Result<_>>()?;
-                let unknown = model["unk_token"].as_str().unwrap_or("[UNK]");
-                let unknown = *tokens.get(unknown).ok_or_else(wrong)?;
-                let continuing = model["continuing_subword_prefix"].as_str().unwrap_or("##").to_owned();
-                let longest = model["max_input_chars_per_word"].as_u64().unwrap_or(DEFAULT_MAX_WORD_CHARS);
-                let longest = usize::try_from(longest).unwrap_or(usize::MAX);
-                Ok(Self::WordPiece { tokens, continuing, unknown, longest })
-            }
-            (Some("Unigram") | None, Value::Array(vocabulary)) => {
-                let mut tokens = HashMap::with_capacity(vocabulary.len());
-                let (mut worst, mut longest) = (f64::MAX, 1);
-                for (number, piece) in (0..).zip(vocabulary) {
-                    let (token, score) = (piece[0].as_str().ok_or_else(wrong)?, piece[1].as_f64().ok_or_else(wrong)?);
-                    worst = worst.min(score);
-                    longest = longest.max(token.len());
-                    tokens.insert(token.to_owned(), (number, score));
-                }
-                if model["byte_fallback"].as_bool().unwrap_or_default() {
-                    return Err(unusable("its tokenizer's byte fallback is not supported"));
-                }
-                let unknown = model["unk_id"].as_i64().ok_or_else(wrong)?;
-                Ok(Self::Unigram { tokens, unknown, worst, longest })
-            }
-            (kind, _) => {
-                let problem = match kind {
-                    Some(kind) => format!("its tokenizer has the type {:?}", crate::model::printable(kind)),
-                    None => "its tokenizer.json has no type".to_owned(),
-                };
-                Err(unusable(format!("{problem}; only WordPiece and Unigram are supported")))
-            }
+/// Rejects a file whose unigram model is a tree that is too deep or too large.
+fn check(bytes: &[u8]) -> Result<()> {
+    #[derive(Deserialize)]
+    struct File<'f> {
+        #[serde(borrow)]
+        model: Model<'f>,
+    }
+    #[derive(Deserialize)]
+    struct Model<'f> {
+        #[serde(borrow)]
+        vocab: Option<&'f RawValue>,
+    }
+    let file: File = serde_json::from_slice(bytes).map_err(|error| refused(&error))?;
+    let vocabulary = file.model.vocab.map_or("", RawValue::get);
+    if vocabulary.starts_with('[') {
+        let tokens: Vec<(Cow<str>, f64)> = serde_json::from_str(vocabulary).map_err(|error| refused(&error))?;
+        if tokens.iter().any(|(token, _)| token.len() > MAX_TOKEN_BYTES) {
+            return Err(unusable("its tokenizer.json contains a token that is too long"));
+        }
+        if tokens.iter().map(|(token, _)| token.len()).sum::<usize>() > MAX_VOCABULARY_BYTES {
+            return Err(unusable("its tokenizer.json contains too many tokens"));
         }
     }
-
-    /// Appends the tokens of a word.
-    fn tokenize(&self, word: &str, found: &mut Vec<i64>) {
-        match self {
-            Self::WordPiece { tokens, continuing, unknown, longest } => {
-                if word.chars().count() > *longest {
-                    return found.push(*unknown);
-                }
-                let before = found.len();
-                let (mut rest, mut piece) = (word, String::new());
-                while !rest.is_empty() {
-                    let mut end = rest.len();
-                    let token = loop {
-                        piece.clear();
-                        if rest.len() < word.len() {
-                            piece.push_str(continuing);
-                        }
-                        piece.push_str(&rest[..end]);
-                        if let Some(token) = tokens.get(&piece) {
-                            break Some(*token);
-                        }
-                        match rest[..end].char_indices().next_back() {
-                            Some((at, _)) if at > 0 => end = at,
-                            _ => break None,
-                        }
-                    };
-                    let Some(token) = token else {
-                        found.truncate(before);
-                        return found.push(*unknown);
-                    };
-                    found.push(token);
-                    rest = &rest[end..];
-                }
-            }
-            Self::Unigram { tokens, unknown, worst, longest } => {
-                unigrams(word, tokens, (*unknown, worst - UNKNOWN_PENALTY), *longest, found);
-            }
-        }
-    }
+    Ok(())
 }
 
-/// The most likely sequence of tokens for `word` (Viterbi). Adjacent unknown characters are one token.
-fn unigrams(
-    word: &str,
-    tokens: &HashMap<String, (i64, f64)>,
-    (unknown, penalty): (i64, f64),
-    longest: usize,
-    found: &mut Vec<i64>,
-) {
-    // For each end position: the best score, where its last token begins, and which token that is.
-    let mut best: Vec<Option<(f64, usize, i64)>> = vec![None; word.len() + 1];
-    for (start, first) in word.char_indices() {
-        let so_far = if start == 0 { 0.0 } else { best[start].map_or(f64::MIN, |(score, ..)| score) };
-        let mut put = |end: usize, score: f64, token: i64| {
-            if best[end].is_none_or(|(known, ..)| score > known) {
-                best[end] = Some((score, start, token));
-            }
-        };
-        let mut is_known = false;
-        for (at, c) in word[start..].char_indices() {
-            let end = start + at + c.len_utf8();
-            if end - start > longest {
-                break;
-            }
-            if let Some(&(token, score)) = tokens.get(&word[start..end]) {
-                put(end, so_far + score, token);
-                is_known |= at == 0;
-            }
-        }
-        if !is_known {
-            put(start + first.len_utf8(), so_far + penalty, unknown);
-        }
-    }
-    let from = found.len();
-    let mut end = word.len();
-    while let Some((_, start, token)) = best.get(end).copied().flatten().filter(|_| end > 0) {
-        if token != unknown || found.len() == from || found.last() != Some(&unknown) {
-            found.push(token);
-        }
-        end = start;
-    }
-    found[from..].reverse();
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The special tokens before and after a single text.
-fn special_tokens(step: &Value) -> Result<(Vec<i64>, Vec<i64>)> {
-    let (mut before, mut after) = (Vec::new(), Vec::new());
-    let wrong = || unusable("its tokenizer.json contains an invalid post-processor");
-    for step in steps(step, "processors") {
-        match step["type"].as_str().unwrap_or_default() {
-            "TemplateProcessing" => {
-                let mut is_before = true;
-                for part in step["single"].as_array().ok_or_else(wrong)? {
-                    if part["Sequence"].is_object() {
-                        is_before = false;
-                        continue;
-                    }
-                    let name = part["SpecialToken"]["id"].as_str().ok_or_else(wrong)?;
-                    let ids = step["special_tokens"][name]["ids"].as_array().ok_or_else(wrong)?;
-                    let ids = ids.iter().map(|id| id.as_i64().ok_or_else(wrong)).collect::<Result<Vec<_>>>()?;
-                    if is_before { before.extend(ids) } else { after.extend(ids) }
-                }
-            }
-            "BertProcessing" | "RobertaProcessing" => {
-                before.push(step["cls"][1].as_i64().ok_or_else(wrong)?);
-                after.push(step["sep"][1].as_i64().ok_or_else(wrong)?);
-            }
-            "ByteLevel" => {}
-            other => return Err(unusable(format!("its tokenizer's post-processor {other:?} is not supported"))),
-        }
+    #[test]
+    fn unusable_files_are_rejected_with_a_reason() {
+        let reason = |file: &str| Tokenizer::read(file.as_bytes()).err().unwrap().to_string();
+        let model = |model: &str| format!(r#"{{"version": "1.0", "model": {model}}}"#);
+        let pieces =
+            |token: &str| model(&format!(r#"{{"type": "Unigram", "unk_id": 0, "vocab": [["{token}", -1.0]]}}"#));
+        expect_test::expect![[r#"
+            UNSUPPORTED_FORMAT: the model cannot be used: its tokenizer.json is not valid: expected ident at line 1 column 2. Select another with `ixmcp model use`, or download its files again.
+            UNSUPPORTED_FORMAT: the model cannot be used: its tokenizer.json is not valid: missing field `model` at line 1 column 2. Select another with `ixmcp model use`, or download its files again.
+            UNSUPPORTED_FORMAT: the model cannot be used: its tokenizer.json is not valid: data did not match any variant of untagged enum ModelUntagged at line 1 column 59. Select another with `ixmcp model use`, or download its files again.
+            UNSUPPORTED_FORMAT: the model cannot be used: its tokenizer.json is not valid: Token `\u{1b}[31m` out of vocabulary at line 1 column 90. Select another with `ixmcp model use`, or download its files again.
+            UNSUPPORTED_FORMAT: the model cannot be used: its tokenizer drops tokens at random. Select another with `ixmcp model use`, or download its files again.
+            UNSUPPORTED_FORMAT: the model cannot be used: its tokenizer.json is not valid: WordPiece error: Missing [UNK] token from the vocabulary. Select another with `ixmcp model use`, or download its files again.
+            UNSUPPORTED_FORMAT: the model cannot be used: its tokenizer.json contains too many tokens. Select another with `ixmcp model use`, or download its files again.
+            UNSUPPORTED_FORMAT: the model cannot be used: its tokenizer.json contains a token that is too long. Select another with `ixmcp model use`, or download its files again.
+            UNSUPPORTED_FORMAT: the model cannot be used: its tokenizer.json contains a token that is too long. Select another with `ixmcp model use`, or download its files again."#]].assert_eq(
+            &[
+                reason("no JSON"),
+                reason("{}"),
+                reason(&model(r#"{"type": "Other", "vocab": {}}"#)),
+                reason(&model(r#"{"type": "BPE", "vocab": {}, "merges": [["\u001b[31m", "b"]]}"#)),
+                reason(&model(r#"{"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.1}"#)),
+                reason(&model(
+                    r###"{"type": "WordPiece", "vocab": {"a": 0}, "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}"###,
+                )),
+                reason(&pieces(&vec!["a".repeat(1000); 20_000].join(r#"", -1.0], [""#))),
+                reason(&pieces(&"a".repeat(1_000_000))),
+                reason(&pieces(&r#"\""#.repeat(1_000_000))),
+            ]
+            .join("\n"),
+        );
+        assert!(Tokenizer::read(pieces(&"a".repeat(MAX_TOKEN_BYTES)).as_bytes()).is_ok());
     }
-    Ok((before, after))
 }
