@@ -347,6 +347,16 @@ mod tests {
         assert_equals_references(&fixture("albert"), "albert", &RunnerConfig::default());
     }
 
+    #[test]
+    fn vectors_of_a_roberta_equal_those_of_its_libraries() {
+        let folder = tempfile::tempdir().unwrap();
+        for entry in std::fs::read_dir(fixture("roberta")).unwrap().map(Result::unwrap) {
+            std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+        }
+        std::fs::copy(fixture("bert/onnx/model.onnx"), folder.path().join("model.onnx")).unwrap();
+        assert_equals_references(folder.path(), "roberta", &RunnerConfig::default());
+    }
+
     /// `IXMCP_TEST_MODEL` is the folder of a model with its references, `IXMCP_TEST_ONNXRUNTIME` the library:
     /// `.ci/soak model`.
     #[test]
