@@ -306,7 +306,8 @@ fn every_command_says_that_an_interrupted_one_left_files_replaced() {
 #[test]
 fn a_signal_between_two_files_leaves_all_as_they_were() {
     for signal in [Signal::INT, Signal::TERM] {
-        let came_between = (1..=15).any(|_| is_stopped_between_two_files(signal));
+        // Under load the command is often faster than the signal.
+        let came_between = (1..=100).any(|_| is_stopped_between_two_files(signal));
         assert!(came_between, "no {signal:?} came between two files");
     }
 }

@@ -1,5 +1,5 @@
 // The indexed files as a tree, and one file: its text, its chunks, its symbols.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { tool, view, type Progress } from './ask.ts';
 import { Painted, nameAt, nameIn, useSpans } from './code.tsx';
 import { Find, useFind } from './find.tsx';
@@ -319,7 +319,8 @@ function FileView({ path, line, at, isRaw }: { path: string; line: string | null
     if (name && number > 0 && (text.value?.language ?? '') !== 'text') go(nameAddress(path, number, name.column));
   };
   // The find bar comes first.
-  useEffect(() => {
+  // What is seen takes keys: an effect after the frame would miss one.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
       if (target.closest('input, textarea, select, dialog')) return;
