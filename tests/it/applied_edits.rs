@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use expect_test::expect;
 use rustix::process::{Pid, Signal, kill_process};
@@ -63,20 +63,7 @@ fn stderr(output: &Output) -> String {
 
 /// The program without root's right to write what permissions forbid.
 fn as_owner(repo: &Repo, arguments: &[&str]) -> Output {
-    let program = repo.command(arguments);
-    if fs::metadata("/proc/self").unwrap().uid() != 0 {
-        return { program }.output().unwrap();
-    }
-    let mut command = Command::new("setpriv");
-    command.args(["--bounding-set=-all", "--inh-caps=-all", "--"]);
-    command.arg(program.get_program()).args(program.get_args()).current_dir(repo.path());
-    for (name, value) in program.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command.output().unwrap()
+    repo.run_by_setpriv(&["--bounding-set=-all", "--inh-caps=-all"], arguments)
 }
 
 #[test]

@@ -403,20 +403,7 @@ fn types_of_files_are_named_by_extension_or_by_language() {
 
 /// The program as a user who owns the repository and may not read everything. For root nothing is closed.
 fn as_owner(repo: &Repo, arguments: &[&str]) -> Output {
-    let program = repo.command(arguments);
-    if fs::metadata("/proc/self").unwrap().uid() != 0 {
-        return { program }.output().unwrap();
-    }
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]);
-    command.arg(program.get_program()).args(program.get_args()).current_dir(repo.path());
-    for (name, value) in program.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command.output().unwrap()
+    repo.run_by_setpriv(&["--reuid=65534", "--regid=65534", "--clear-groups"], arguments)
 }
 
 fn hand_over(folder: &Path) {

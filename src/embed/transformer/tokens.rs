@@ -14,9 +14,9 @@ use tokenizers::{Encoding, ModelWrapper, Token};
 use super::{reason, unusable};
 use crate::error::{Error, Result};
 
-/// The library builds a tree as deep as the longest token of a unigram model, and frees it recursively. In bytes.
+/// The maximum length of a token of a unigram model, in bytes. Protects the stack.
 const MAX_TOKEN_BYTES: usize = 1024;
-/// Each byte of that tree's tokens may take hundreds in memory.
+/// The maximum size of the tokens of a unigram model. The library needs many times as much memory.
 const MAX_VOCABULARY_BYTES: usize = 16 << 20;
 /// Text of which no vocabulary contains a token: a hieroglyph, which no normalizer changes.
 const UNKNOWN: &str = "\u{13000}";
@@ -77,7 +77,7 @@ fn refused(error: &dyn std::fmt::Display) -> Error {
     unusable(format!("its tokenizer.json is not valid: {}", reason(error)))
 }
 
-/// Rejects a file whose unigram model is a tree that is too deep or too large.
+/// Rejects a file whose unigram model has a token that is too long, or too many tokens.
 fn check(bytes: &[u8]) -> Result<()> {
     #[derive(Deserialize)]
     struct File<'f> {

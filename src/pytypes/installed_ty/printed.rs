@@ -121,12 +121,8 @@ impl Printed<'_> {
             if let Some((cell, line)) = in_cell {
                 // The other format counts lines through all cells.
                 let before = one.span.line.saturating_sub(line);
-                one.span = Span {
-                    cell: Some(cell),
-                    line,
-                    end_line: one.span.end_line.saturating_sub(before),
-                    ..one.span.clone()
-                };
+                (one.span.cell, one.span.line) = (Some(cell), line);
+                one.span.end_line = one.span.end_line.saturating_sub(before);
             }
             one.rendered = rendered.then(|| format!("{}\n", lines.join("\n").trim_end()));
         }

@@ -128,8 +128,9 @@ impl Tuning {
             let level = if rule.name == *name { rule.level } else { self.parts.get(name).copied().unwrap_or(before) };
             self.parts.insert(name, level);
         }
-        let highest = names.iter().filter_map(|name| self.parts.get(name)).max().copied();
-        highest.into_iter().for_each(|level| self.set(lint, level));
+        if let Some(highest) = names.iter().filter_map(|name| self.parts.get(name)).max().copied() {
+            self.set(lint, highest);
+        }
     }
 
     fn apply_rule(&mut self, name: &str, rule: &Rule, problems: &mut Vec<Diagnostic>) {

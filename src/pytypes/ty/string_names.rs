@@ -7,6 +7,7 @@ mod shared_names;
 
 use std::collections::HashSet;
 
+use self::shared_names::SharedNames;
 use super::api::{
     AnyNodeRef, DefinitionKind, Expr, File, HasType, ImportAliasResolution, Ranged, ResolvedDefinition,
     SemanticDb as _, SemanticModel, SourceOrderVisitor, Stmt, TextRange, TextSize, TraversalSignal, Type,
@@ -77,6 +78,7 @@ pub(super) struct UncertainSearch<'w, 'db> {
     is_key: bool,
     /// The superclasses of its classes.
     above: HashSet<Class>,
+    shared: SharedNames<'w, 'db>,
 }
 
 impl<'w, 'db> UncertainSearch<'w, 'db> {
@@ -93,7 +95,7 @@ impl<'w, 'db> UncertainSearch<'w, 'db> {
                 above.extend(family::above(db, (file, range)));
             }
         }
-        Self { wanted, is_member, owners, is_key, above }
+        Self { wanted, is_member, owners, is_key, above, shared: SharedNames::new(db, wanted) }
     }
 
     /// The uncertain occurrences in a file, each with the reason. `edited` are the certain ones.
@@ -113,7 +115,7 @@ impl<'w, 'db> UncertainSearch<'w, 'db> {
         let tokens = edited.iter().flat_map(|at| parsed.tokens().at_offset(*at));
         let edited: HashSet<TextSize> = tokens.map(|token| token.start()).collect();
         found.retain(|(at, _)| !edited.contains(at));
-        found.extend(shared_names::find(db, file, self.wanted, &edited));
+        found.extend(self.shared.find(db, file, &edited));
         found
     }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::Once;
@@ -210,6 +211,23 @@ impl Repo {
         let mut command = self.command(arguments);
         command.env("PATH", "");
         command
+    }
+
+    /// Runs the program by `setpriv` with these options, as permissions bind root to nothing. Any other user runs it directly.
+    pub fn run_by_setpriv(&self, options: &[&str], arguments: &[&str]) -> Output {
+        let mut program = self.command(arguments);
+        if fs::metadata("/proc/self").unwrap().uid() != 0 {
+            return program.output().unwrap();
+        }
+        let mut command = Command::new("setpriv");
+        command.args(options).arg("--").arg(program.get_program()).args(program.get_args()).current_dir(self.path());
+        for (name, value) in program.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.output().unwrap()
     }
 
     pub fn run(&self, arguments: &[&str]) -> Output {

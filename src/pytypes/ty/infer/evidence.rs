@@ -26,7 +26,7 @@ pub(super) fn of_slot<'db>(
     match &slot.of {
         SlotSource::Function(function, around) => {
             let own = of_return(db, model, function, *around, false)
-                .and_then(|own| not_for_itself_alone(db, model, slot, function, own, context));
+                .and_then(|own| require_no_returning_override(db, model, slot, function, own, context));
             own.or_else(|reason| of_declared_return(db, model, slot, function, *around, context).ok_or(reason))
         }
         SlotSource::Parameter(function, parameter) => {
@@ -37,7 +37,7 @@ pub(super) fn of_slot<'db>(
 }
 
 /// Refuses `None` for a method if methods below it return values: the method is there to be overridden.
-fn not_for_itself_alone<'db>(
+fn require_no_returning_override<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,
     slot: &Slot<'_>,

@@ -3,6 +3,7 @@
 //! Owns two kinds: an import that binds the name of a definition in the same module, and a call of a class that may be a
 //! subclass with a parameter of its own. Does not own strings (`string_names`).
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use crate::pytypes::ty::api::{
@@ -18,32 +19,64 @@ const IMPORTED: &str = "it binds the name, too, from a module that is not found"
 const OF_SUBCLASS: &str = "the class may be a subclass, whose constructor has a parameter of this name";
 const CONSTRUCTORS: &[&str] = &["__init__", "__new__"];
 
-/// The places in a file, each with the reason. `edited` are the certain references in it.
-pub(super) fn find(
-    db: &Database,
-    file: File,
-    wanted: &SearchTarget<'_>,
-    edited: &HashSet<TextSize>,
-) -> Vec<(TextSize, &'static str)> {
-    let program_file = db.program_file(file);
-    let parsed = parsed_module(db, program_file.python_file(db)).load(db);
-    let model = SemanticModel::new(db, program_file);
-    let mut found = Vec::new();
-    let is_of_module = wanted
-        .locations
-        .iter()
-        .any(|(own, range)| *own == file && class_members::names_of(parsed.suite(), &wanted.name).contains(range));
-    if is_of_module {
-        let mut imports = Imports { model: &model, name: &wanted.name, found: Vec::new() };
-        imports.visit_body(parsed.suite());
-        found.extend(imports.found.into_iter().filter(|at| !edited.contains(at)).map(|at| (at, IMPORTED)));
+/// The search for such places of one symbol.
+pub(super) struct SharedNames<'w, 'db> {
+    wanted: &'w SearchTarget<'db>,
+    /// Classes of the methods whose parameter the symbol is.
+    classes: Vec<Class>,
+    /// Whether a constructor in a subclass of theirs has such a parameter of its own. All files are searched for it.
+    is_taken_below: OnceCell<bool>,
+}
+
+impl<'w, 'db> SharedNames<'w, 'db> {
+    pub fn new(db: &Database, wanted: &'w SearchTarget<'db>) -> Self {
+        let parameters = wanted.definitions.iter().filter(|one| function_of(db, one).is_some());
+        let class = |one| {
+            let (file, range) = location(db, one);
+            class_around(db, file, range)
+        };
+        Self { wanted, classes: parameters.filter_map(class).collect(), is_taken_below: OnceCell::new() }
     }
-    let mut calls = CallsOfSubclasses { model: &model, name: &wanted.name, edited, found: Vec::new() };
-    AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut calls);
-    if !calls.found.is_empty() && is_taken_below(db, wanted) {
-        found.extend(calls.found.into_iter().map(|at| (at, OF_SUBCLASS)));
+
+    /// The places in a file, each with the reason. `edited` are the certain references in it.
+    pub fn find(&self, db: &Database, file: File, edited: &HashSet<TextSize>) -> Vec<(TextSize, &'static str)> {
+        let program_file = db.program_file(file);
+        let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+        let model = SemanticModel::new(db, program_file);
+        let name = &self.wanted.name;
+        let mut found = Vec::new();
+        let mut own = self.wanted.locations.iter().filter(|(own, _)| *own == file).peekable();
+        if own.peek().is_some() {
+            let of_module = class_members::names_of(parsed.suite(), name);
+            if own.any(|(_, range)| of_module.contains(range)) {
+                let mut imports = Imports { model: &model, name, found: Vec::new() };
+                imports.visit_body(parsed.suite());
+                found.extend(imports.found.into_iter().filter(|at| !edited.contains(at)).map(|at| (at, IMPORTED)));
+            }
+        }
+        if !self.classes.is_empty() {
+            let mut calls = CallsOfSubclasses { model: &model, name, edited, found: Vec::new() };
+            AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut calls);
+            if !calls.found.is_empty() && *self.is_taken_below.get_or_init(|| self.find_below(db)) {
+                found.extend(calls.found.into_iter().map(|at| (at, OF_SUBCLASS)));
+            }
+        }
+        found
     }
-    found
+
+    fn find_below(&self, db: &Database) -> bool {
+        let is_other = |member: Member| !self.wanted.locations.contains(&member);
+        let takes_it = |class: &Class| {
+            let constructors = CONSTRUCTORS.iter().flat_map(|name| members_of(db, *class, name));
+            constructors.filter_map(|one| class_members::parameter(db, one, &self.wanted.name)).any(is_other)
+        };
+        let files = db.project().files(db).iter().copied();
+        let mut files = files.filter(|file| contains_identifier(&source_text(db, *file), &self.wanted.name));
+        files.any(|file| {
+            let mut classes = family::classes(db, file).into_iter().filter(takes_it);
+            classes.any(|class| family::above(db, class).iter().any(|above| self.classes.contains(above)))
+        })
+    }
 }
 
 /// Imports at the top level of a module, conditional ones included, that bind the name and find nothing.
@@ -92,28 +125,4 @@ impl<'a> SourceOrderVisitor<'a> for CallsOfSubclasses<'_, '_> {
         }
         TraversalSignal::Traverse
     }
-}
-
-/// Whether a subclass of the class whose constructor has the parameter has such a parameter of its own.
-fn is_taken_below(db: &Database, wanted: &SearchTarget<'_>) -> bool {
-    let own: Vec<Class> = wanted
-        .definitions
-        .iter()
-        .filter(|one| function_of(db, one).is_some())
-        .filter_map(|one| {
-            let (file, range) = location(db, one);
-            class_around(db, file, range)
-        })
-        .collect();
-    let is_other = |member: Member| !wanted.locations.contains(&member);
-    let takes_it = |class: &Class| {
-        let constructors = CONSTRUCTORS.iter().flat_map(|name| members_of(db, *class, name));
-        constructors.filter_map(|one| class_members::parameter(db, one, &wanted.name)).any(is_other)
-    };
-    let files = db.project().files(db).iter().copied();
-    let mut files = files.filter(|file| contains_identifier(&source_text(db, *file), &wanted.name));
-    files.any(|file| {
-        let mut classes = family::classes(db, file).into_iter().filter(takes_it);
-        classes.any(|class| family::above(db, class).iter().any(|above| own.contains(above)))
-    })
 }
